@@ -1,0 +1,52 @@
+//! resolab-core: the only binary. Parses the command line and hands over to one module per
+//! subcommand. Not for: logic; that is in the library crates.
+
+mod edge;
+mod enter;
+mod output;
+mod path;
+mod query;
+mod schema;
+mod stub;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
+///
+/// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is
+/// for people. Exit codes: 0 done, 2 usage, 3 bad configuration, 4 the machine lacks something,
+/// 5 deadline, 70 internal, 127 unsupported combination.
+#[derive(Parser)]
+#[command(name = "resolab-core", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make client and server hosts joined by an emulated access link, until standard input closes.
+    Path(path::Arguments),
+    /// Run a program in one of a path's hosts.
+    Enter(enter::Arguments),
+    /// DNS and web server of the lab, until standard input closes.
+    Edge(edge::Arguments),
+    /// Forward plain DNS over an encrypted transport, until standard input closes.
+    Stub(stub::Arguments),
+    /// Ask a resolver and write one record per query.
+    Query(query::Arguments),
+    /// Print the JSON Schema of all records and commands.
+    Schema,
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Path(arguments) => path::run(arguments),
+        Command::Enter(arguments) => enter::run(arguments),
+        Command::Edge(arguments) => edge::run(arguments),
+        Command::Stub(arguments) => stub::run(arguments),
+        Command::Query(arguments) => query::run(arguments),
+        Command::Schema => schema::run(),
+    }
+}

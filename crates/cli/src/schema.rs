@@ -1,0 +1,28 @@
+//! `resolab-core schema`: the JSON Schema of every record and command, for the Python side and for
+//! anyone who reads datasets. One document with one `$defs` table.
+
+use resolab_record::{EdgeCommand, PathCommand, Record, StubCommand};
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Print the schema.
+pub fn run() -> ExitCode {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    generator.subschema_for::<Record>();
+    generator.subschema_for::<PathCommand>();
+    generator.subschema_for::<EdgeCommand>();
+    generator.subschema_for::<StubCommand>();
+    let document = serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "resolab records and commands",
+        "x-format-version": resolab_record::FORMAT_VERSION,
+        "$defs": generator.definitions(),
+    });
+    let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    match writeln!(std::io::stdout(), "{text}") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => crate::output::fail(crate::output::EXIT_INTERNAL, error),
+    }
+}

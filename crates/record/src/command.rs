@@ -1,0 +1,83 @@
+//! Commands the long-running programs take on standard input, one JSON object per line; each is
+//! answered by a `command_done` record with the same `id`. The end of standard input ends the
+//! program.
+
+use crate::{LinkProfile, TicketPolicy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// To `resolab-core path`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PathCommand {
+    /// Write `path_summary` and `flow` records of the window since the last summary (or the start)
+    /// and begin a new window.
+    Summary {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Copied into the records.
+        label: Option<String>,
+    },
+    /// Put another profile in force; packets under way keep the times they have.
+    SetProfile {
+        /// Returned in `command_done`.
+        id: u64,
+        /// The new profile.
+        profile: Box<LinkProfile>,
+        /// Seed of the loss processes from here on; `null` keeps the streams running.
+        seed: Option<u64>,
+    },
+}
+
+/// To `resolab-core edge`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum EdgeCommand {
+    /// Ticket policy of one server name from now on.
+    SetTicketPolicy {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Server name (SNI); `null` means every name.
+        name: Option<String>,
+        /// The policy.
+        policy: TicketPolicy,
+    },
+    /// Close connections from the server's side: QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or
+    /// DOQ_NO_ERROR), TLS with GOAWAY where there is one, close_notify and FIN.
+    CloseConnections {
+        /// Returned in `command_done`, after the closes were handed to the kernel.
+        id: u64,
+        /// Only connections with this server name; `null` means all.
+        name: Option<String>,
+    },
+    /// Write a `connection` record for each open connection and `command_done` after all pending
+    /// records: what happened before is then on standard output.
+    Flush {
+        /// Returned in `command_done`.
+        id: u64,
+    },
+    /// Add or replace a site while running.
+    LoadSite {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Host name.
+        host: String,
+        /// Folder with the site's files.
+        folder: String,
+        /// Address of the host; `null` means the first web address of the configuration.
+        address: Option<String>,
+    },
+}
+
+/// To `resolab-core stub`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum StubCommand {
+    /// Close the upstream connection; the next query opens a new one.
+    CloseConnections {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Whether session tickets are dropped too, so that the next handshake is full.
+        forget_tickets: bool,
+    },
+}

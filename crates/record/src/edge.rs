@@ -1,0 +1,109 @@
+//! Shapes the edge writes: connections, DNS queries and HTTP requests as the server saw them. They
+//! judge what a client only believes, early data above all.
+
+use crate::{DnsTransport, Failure, HandshakeMode, HttpVersion};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+
+/// The edge is listening on every address and port of its configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeReadyRecord {
+    /// The certificate authority, PEM.
+    pub ca_file: String,
+    /// Base64 of the SHA-256 of the authority's SubjectPublicKeyInfo (RFC 7469 pin).
+    pub ca_spki_sha256: String,
+    /// Listening sockets, `udp://a:p` or `tcp://a:p`.
+    pub listeners: Vec<String>,
+}
+
+/// One TCP or QUIC connection, written when it ends or when the edge is told to write what it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionRecord {
+    /// Number within this edge.
+    pub connection_id: u64,
+    /// `tcp` or `quic`.
+    pub protocol: String,
+    /// Server side.
+    pub local_address: SocketAddr,
+    /// Client side.
+    pub peer_address: SocketAddr,
+    /// Server name the client asked for.
+    pub server_name: Option<String>,
+    /// Negotiated ALPN, verbatim.
+    pub alpn: Option<String>,
+    /// What happened; `null` without TLS or when the handshake failed. `zero_rtt` means early data
+    /// was accepted on this connection; whether a given request was in it stands with the request.
+    pub handshake_mode: Option<HandshakeMode>,
+    /// Whether early data was accepted; `null` when none was offered or it cannot be told.
+    pub early_data_accepted: Option<bool>,
+    /// `CLOCK_MONOTONIC` when the connection was first seen.
+    pub accepted_ns: u64,
+    /// `CLOCK_MONOTONIC` when the handshake was complete (client's Finished seen).
+    pub handshake_complete_ns: Option<u64>,
+    /// `CLOCK_MONOTONIC` of the end.
+    pub closed_ns: Option<u64>,
+    /// Why the handshake or connection failed; `null` for an orderly end.
+    pub failure: Option<Failure>,
+    /// One line for people.
+    pub failure_detail: Option<String>,
+}
+
+/// One DNS query as the edge saw it. Instants are `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeQueryRecord {
+    /// Connection it came on; `null` for `doudp`.
+    pub connection_id: Option<u64>,
+    /// Transport.
+    pub dns_transport: DnsTransport,
+    /// Who asked.
+    pub peer_address: SocketAddr,
+    /// The whole query was here.
+    pub received_ns: u64,
+    /// The response was handed to the connection; `null` when none was sent.
+    pub answered_ns: Option<u64>,
+    /// Whether it arrived as early data, before the handshake was complete; `null` without TLS.
+    pub in_early_data: Option<bool>,
+    /// Name asked, as asked (case kept).
+    pub qname: String,
+    /// Type asked, as text.
+    pub qtype: String,
+    /// Response code as text; `null` when no response was sent.
+    pub rcode: Option<String>,
+    /// DNS message received.
+    pub query_bytes: u32,
+    /// DNS message sent.
+    pub response_bytes: Option<u32>,
+}
+
+/// One HTTP request for a page's resource as the edge saw it. Instants are `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeRequestRecord {
+    /// Connection it came on.
+    pub connection_id: u64,
+    /// Version spoken.
+    pub http_version: HttpVersion,
+    /// Who asked.
+    pub peer_address: SocketAddr,
+    /// The request's headers were here.
+    pub received_ns: u64,
+    /// Whether the request arrived as accepted early data, before the handshake was complete.
+    pub in_early_data: bool,
+    /// `CLOCK_MONOTONIC` when the connection's handshake was complete; `null` if not yet when this
+    /// was written.
+    pub handshake_complete_ns: Option<u64>,
+    /// Whether the connection's handshake used a ticket.
+    pub session_resumed: Option<bool>,
+    /// Method.
+    pub method: String,
+    /// Host asked.
+    pub authority: String,
+    /// Path and query.
+    pub path: String,
+    /// Status answered.
+    pub status: u16,
+    /// Body bytes answered, as encoded.
+    pub body_bytes: u64,
+    /// The last body byte was handed to the connection; `null` if the client went away.
+    pub response_sent_ns: Option<u64>,
+}

@@ -1,0 +1,67 @@
+//! Names and shapes of everything resolab-core writes out and reads as commands: the seam between
+//! the Rust half that moves packets and the Python half that runs experiments.
+//!
+//! For: one JSON object per line, each with a `record` (or, for input, a `command`) tag.
+//! Not for: I/O, clocks or logic. JSON Schemas for Python are generated from these types
+//! (`resolab-core schema`), so a shape is written down exactly once.
+//!
+//! Conventions: units stand in the names; instants called `*_ns` inside a record with a
+//! `time_origin_ns` are nanoseconds since that origin; `time_origin_ns` and `monotonic_ns` are
+//! `CLOCK_MONOTONIC` nanoseconds, shared by every process of one machine; what did not happen is
+//! `null`, never 0.
+
+mod command;
+mod edge;
+mod failure;
+mod path;
+mod process;
+mod query;
+mod terms;
+
+pub use command::{EdgeCommand, PathCommand, StubCommand};
+pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
+pub use failure::Failure;
+pub use path::{
+    DirectionProfile, DirectionSummary, FlowRecord, LinkProfile, PathReadyRecord,
+    PathSummaryRecord, ProfileChangedRecord, QueueDiscipline,
+};
+pub use process::{CommandDoneRecord, StartRecord};
+pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
+pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the record format: the minor number grows with additions a reader may ignore, the
+/// major number with changes a reader must know.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// One line of output of any resolab-core command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    /// First line of every stream.
+    Start(StartRecord),
+    /// A command read from standard input was carried out, or was not.
+    CommandDone(CommandDoneRecord),
+    /// The emulated path stands.
+    PathReady(Box<PathReadyRecord>),
+    /// The link's profile was replaced while the path stood.
+    ProfileChanged(ProfileChangedRecord),
+    /// What the link did since the last summary.
+    PathSummary(Box<PathSummaryRecord>),
+    /// Wire totals of one flow since the last summary.
+    Flow(FlowRecord),
+    /// The edge is listening.
+    EdgeReady(EdgeReadyRecord),
+    /// A connection to the edge ended.
+    Connection(Box<ConnectionRecord>),
+    /// The edge answered (or deliberately did not answer) one DNS query.
+    EdgeQuery(EdgeQueryRecord),
+    /// The edge answered one HTTP request for a page's resource.
+    EdgeRequest(EdgeRequestRecord),
+    /// The stub is listening.
+    StubReady(StubReadyRecord),
+    /// One DNS query by our client or stub, whatever became of it.
+    Query(Box<QueryRecord>),
+}

@@ -1,0 +1,158 @@
+//! Shapes of the emulated path: its profile, its ready line, its own proof and the tap's flows.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// How a full queue behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueDiscipline {
+    /// Arrivals that do not fit are dropped.
+    Droptail,
+}
+
+/// One direction of an access link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DirectionProfile {
+    /// Delay added to every packet after the queue.
+    pub one_way_delay_ms: f64,
+    /// Bits of IP packets per second; `null` or absent: no limit.
+    #[serde(default)]
+    pub rate_bps: Option<f64>,
+    /// Share of packets lost on entry, independent of each other, 0 to 1.
+    #[serde(default)]
+    pub loss_ratio: f64,
+    /// Bytes that may wait for the link; absent: rate x round trip, at least 10 full packets.
+    #[serde(default)]
+    pub queue_bytes: Option<u64>,
+    /// What a full queue does.
+    #[serde(default)]
+    pub queue_discipline: Option<QueueDiscipline>,
+}
+
+/// A named access link, always with both directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkProfile {
+    /// Identifier, as used in plans and columns.
+    pub name: String,
+    /// Where the numbers come from.
+    pub source: String,
+    /// Largest IP packet; absent: 1,500.
+    #[serde(default)]
+    pub mtu_bytes: Option<u32>,
+    /// Client to server.
+    pub up: DirectionProfile,
+    /// Server to client.
+    pub down: DirectionProfile,
+}
+
+/// The path stands: programs can be placed in it with `resolab-core enter --path PID`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathReadyRecord {
+    /// Process id of the path, for `enter --path`.
+    pub pid: u32,
+    /// Address of the client host inside the path.
+    pub client_address: IpAddr,
+    /// First address of the server host.
+    pub server_address: IpAddr,
+    /// Every address of this network, `a.b.c.d/len`, is delivered to the server host.
+    pub server_network: String,
+    /// The profile in force.
+    pub profile: LinkProfile,
+    /// Seed of the loss processes.
+    pub seed: u64,
+    /// Whether the ferry thread got real-time scheduling.
+    pub realtime_scheduling: bool,
+    /// Whether idle processors are kept from halting.
+    pub keep_awake: bool,
+    /// Whether the path runs in a user namespace of an ordinary user.
+    pub rootless: bool,
+}
+
+/// The link was given another profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileChangedRecord {
+    /// `CLOCK_MONOTONIC` of the change.
+    pub monotonic_ns: u64,
+    /// The profile now in force.
+    pub profile: LinkProfile,
+}
+
+/// What one direction did since the last summary.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DirectionSummary {
+    /// Packets read from the sending host.
+    pub packets_in_count: u64,
+    /// Packets delivered to the receiving host.
+    pub packets_out_count: u64,
+    /// IP bytes read.
+    pub bytes_in_bytes: u64,
+    /// IP bytes delivered.
+    pub bytes_out_bytes: u64,
+    /// Packets the loss element took.
+    pub dropped_loss_count: u64,
+    /// Packets the full queue refused.
+    pub dropped_queue_count: u64,
+    /// Packets the instrument itself lost (device refused the write): must be 0 for a valid trial.
+    pub dropped_device_count: u64,
+    /// Lateness (delivered minus due) over the packets delivered: median; `null` without packets.
+    pub lateness_p50_ns: Option<u64>,
+    /// Lateness: 99th percentile.
+    pub lateness_p99_ns: Option<u64>,
+    /// Lateness: largest.
+    pub lateness_max_ns: Option<u64>,
+}
+
+/// The path's own proof over a window of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathSummaryRecord {
+    /// Free label from the command, e.g. the trial's id.
+    pub label: Option<String>,
+    /// Start of the window, `CLOCK_MONOTONIC`.
+    pub window_start_ns: u64,
+    /// End of the window, `CLOCK_MONOTONIC`.
+    pub window_end_ns: u64,
+    /// Name of the profile in force at the end.
+    pub profile: String,
+    /// Client to server.
+    pub up: DirectionSummary,
+    /// Server to client.
+    pub down: DirectionSummary,
+}
+
+/// The tap's totals of one flow (five-tuple) in a window, as they passed the link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowRecord {
+    /// Label of the summary this belongs to.
+    pub label: Option<String>,
+    /// `udp`, `tcp`, or the IP protocol number as text.
+    pub protocol: String,
+    /// Client host's address.
+    pub client_address: IpAddr,
+    /// Client host's port; `null` where the protocol has none.
+    pub client_port: Option<u16>,
+    /// Server host's address.
+    pub server_address: IpAddr,
+    /// Server host's port.
+    pub server_port: Option<u16>,
+    /// `CLOCK_MONOTONIC` of the first packet's entry into the link.
+    pub first_packet_ns: u64,
+    /// `CLOCK_MONOTONIC` of the last packet's entry into the link.
+    pub last_packet_ns: u64,
+    /// Packets client to server (those lost on the link included).
+    pub up_packets_count: u64,
+    /// IP bytes client to server.
+    pub up_bytes: u64,
+    /// Packets server to client.
+    pub down_packets_count: u64,
+    /// IP bytes server to client.
+    pub down_bytes: u64,
+    /// QUIC Initial packets the client sent (long headers, RFC 9000 section 17.2), coalesced ones
+    /// counted each; `null` for flows that are not UDP.
+    pub quic_up_initial_count: Option<u64>,
+    /// QUIC 0-RTT packets the client sent.
+    pub quic_up_zero_rtt_count: Option<u64>,
+}

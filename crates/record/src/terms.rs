@@ -1,0 +1,82 @@
+//! The closed vocabularies shared by many records (docs/glossary.md). Not for failures: those are
+//! in `failure`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a DNS query travels.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DnsTransport {
+    /// DNS over UDP (RFC 1035, 6891).
+    Doudp,
+    /// DNS over TCP (RFC 7766).
+    Dotcp,
+    /// DNS over TLS (RFC 7858).
+    Dot,
+    /// DNS over HTTPS on HTTP/2 (RFC 8484).
+    Doh,
+    /// DNS over HTTPS on HTTP/3 (RFC 8484, 9114).
+    Doh3,
+    /// DNS over dedicated QUIC connections (RFC 9250).
+    Doq,
+}
+
+/// A TLS 1.3 or QUIC handshake: as asked for in `requested_handshake_mode`, as it happened in
+/// `handshake_mode`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum HandshakeMode {
+    /// No ticket used.
+    Full,
+    /// A ticket used, without early data.
+    Resumed,
+    /// A ticket used, and the request itself was accepted as early data.
+    ZeroRtt,
+}
+
+/// HTTP version spoken.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpVersion {
+    /// HTTP/1.1 (RFC 9112).
+    H1,
+    /// HTTP/2 (RFC 9113).
+    H2,
+    /// HTTP/3 (RFC 9114).
+    H3,
+}
+
+/// Whether a query found its connection open.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionState {
+    /// Set-up belongs to this query.
+    Cold,
+    /// An open connection was reused.
+    Warm,
+}
+
+/// What the edge gives out for later handshakes, per server name.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TicketPolicy {
+    /// No session tickets, and none accepted: every handshake is full.
+    None,
+    /// Tickets without early data: handshakes can be resumed.
+    Resume,
+    /// Tickets that allow early data: 0-RTT.
+    EarlyData,
+    /// Tickets are taken back but early data offered with them is rejected.
+    RejectEarlyData,
+}
