@@ -1,12 +1,187 @@
-//! Placeholder until its room is built.
+//! `resolab-core edge`: the DNS and web server as a process. Records leave through a writer thread,
+//! so that no answer waits for standard output.
 
+use crate::output::{
+    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
+};
+use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
+use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
+use resolab_transport::clock::monotonic_ns;
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc as async_mpsc;
 
 /// Arguments.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Configuration file (docs/formats/edge.md).
+    #[arg(long)]
+    config: PathBuf,
+}
 
-/// Run.
-pub fn run(_arguments: Arguments) -> ExitCode {
-    crate::output::fail(crate::output::EXIT_INTERNAL, "not built yet")
+/// Run until standard input closes or a signal comes.
+pub fn run(arguments: Arguments) -> ExitCode {
+    let Arguments { config: file } = arguments;
+    let config = match EdgeConfig::load(&file) {
+        Ok(config) => config,
+        Err(error) => return fail(EXIT_CONFIGURATION, format!("failed to {error}")),
+    };
+    if let Err(error) = write_record(&start_record("edge", monotonic_ns())) {
+        return fail(
+            EXIT_INTERNAL,
+            format!("failed to write to standard output: {error}"),
+        );
+    }
+    // One thread: the lab's loads are small, and a second one only adds wake-ups.
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(EXIT_MACHINE, format!("failed to start: {error}")),
+    };
+    let (sender, writer) = match start_writer() {
+        Ok(started) => started,
+        Err(error) => return fail(EXIT_MACHINE, format!("failed to start a thread: {error}")),
+    };
+    let code = runtime.block_on(serve(&config, sender));
+    // Connections still being served hold the sender; dropping the runtime ends them.
+    drop(runtime);
+    match writer.join() {
+        Ok(Ok(())) => code,
+        Ok(Err(error)) => fail(
+            EXIT_INTERNAL,
+            format!("failed to write to standard output: {error}"),
+        ),
+        Err(_) => ExitCode::from(EXIT_INTERNAL),
+    }
+}
+
+async fn serve(config: &EdgeConfig, sender: mpsc::Sender<Record>) -> ExitCode {
+    // Before anybody can know that the edge is ready, and then end it.
+    let signals = signal(SignalKind::terminate())
+        .and_then(|terminate| Ok((terminate, signal(SignalKind::interrupt())?)));
+    let signals = match signals {
+        Ok(signals) => signals,
+        Err(error) => {
+            return fail(
+                EXIT_MACHINE,
+                format!("failed to listen for signals: {error}"),
+            );
+        }
+    };
+    let sink: RecordSink = {
+        let sender = sender.clone();
+        // The writer is gone only when standard output broke, and then the process ends.
+        Arc::new(move |record| drop(sender.send(record)))
+    };
+    let mut edge = match Edge::start(config, sink).await {
+        Ok(edge) => edge,
+        Err(error) => return fail(exit_code(&error), format!("failed to {error}")),
+    };
+    drop(sender.send(Record::EdgeReady(edge.ready_record())));
+    obey(&mut edge, &sender, signals).await;
+    edge.stop().await;
+    ExitCode::SUCCESS
+}
+
+/// Carry out commands until they end.
+async fn obey(edge: &mut Edge, sender: &mpsc::Sender<Record>, signals: (Signal, Signal)) {
+    let (mut terminate, mut interrupt) = signals;
+    let mut lines = read_lines();
+    while let Some(line) = next_line(&mut lines, &mut terminate, &mut interrupt).await {
+        let done = match serde_json::from_str::<EdgeCommand>(&line) {
+            Ok(command) => {
+                let id = command_id(&command);
+                let error = edge.carry_out(command).await.err();
+                CommandDoneRecord {
+                    id,
+                    monotonic_ns: monotonic_ns(),
+                    error,
+                }
+            }
+            Err(error) => CommandDoneRecord {
+                id: id_of_line(&line),
+                monotonic_ns: monotonic_ns(),
+                error: Some(format!("failed to read the command: {error}")),
+            },
+        };
+        if sender.send(Record::CommandDone(done)).is_err() {
+            break;
+        }
+    }
+}
+
+async fn next_line(
+    lines: &mut async_mpsc::UnboundedReceiver<String>,
+    terminate: &mut Signal,
+    interrupt: &mut Signal,
+) -> Option<String> {
+    tokio::select! {
+        line = lines.recv() => line,
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+    }
+}
+
+/// Lines of standard input; ends with it. A thread of its own, because reading blocks.
+fn read_lines() -> async_mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = async_mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if !line.trim().is_empty() && sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+type Writer = JoinHandle<io::Result<()>>;
+
+/// Writes records in the order they come, and flushes whenever none waits.
+fn start_writer() -> io::Result<(mpsc::Sender<Record>, Writer)> {
+    let (sender, receiver) = mpsc::channel::<Record>();
+    let writer = std::thread::Builder::new()
+        .name("records".to_owned())
+        .spawn(move || {
+            let mut out = BufWriter::new(io::stdout());
+            while let Ok(first) = receiver.recv() {
+                for record in std::iter::once(first).chain(receiver.try_iter()) {
+                    serde_json::to_writer(&mut out, &record)?;
+                    out.write_all(b"\n")?;
+                }
+                out.flush()?;
+            }
+            Ok(())
+        })?;
+    Ok((sender, writer))
+}
+
+fn exit_code(error: &EdgeError) -> u8 {
+    match error {
+        EdgeError::Configuration(_) | EdgeError::Authority(_) => EXIT_CONFIGURATION,
+        EdgeError::Listen(_) => EXIT_MACHINE,
+    }
+}
+
+fn command_id(command: &EdgeCommand) -> u64 {
+    match command {
+        EdgeCommand::SetTicketPolicy { id, .. }
+        | EdgeCommand::CloseConnections { id, .. }
+        | EdgeCommand::Flush { id }
+        | EdgeCommand::LoadSite { id, .. } => *id,
+    }
+}
+
+/// The id of a command that is wrong otherwise, 0 if even that is missing.
+fn id_of_line(line: &str) -> u64 {
+    let value = serde_json::from_str::<serde_json::Value>(line).ok();
+    value
+        .and_then(|value| value.get("id")?.as_u64())
+        .unwrap_or(0)
 }

@@ -1,6 +1,7 @@
 //! resolab-core: the only binary. Parses the command line and hands over to one module per
 //! subcommand. Not for: logic; that is in the library crates.
 
+mod client_arguments;
 mod edge;
 mod enter;
 mod output;

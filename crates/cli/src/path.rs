@@ -1,12 +1,294 @@
-//! Placeholder until its room is built.
+//! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
+//! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
+use crate::output;
+use resolab_link::ferry::{FerryControl, FerryError};
+use resolab_link::hosts::{
+    CLIENT_ADDRESS, Host, SERVER_ADDRESS, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
+};
+use resolab_link::path::{Devices, Grants, Path, PathError};
+use resolab_link::profile;
+use resolab_link::window::Window;
+use resolab_link::{clock, schedule};
+use resolab_record::{
+    CommandDoneRecord, LinkProfile, PathCommand, PathReadyRecord, PathSummaryRecord,
+    ProfileChangedRecord, Record,
+};
+use std::io::{self, BufRead};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long an end by signal waits for the record being written.
+const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
 
 /// Arguments.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Access network: a TOML file, or the name of one in `RESOLAB_PROFILES` or `profiles`.
+    #[arg(long, value_name = "FILE|NAME")]
+    profile: String,
+    /// Seed of the loss processes.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Keep idle processors from halting: costs a full load of each, removes the wake-up time of
+    /// virtual machines.
+    #[arg(long)]
+    keep_awake: bool,
+    /// Largest IP packet, instead of the profile's.
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<u32>,
+}
 
-/// Run.
-pub fn run(_arguments: Arguments) -> ExitCode {
-    crate::output::fail(crate::output::EXIT_INTERNAL, "not built yet")
+/// Run until standard input ends or a signal comes.
+pub fn run(arguments: Arguments) -> ExitCode {
+    let Arguments {
+        profile: wanted,
+        seed,
+        keep_awake,
+        mtu,
+    } = arguments;
+    let profile = match profile::load(&wanted, &profile::folders(), mtu) {
+        Ok(profile) => profile,
+        Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+    };
+    let path = match Path::open(&profile, seed) {
+        Ok(path) => path,
+        Err(error) => return failed(exit_code(&error), error),
+    };
+    if keep_awake && let Err(error) = schedule::keep_awake() {
+        return failed(
+            output::EXIT_MACHINE,
+            format!("keep processors awake: {error}"),
+        );
+    }
+    say_what_was_refused(&path.grants);
+    match announce(&profile, seed, keep_awake, &path.grants) {
+        Ok(()) => carry(path, profile),
+        Err(error) => failed(
+            output::EXIT_INTERNAL,
+            format!("write to standard output: {error}"),
+        ),
+    }
+}
+
+fn exit_code(error: &PathError) -> u8 {
+    match error {
+        PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
+            output::EXIT_MACHINE
+        }
+        PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
+    }
+}
+
+fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+    output::fail(code, format!("failed to {what}"))
+}
+
+fn say_what_was_refused(grants: &Grants) {
+    if !grants.realtime_scheduling {
+        output::note(
+            "no real-time scheduling: packets can be late by milliseconds on a busy machine; run \
+             as root, or give this program cap_sys_nice (setcap cap_sys_nice+ep)",
+        );
+    }
+    for setting in &grants.refused_settings {
+        output::note(format!(
+            "could not set {} in the hosts: {}",
+            setting.name, setting.error
+        ));
+    }
+}
+
+fn announce(profile: &LinkProfile, seed: u64, keep_awake: bool, grants: &Grants) -> io::Result<()> {
+    output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
+    output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
+        pid: std::process::id(),
+        client_address: CLIENT_ADDRESS.into(),
+        server_address: SERVER_ADDRESS.into(),
+        server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
+        profile: profile.clone(),
+        seed,
+        realtime_scheduling: grants.realtime_scheduling,
+        keep_awake,
+        rootless: grants.rootless,
+    })))
+}
+
+/// Run the ferry on this thread, the punctual one, and commands on another.
+fn carry(path: Path, profile: LinkProfile) -> ExitCode {
+    let writing = Arc::new(Mutex::new(()));
+    let mut controller = Controller {
+        control: path.control,
+        devices: path.devices,
+        profile,
+        writing: Arc::clone(&writing),
+    };
+    let commands = thread::Builder::new()
+        .name("commands".to_owned())
+        .spawn(move || {
+            if let Err(error) = controller.serve(io::stdin().lock()) {
+                output::note(format!("failed to {error}"));
+            }
+            controller.control.stop();
+        });
+    if let Err(error) = commands {
+        return failed(
+            output::EXIT_INTERNAL,
+            format!("start the commands thread: {error}"),
+        );
+    }
+    let ended = path.ferry.run();
+    drop(path.anchors);
+    let patience = Instant::now();
+    while writing.try_lock().is_err() && patience.elapsed() < LAST_RECORD_WAIT {
+        thread::sleep(Duration::from_millis(1));
+    }
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(output::EXIT_INTERNAL, error),
+    }
+}
+
+/// Why commands cannot be served any longer; messages read after "failed to".
+#[derive(Debug)]
+enum ServeError {
+    Ferry(FerryError),
+    Devices(PathError),
+    Input(io::Error),
+    Output(io::Error),
+}
+
+impl std::fmt::Display for ServeError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ferry(error) => error.fmt(formatter),
+            Self::Devices(error) => error.fmt(formatter),
+            Self::Input(error) => write!(formatter, "read commands: {error}"),
+            Self::Output(error) => write!(formatter, "write to standard output: {error}"),
+        }
+    }
+}
+
+/// The commands thread.
+struct Controller {
+    control: FerryControl,
+    devices: Devices,
+    profile: LinkProfile,
+    /// Held while a command's records are written.
+    writing: Arc<Mutex<()>>,
+}
+
+impl Controller {
+    fn serve(&mut self, input: impl BufRead) -> Result<(), ServeError> {
+        let writing = Arc::clone(&self.writing);
+        for line in input.lines() {
+            let line = line.map_err(ServeError::Input)?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            // A poisoned lock only means that this thread is ending.
+            let _held = writing.lock();
+            self.carry_out(&line)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
+        match serde_json::from_str(line) {
+            Ok(PathCommand::Summary { id, label }) => {
+                self.summarise(label)?;
+                write_done(id, None)
+            }
+            Ok(PathCommand::SetProfile { id, profile, seed }) => {
+                match profile::complete(*profile) {
+                    Ok(profile) => {
+                        self.change(profile, seed)?;
+                        write_done(id, None)
+                    }
+                    Err(error) => write_done(id, Some(format!("failed to {error}"))),
+                }
+            }
+            Err(error) => write_done(
+                id_of(line),
+                Some(format!("failed to understand the command: {error}")),
+            ),
+        }
+    }
+
+    fn summarise(&mut self, label: Option<String>) -> Result<(), ServeError> {
+        let (mut window, window_end_ns) = self.control.close_window().map_err(ServeError::Ferry)?;
+        for host in [Host::Client, Host::Server] {
+            let drops_count = self
+                .devices
+                .new_drops_count(host)
+                .map_err(ServeError::Devices)?;
+            window.counts_mut(host).dropped_by_device(drops_count);
+        }
+        let flows = window.tap.records(label.as_deref());
+        write(&Record::PathSummary(Box::new(self.summary(
+            &window,
+            window_end_ns,
+            label,
+        ))))?;
+        flows
+            .into_iter()
+            .try_for_each(|flow| write(&Record::Flow(flow)))
+    }
+
+    fn summary(
+        &self,
+        window: &Window,
+        window_end_ns: u64,
+        label: Option<String>,
+    ) -> PathSummaryRecord {
+        PathSummaryRecord {
+            label,
+            window_start_ns: window.started_ns,
+            window_end_ns,
+            profile: self.profile.name.clone(),
+            up: window.up.summary(),
+            down: window.down.summary(),
+            unrecognised_packets_count: window.tap.unrecognised_packets_count(),
+        }
+    }
+
+    fn change(&mut self, profile: LinkProfile, seed: Option<u64>) -> Result<(), ServeError> {
+        if profile.mtu_bytes != self.profile.mtu_bytes
+            && let Some(mtu_bytes) = profile.mtu_bytes
+        {
+            self.devices
+                .set_mtu(mtu_bytes)
+                .map_err(ServeError::Devices)?;
+        }
+        let changed = self.control.change_profile(profile.clone(), seed);
+        let monotonic_ns = changed.map_err(ServeError::Ferry)?;
+        self.profile = profile.clone();
+        write(&Record::ProfileChanged(ProfileChangedRecord {
+            monotonic_ns,
+            profile,
+        }))
+    }
+}
+
+/// The `id` of a command that is otherwise wrong; 0 without one.
+fn id_of(line: &str) -> u64 {
+    let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
+    parsed
+        .and_then(|command| command.get("id")?.as_u64())
+        .unwrap_or(0)
+}
+
+fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
+    let monotonic_ns = clock::monotonic_ns();
+    write(&Record::CommandDone(CommandDoneRecord {
+        id,
+        monotonic_ns,
+        error,
+    }))
+}
+
+fn write(record: &Record) -> Result<(), ServeError> {
+    output::write_record(record).map_err(ServeError::Output)
 }

@@ -1,12 +1,173 @@
-//! Placeholder until its room is built.
+//! `resolab-core stub`: runs the stub until standard input ends or a signal comes, and takes
+//! commands. Not for: forwarding; that is `resolab_dns::stub`.
 
+use crate::client_arguments::{ClientArguments, Refusal};
+use crate::output;
+use resolab_dns::stub::Stub;
+use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
+use resolab_transport::clock::monotonic_ns;
+use std::io::{self, BufRead};
+use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 /// Arguments.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Where to listen for plain DNS, on UDP and TCP.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// Resolver to forward to: udp://, tcp://, tls://, https://, h3:// or quic://.
+    #[arg(long, value_name = "URL")]
+    upstream: String,
+    /// How long a query may take before it is answered SERVFAIL.
+    #[arg(long, default_value_t = 5_000, value_name = "MILLISECONDS")]
+    timeout_ms: u64,
+    #[command(flatten)]
+    client: ClientArguments,
+}
 
 /// Run.
-pub fn run(_arguments: Arguments) -> ExitCode {
-    crate::output::fail(crate::output::EXIT_INTERNAL, "not built yet")
+pub fn run(arguments: Arguments) -> ExitCode {
+    match try_run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refusal.exit(),
+    }
+}
+
+fn try_run(arguments: Arguments) -> Result<(), Refusal> {
+    let Arguments {
+        listen,
+        upstream,
+        timeout_ms,
+        client,
+    } = arguments;
+    let client = client.client(&upstream)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+    let (records, queue) = channel();
+    let deadline = Duration::from_millis(timeout_ms);
+    let stub = runtime
+        .block_on(Stub::bind(listen, client, deadline, records.clone()))
+        .map_err(|error| cannot_listen(listen, &error))?;
+    announce(&stub, upstream, &records).map_err(|error| broken_output(&error))?;
+    let (writer_ended, writer_end) = mpsc::channel(1);
+    let writer = start_writer(queue, writer_ended);
+    let result = runtime.block_on(serve(&stub, &records, writer_end));
+    drop((runtime, stub, records));
+    result?;
+    // All senders are gone: the writer has written what there was.
+    writer
+        .join()
+        .unwrap_or(Ok(()))
+        .map_err(|error| broken_output(&error))
+}
+
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
+    let what = format!("listen on {address}: {error}; give another --listen");
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Refusal::machine(what),
+        _ => Refusal::configuration(what),
+    }
+}
+
+fn broken_output(error: &io::Error) -> Refusal {
+    Refusal::internal(format_args!("write a record: {error}"))
+}
+
+fn announce(stub: &Stub, upstream: String, records: &Sender<Record>) -> io::Result<()> {
+    let ready = StubReadyRecord {
+        listen_address: stub.listen_address()?,
+        upstream,
+    };
+    for record in [
+        output::start_record("stub", monotonic_ns()),
+        Record::StubReady(ready),
+    ] {
+        records.send(record).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// Records are written on a thread of their own: a full pipe must not hold up an answer.
+fn start_writer(queue: Receiver<Record>, ended: mpsc::Sender<()>) -> JoinHandle<io::Result<()>> {
+    thread::spawn(move || {
+        let result = queue
+            .iter()
+            .try_for_each(|record| output::write_record(&record));
+        let _ = ended.blocking_send(());
+        result
+    })
+}
+
+/// Lines of standard input, until it ends. A thread: reading it would block the runtime's end.
+fn start_reader() -> mpsc::UnboundedReceiver<String> {
+    let (lines, queue) = mpsc::unbounded_channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if lines.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    queue
+}
+
+async fn serve(
+    stub: &Stub,
+    records: &Sender<Record>,
+    mut writer_end: mpsc::Receiver<()>,
+) -> Result<(), Refusal> {
+    let no_signals = |error| Refusal::internal(format_args!("watch for signals: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
+    let mut lines = start_reader();
+    let commands = async {
+        while let Some(line) = lines.recv().await {
+            if !line.trim().is_empty() {
+                let _ = records.send(Record::CommandDone(carry_out(stub, &line).await));
+            }
+        }
+    };
+    tokio::select! {
+        () = stub.serve() => (),
+        () = commands => (),
+        _ = writer_end.recv() => (),
+        _ = terminate.recv() => (),
+        _ = interrupt.recv() => (),
+    }
+    stub.close_connections(false).await;
+    Ok(())
+}
+
+async fn carry_out(stub: &Stub, line: &str) -> CommandDoneRecord {
+    let (id, error) = match serde_json::from_str(line) {
+        Ok(StubCommand::CloseConnections { id, forget_tickets }) => {
+            stub.close_connections(forget_tickets).await;
+            (id, None)
+        }
+        Err(error) => (
+            id_of(line),
+            Some(format!("failed to read the command: {error}")),
+        ),
+    };
+    CommandDoneRecord {
+        id,
+        monotonic_ns: monotonic_ns(),
+        error,
+    }
+}
+
+/// The id of a command that cannot be carried out, so that its sender learns of it.
+fn id_of(line: &str) -> u64 {
+    let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+    value
+        .and_then(|value| value.get("id")?.as_u64())
+        .unwrap_or(0)
 }

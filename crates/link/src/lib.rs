@@ -1,1 +1,36 @@
-//! placeholder
+//! The emulated access link: two hosts (network namespaces) joined by a modelled link, in one
+//! process and without privileges where the kernel allows it.
+//!
+//! For: making the hosts, moving packets between them by a pure virtual-time model, proving how
+//! late the moving was, counting what passed, and running programs inside.
+//! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
+//!
+//! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
+//! [`droptail`], [`rate`], [`delay`]) turns that into fates of packets; [`path`] makes the hosts
+//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
+//! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
+//! host of a path that stands.
+
+pub mod anchor;
+pub mod clock;
+pub mod delay;
+pub mod droptail;
+pub mod enter;
+pub mod ferry;
+pub mod histogram;
+pub mod hosts;
+mod lane;
+pub mod loss;
+pub mod model;
+pub mod namespace;
+pub mod netlink;
+mod packet;
+pub mod path;
+pub mod profile;
+mod quic;
+pub mod random;
+pub mod rate;
+pub mod schedule;
+pub mod tap;
+pub mod tun;
+pub mod window;

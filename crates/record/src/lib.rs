@@ -17,6 +17,7 @@ mod path;
 mod process;
 mod query;
 mod terms;
+mod trial;
 
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
@@ -28,6 +29,9 @@ pub use path::{
 pub use process::{CommandDoneRecord, StartRecord};
 pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
 pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
+pub use trial::{
+    PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +40,7 @@ use serde::{Deserialize, Serialize};
 /// major number with changes a reader must know.
 pub const FORMAT_VERSION: &str = "1.0";
 
-/// One line of output of any resolab-core command.
+/// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum Record {
@@ -64,4 +68,12 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// First line of a trial's file.
+    Trial(Box<TrialRecord>),
+    /// One page load, whatever became of it.
+    PageLoad(Box<PageLoadRecord>),
+    /// One request of a page load.
+    Resource(Box<ResourceRecord>),
+    /// Last line of a trial's file.
+    TrialEnd(TrialEndRecord),
 }

@@ -121,6 +121,8 @@ pub struct PathSummaryRecord {
     pub up: DirectionSummary,
     /// Server to client.
     pub down: DirectionSummary,
+    /// Packets that stand in no `flow` record: not IP, or beyond the tap's table of flows.
+    pub unrecognised_packets_count: u64,
 }
 
 /// The tap's totals of one flow (five-tuple) in a window, as they passed the link.

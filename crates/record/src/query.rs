@@ -58,15 +58,18 @@ pub struct QueryRecord {
     pub sequence: u64,
     /// `CLOCK_MONOTONIC` when the query was wanted, before any socket existed for it.
     pub time_origin_ns: u64,
-    /// Whether the query paid for its connection; `null` for `doudp`.
+    /// Whether the query paid for its connection; `null` for `doudp`. A query that waited for a
+    /// connection another one was already opening is cold too, but without set-up phases: those
+    /// belong to the other.
     pub connection: Option<ConnectionState>,
     /// Asked for; `null` for transports without a handshake.
     pub requested_handshake_mode: Option<HandshakeMode>,
     /// What happened; `null` for transports without a handshake and for failures before its end.
+    /// A warm query has its connection's.
     pub handshake_mode: Option<HandshakeMode>,
-    /// Whether offered early data was accepted; `null` when none was offered.
+    /// Whether offered early data was accepted; `null` when the query was not sent as such.
     pub early_data_accepted: Option<bool>,
-    /// TCP connect started.
+    /// TCP connect started. For `doudp`: the truncated response was asked for again over TCP.
     pub tcp_connect_start_ns: Option<u64>,
     /// TCP connect ended.
     pub tcp_connect_end_ns: Option<u64>,

@@ -1,0 +1,369 @@
+//! The emulated path, end to end: the built program, real packets, kernel time stamps.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod lab;
+#[path = "lab/probe.rs"]
+mod probe;
+
+use lab::Lab;
+use probe::{Arrival, quantile};
+use resolab_link::anchor::find_anchor;
+use resolab_link::hosts::Host;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const CLIENT: &str = "10.77.0.2:4000";
+const SERVER: &str = "10.77.0.1:4000";
+/// Never set up by anybody: any address of the server network must do.
+const ORIGIN: &str = "10.77.1.42:4000";
+const NO_GAP: Duration = Duration::ZERO;
+/// As in sched(7).
+const SCHED_FIFO: u32 = 1;
+const SCHED_IDLE: u32 = 5;
+
+fn median_delay_ns(arrivals: &[Arrival]) -> u64 {
+    quantile(
+        &mut arrivals.iter().map(Arrival::delay_ns).collect::<Vec<_>>(),
+        0.5,
+    )
+}
+
+fn assert_delay_ms(arrivals: &[Arrival], wanted_ms: u64) {
+    let delays = arrivals.iter().map(Arrival::delay_ns);
+    assert!(
+        delays.min().unwrap() >= wanted_ms * 1_000_000,
+        "a probe was early"
+    );
+    let error_ns = median_delay_ns(arrivals) - wanted_ms * 1_000_000;
+    assert!(
+        error_ns < 2_000_000,
+        "median delay is {error_ns} ns more than {wanted_ms} ms"
+    );
+}
+
+#[test]
+fn delay_is_as_asked_in_each_direction_and_for_any_origin() {
+    let Some(lab) = Lab::open_as_root("one_way_delay_ms = 20", "one_way_delay_ms = 5") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    for address in [SERVER, ORIGIN] {
+        let server = lab.socket(Host::Server, address);
+        let up = probe::run(&client, &server, 100, 100, Duration::from_millis(2));
+        let down = probe::run(&server, &client, 100, 100, Duration::from_millis(2));
+        assert_eq!((up.len(), down.len()), (100, 100));
+        assert_delay_ms(&up, 20);
+        assert_delay_ms(&down, 5);
+    }
+}
+
+#[test]
+fn rate_is_as_asked_and_the_summary_agrees() {
+    let up = "one_way_delay_ms = 1\nrate_bps = 10_000_000\nqueue_bytes = 1_000_000";
+    let Some(mut lab) = Lab::open_as_root(up, "one_way_delay_ms = 1") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let arrivals = probe::run(&client, &server, 300, 1_500, NO_GAP);
+    assert_eq!(arrivals.len(), 300);
+    let span_ns = arrivals[299].received_ns - arrivals[0].received_ns;
+    let rate_bps = 299.0 * 1_500.0 * 8e9 / span_ns as f64;
+    assert!((rate_bps / 10e6 - 1.0).abs() < 0.02, "{rate_bps} bit/s");
+    let summary = lab.summary("rate");
+    assert_eq!(summary.totals.label.as_deref(), Some("rate"));
+    assert_eq!(
+        (
+            summary.totals.up.packets_in_count,
+            summary.totals.up.packets_out_count
+        ),
+        (300, 300)
+    );
+    assert_eq!(summary.totals.up.bytes_out_bytes, 450_000);
+    assert_eq!(summary.totals.up.dropped_device_count, 0);
+    assert_eq!(summary.totals.down.packets_in_count, 0);
+    assert!(summary.totals.up.lateness_p50_ns.unwrap() < 5_000_000);
+}
+
+#[test]
+fn loss_is_counted_to_the_packet_and_repeats_with_the_seed() {
+    let Some(mut lab) = Lab::open_as_root(
+        "one_way_delay_ms = 1\nloss_ratio = 0.1",
+        "one_way_delay_ms = 1",
+    ) else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let run = |lab: &mut Lab| -> (Vec<usize>, u64, u64) {
+        let gap = Duration::from_micros(20);
+        let arrivals = probe::run(&client, &server, 2_000, 100, gap);
+        let up = lab.summary("loss").totals.up;
+        assert_eq!((up.packets_in_count, up.dropped_device_count), (2_000, 0));
+        let indices = arrivals.iter().map(|arrival| arrival.index).collect();
+        (indices, up.packets_out_count, up.dropped_loss_count)
+    };
+    let (first, out_count, lost_count) = run(&mut lab);
+    assert_eq!(
+        (first.len() as u64, out_count + lost_count),
+        (out_count, 2_000)
+    );
+    assert!(
+        (140..=260).contains(&lost_count),
+        "{lost_count} of 2000 lost"
+    );
+    let profile = lab.ready.profile.clone();
+    lab.set_profile(profile, Some(7));
+    assert_eq!(
+        run(&mut lab).0,
+        first,
+        "the same seed must lose the same packets"
+    );
+}
+
+#[test]
+fn a_full_queue_drops_and_says_so() {
+    let up = "one_way_delay_ms = 1\nrate_bps = 1_000_000\nqueue_bytes = 15_000";
+    let Some(mut lab) = Lab::open_as_root(up, "one_way_delay_ms = 1") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let arrivals = probe::run(&client, &server, 50, 1_500, NO_GAP);
+    let up = lab.summary("queue").totals.up;
+    assert_eq!(arrivals.len() as u64, up.packets_out_count);
+    assert_eq!(up.packets_out_count + up.dropped_queue_count, 50);
+    // One on the link and ten waiting; a sender held up by a busy machine gets a few more through.
+    assert!(
+        (11..=16).contains(&up.packets_out_count),
+        "{} came through",
+        up.packets_out_count
+    );
+}
+
+#[test]
+fn a_profile_can_be_replaced_while_the_path_stands() {
+    let Some(mut lab) = Lab::open_as_root("one_way_delay_ms = 5", "one_way_delay_ms = 5") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let gap = Duration::from_millis(1);
+    assert_delay_ms(&probe::run(&client, &server, 50, 100, gap), 5);
+    let mut profile = lab.ready.profile.clone();
+    profile.name = "slower".to_owned();
+    profile.up.one_way_delay_ms = 30.0;
+    profile.mtu_bytes = Some(1_280);
+    lab.set_profile(profile.clone(), None);
+    assert_delay_ms(&probe::run(&client, &server, 50, 100, gap), 30);
+    assert_delay_ms(&probe::run(&server, &client, 50, 100, gap), 5);
+    assert_eq!(lab.summary("after").totals.profile, "slower");
+    let before = lab.summary("whole").totals.up.packets_in_count;
+    probe::run(&client, &server, 1, 1_400, gap);
+    let halves = lab.summary("halves").totals.up.packets_in_count;
+    assert_eq!(
+        (before, halves),
+        (0, 2),
+        "1,400 bytes are two fragments at an MTU of 1,280"
+    );
+    profile.up.loss_ratio = 3.0;
+    let wrong = resolab_record::PathCommand::SetProfile {
+        id: 99,
+        profile: Box::new(profile),
+        seed: None,
+    };
+    let (records, done) = lab.command(&wrong);
+    assert_eq!((records.len(), done.id), (0, 99));
+    assert!(
+        done.error
+            .unwrap()
+            .contains("up.loss_ratio = 3 is outside 0 to 1")
+    );
+}
+
+#[test]
+fn flows_are_told_apart_and_each_window_starts_empty() {
+    let Some(mut lab) = Lab::open_as_root("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let servers = [SERVER, ORIGIN].map(|address| lab.socket(Host::Server, address));
+    for server in &servers {
+        probe::run(&client, server, 10, 200, NO_GAP);
+    }
+    probe::run(&servers[1], &client, 3, 300, NO_GAP);
+    let flows = lab.summary("flows").flows;
+    assert_eq!(flows.len(), 2);
+    assert_eq!((flows[0].up_packets_count, flows[0].up_bytes), (10, 2_000));
+    assert_eq!((flows[0].down_packets_count, flows[0].down_bytes), (0, 0));
+    assert_eq!((flows[1].up_packets_count, flows[1].down_bytes), (10, 900));
+    assert_eq!(flows[1].server_address.to_string(), "10.77.1.42");
+    assert_eq!(
+        (flows[1].protocol.as_str(), flows[1].quic_up_initial_count),
+        ("udp", Some(0))
+    );
+    assert!(
+        flows
+            .iter()
+            .all(|flow| flow.label.as_deref() == Some("flows"))
+    );
+    let next = lab.summary("next");
+    assert_eq!((next.flows.len(), next.totals.up.packets_in_count), (0, 0));
+    assert_eq!(next.totals.up.lateness_p99_ns, None);
+}
+
+#[test]
+fn a_command_that_is_wrong_is_answered() {
+    let Some(mut lab) = Lab::open("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+        return;
+    };
+    let (_, done) = lab.command_text(r#"{"command":"fly","id":5}"#);
+    assert_eq!(done.id, 5);
+    assert!(done.error.unwrap().contains("fly"));
+    let (_, done) = lab.command_text("not json");
+    assert!(done.error.is_some());
+    assert_eq!(
+        lab.summary("still here").totals.label.as_deref(),
+        Some("still here")
+    );
+}
+
+#[test]
+fn ends_in_good_order_with_its_input_and_by_signals() {
+    let Some(mut lab) = Lab::open("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+        return;
+    };
+    let anchor = find_anchor(lab.pid(), Host::Server).unwrap();
+    assert_eq!(lab.close(), Some(0));
+    assert!(!alive(anchor.as_raw()));
+    for signal in ["TERM", "INT"] {
+        let Some(mut lab) = Lab::open("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+            return;
+        };
+        send(signal, lab.ready.pid);
+        assert_eq!(lab.process.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
+
+#[test]
+fn nothing_outlives_a_killed_path() {
+    let Some(mut lab) = Lab::open("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+        return;
+    };
+    let anchors =
+        [Host::Client, Host::Server].map(|host| find_anchor(lab.pid(), host).unwrap().as_raw());
+    let namespaces = anchors.map(|pid| network_namespace(&pid.to_string()).unwrap());
+    // The second sleep is an orphan in a session of its own: only its pid namespace holds it.
+    let script = "setsid sh -c 'sleep 4242' & sleep 4242";
+    let mut guest = lab
+        .enter("client")
+        .args(["--", "sh", "-c", script])
+        .spawn()
+        .unwrap();
+    wait_until("the program runs", || sleepers() == 2);
+    send("KILL", lab.ready.pid);
+    lab.process.wait().unwrap();
+    assert_eq!(guest.wait().unwrap().code(), Some(137));
+    wait_until("everything is gone", || {
+        sleepers() == 0
+            && !anchors.iter().any(|anchor| alive(*anchor))
+            && !namespaces.iter().any(|namespace| in_use(namespace))
+    });
+}
+
+#[test]
+fn threads_are_scheduled_as_the_ready_record_says() {
+    let options = ["--keep-awake"];
+    let Some(lab) = Lab::open_with("one_way_delay_ms = 1", "one_way_delay_ms = 1", &options) else {
+        return;
+    };
+    assert!(lab.ready.keep_awake);
+    let allowed = std::thread::available_parallelism().unwrap().get();
+    wait_until("every processor is kept awake", || {
+        policies(lab.ready.pid)
+            .iter()
+            .filter(|policy| **policy == SCHED_IDLE)
+            .count()
+            == allowed
+    });
+    let realtime = policies(lab.ready.pid).contains(&SCHED_FIFO);
+    assert_eq!(realtime, lab.ready.realtime_scheduling);
+}
+
+#[test]
+fn an_unknown_profile_lists_what_exists() {
+    let output = Command::new(lab::PROGRAM)
+        .args(["path", "--profile", "fibre"])
+        .env(
+            "RESOLAB_PROFILES",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles"),
+        )
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("4g, 4g-medium, cable, dsl, fiber, ideal"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1);
+}
+
+fn send(signal: &str, pid: u32) {
+    let status = Command::new("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+/// Scheduling policies of a process's threads (field 41 of proc_pid_stat(5)).
+fn policies(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let stats =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+    stats
+        .filter_map(|stat| stat.rsplit_once(") ")?.1.split(' ').nth(38)?.parse().ok())
+        .collect()
+}
+
+/// Running, not merely waiting to be reaped by whoever inherited it.
+fn alive(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().unwrap_or("").starts_with('Z'))
+}
+
+fn processes() -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn sleepers() -> usize {
+    processes()
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line == b"sleep\x004242\x00")
+        })
+        .count()
+}
+
+fn network_namespace(pid: &str) -> Option<std::path::PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()
+}
+
+fn in_use(namespace: &std::path::Path) -> bool {
+    processes().any(|pid| network_namespace(&pid).is_some_and(|other| other == namespace))
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let patience = Instant::now();
+    while !done() {
+        assert!(
+            patience.elapsed() < Duration::from_secs(10),
+            "waited in vain until {what}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

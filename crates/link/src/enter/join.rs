@@ -1,0 +1,75 @@
+//! Joining a host: its network namespace and, if the path is an ordinary user's, the user
+//! namespace that owns it. Not for: mounts and processes.
+
+use super::EnterError;
+use crate::anchor::find_anchor;
+use crate::hosts::Host;
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, setns};
+use nix::sys::stat::stat;
+use nix::unistd::{Pid, geteuid};
+use std::fs;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+/// Put this process, which must have one thread only, into `host`; returns a descriptor that
+/// becomes readable when the path ends.
+pub fn join_host(path: Pid, host: Host) -> Result<OwnedFd, EnterError> {
+    // Opened before the anchor is looked for: if the path is still there, so was its anchor.
+    let path_handle = open_process(path).map_err(|_| EnterError::NoPath(path))?;
+    let anchor = find_anchor(path, host).ok_or(EnterError::NoPath(path))?;
+    let owner = stat(format!("/proc/{path}").as_str()).map_err(|_| EnterError::NoPath(path))?;
+    if owner.st_uid != geteuid().as_raw() {
+        return Err(EnterError::OtherUser {
+            path,
+            owner: owner.st_uid,
+        });
+    }
+    join(anchor).map_err(|error| EnterError::Join {
+        path,
+        host: host.name(),
+        error,
+    })?;
+    Ok(path_handle)
+}
+
+fn join(anchor: Pid) -> Result<(), Errno> {
+    let handle = open_process(anchor)?;
+    let mut wanted = CloneFlags::CLONE_NEWNET;
+    // Joining the user namespace one is in already is an error.
+    if user_namespace(&anchor.to_string())? != user_namespace("self")? {
+        wanted |= CloneFlags::CLONE_NEWUSER;
+    }
+    setns(handle, wanted)
+}
+
+fn user_namespace(process: &str) -> Result<std::path::PathBuf, Errno> {
+    fs::read_link(format!("/proc/{process}/ns/user"))
+        .map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))
+}
+
+/// A descriptor for a process (pidfd_open(2)), closed on exec.
+fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
+    // SAFETY: takes two integers.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0) };
+    let descriptor = Errno::result(descriptor)? as RawFd;
+    // SAFETY: the kernel has just made this descriptor for us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::unistd::getpid;
+
+    #[test]
+    fn a_process_that_is_no_path_is_said_so() {
+        let error = join_host(getpid(), Host::Client).unwrap_err();
+        assert!(matches!(error, EnterError::NoPath(_)), "{error}");
+        assert!(error.to_string().contains("path_ready"), "{error}");
+        let nobody = Pid::from_raw(0x3fff_fffe);
+        assert!(matches!(
+            join_host(nobody, Host::Client),
+            Err(EnterError::NoPath(_))
+        ));
+    }
+}

@@ -1,0 +1,139 @@
+//! The program's view of the file system: `/etc/resolv.conf`, `/etc/hosts` and
+//! `/etc/nsswitch.conf` of its own, nothing left through which names could be resolved past them,
+//! and a `/proc` of its own pid namespace. All in a private mount namespace, gone with it.
+//! Not for: hiding files from the program.
+
+use super::Order;
+use nix::errno::Errno;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Sockets of resolving services: a network namespace does not separate Unix sockets by path.
+const MASKED_FOLDERS: [&str; 3] = ["/run/systemd/resolve", "/run/nscd", "/run/avahi-daemon"];
+/// Where private files are written before they are bound to their places; covered for that moment.
+const SCRATCH_FOLDER: &str = "/tmp";
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum MountError {
+    /// A new `/proc` may not be mounted (common in containers that hide parts of it).
+    ProcRefused(Errno),
+    /// Everything else; reads after "failed to".
+    Other(String),
+}
+
+/// Make the view in the mount namespace this process is in, which must be its own.
+pub fn prepare(order: &Order, fresh_proc: bool) -> Result<(), MountError> {
+    let none: Option<&str> = None;
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(none, "/", none, private, none).map_err(other("make mounts private"))?;
+    if fresh_proc {
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        mount(Some("proc"), "/proc", Some("proc"), flags, none).map_err(MountError::ProcRefused)?;
+    }
+    for folder in MASKED_FOLDERS
+        .iter()
+        .filter(|folder| Path::new(folder).is_dir())
+    {
+        cover(folder).map_err(other("mask resolving services"))?;
+    }
+    cover(SCRATCH_FOLDER).map_err(other("make a private /tmp for a moment"))?;
+    let result = bind_files(order);
+    let uncovered = umount2(SCRATCH_FOLDER, MntFlags::MNT_DETACH);
+    result?;
+    uncovered.map_err(other("uncover /tmp"))
+}
+
+fn bind_files(order: &Order) -> Result<(), MountError> {
+    bind(
+        "/etc/resolv.conf",
+        &format!("nameserver {}\n", order.nameserver),
+    )?;
+    bind("/etc/hosts", &order.hosts_text)?;
+    match fs::read_to_string("/etc/nsswitch.conf") {
+        Ok(text) => bind("/etc/nsswitch.conf", &files_and_dns_only(&text)),
+        // Without the file the C library asks files and DNS anyway.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Put a file with this text in the place of `target`.
+fn bind(target: &str, text: &str) -> Result<(), MountError> {
+    let file_name = target.rsplit('/').next().unwrap_or(target);
+    let private = Path::new(SCRATCH_FOLDER).join(file_name);
+    let failed = |error: &dyn std::fmt::Display| {
+        MountError::Other(format!("give the program its own {target}: {error}"))
+    };
+    fs::write(&private, text).map_err(|error| failed(&error))?;
+    if let Some(missing) = missing_in_masked_folder(Path::new(target)) {
+        fs::write(missing, "").map_err(|error| failed(&error))?;
+    }
+    let none: Option<&str> = None;
+    mount(Some(&private), target, none, MsFlags::MS_BIND, none).map_err(|error| match error {
+        Errno::ENOENT => failed(&"it does not exist; create it (it may be empty)"),
+        error => failed(&error),
+    })
+}
+
+/// Where a link such as `/etc/resolv.conf -> /run/systemd/resolve/…` leads when masking took its
+/// end away. Only there may a file be made: everywhere else it would be the machine's own.
+fn missing_in_masked_folder(target: &Path) -> Option<PathBuf> {
+    let end = target.parent()?.join(fs::read_link(target).ok()?);
+    let folder = end.parent()?.canonicalize().ok()?;
+    let end = folder.join(end.file_name()?);
+    let masked = MASKED_FOLDERS
+        .iter()
+        .any(|masked| folder.starts_with(masked));
+    (masked && !end.exists()).then_some(end)
+}
+
+fn cover(folder: &str) -> Result<(), Errno> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(
+        Some("tmpfs"),
+        folder,
+        Some("tmpfs"),
+        flags,
+        Some("mode=0755,size=16m"),
+    )
+}
+
+fn other(attempt: &'static str) -> impl Fn(Errno) -> MountError {
+    move |error| MountError::Other(format!("{attempt}: {error}"))
+}
+
+/// nsswitch.conf(5) with host names looked up in files and DNS and nowhere else.
+fn files_and_dns_only(text: &str) -> String {
+    let others = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("hosts:"));
+    others
+        .chain(["hosts: files dns"])
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_hosts_line_changes() {
+        let text = "passwd: files systemd\nhosts: files resolve [!UNAVAIL=return] dns\nrpc: db\n";
+        assert_eq!(
+            files_and_dns_only(text),
+            "passwd: files systemd\nrpc: db\nhosts: files dns\n"
+        );
+    }
+
+    #[test]
+    fn nothing_is_made_outside_masked_folders() {
+        let folder = std::env::temp_dir().join(format!("resolab-mounts-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let link = folder.join("resolv.conf");
+        std::os::unix::fs::symlink(folder.join("absent"), &link).unwrap();
+        assert_eq!(missing_in_masked_folder(&link), None);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,56 @@
+//! The two hosts of a path, their names and addresses. Everything inside a path is at these
+//! addresses, whoever runs it, so that configurations and records can be compared. IPv4 only so
+//! far; a second family would be a second set of constants here and of routes in `path`.
+
+use std::net::Ipv4Addr;
+
+/// One end of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Host {
+    /// Where stub resolvers and browsers run.
+    Client,
+    /// Where the resolver and every origin server run.
+    Server,
+}
+
+/// Both, in the order they are made.
+pub const HOSTS: [Host; 2] = [Host::Client, Host::Server];
+
+/// The client host's address.
+pub const CLIENT_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// The server host's first address, the resolver's.
+pub const SERVER_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// Prefix of the network between the two.
+pub const LINK_PREFIX_LENGTH: u8 = 24;
+/// Every address of this network is delivered to the server host, so origins need no set-up.
+pub const SERVER_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 0);
+/// Prefix of [`SERVER_NETWORK`].
+pub const SERVER_NETWORK_PREFIX_LENGTH: u8 = 24;
+/// The device that leads to the link, in both hosts.
+pub const DEVICE_NAME: &str = "access0";
+
+impl Host {
+    /// As written on command lines and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+
+    /// First address.
+    pub fn address(self) -> Ipv4Addr {
+        match self {
+            Self::Client => CLIENT_ADDRESS,
+            Self::Server => SERVER_ADDRESS,
+        }
+    }
+
+    /// Name of the process that holds the host's namespaces (at most 15 bytes, the kernel's limit).
+    pub fn anchor_name(self) -> &'static str {
+        match self {
+            Self::Client => "resolab-client",
+            Self::Server => "resolab-server",
+        }
+    }
+}

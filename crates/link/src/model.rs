@@ -1,0 +1,218 @@
+//! One direction of an access link as a pure model in virtual time: what becomes of a packet of so
+//! many bytes that comes at such a time. Times follow from the model's own clock, never from when
+//! anybody woke up, so lateness of the ferry never accumulates. Not for: packets, clocks, I/O.
+//!
+//! Order: loss -> queue -> rate -> delay. An element with memory of its own (bursty loss, a queue
+//! that drops on waiting time, a trace of delivery opportunities, delay that varies in time) takes
+//! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
+//! nobody carries.
+
+use crate::delay::ConstantDelay;
+use crate::droptail::Droptail;
+use crate::loss::IndependentLoss;
+use crate::random::RandomStream;
+use crate::rate::ConstantRate;
+use resolab_record::DirectionProfile;
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It comes out of the link at this time.
+    Release {
+        /// On the clock of the arrivals.
+        at_ns: u64,
+    },
+    /// It never comes out.
+    Drop(DropCause),
+}
+
+/// Why a packet never comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropCause {
+    /// The loss process took it.
+    Loss,
+    /// It did not fit into the queue.
+    QueueFull,
+}
+
+/// One direction of the link.
+#[derive(Debug, Clone)]
+pub struct DirectionModel {
+    label: &'static str,
+    loss: IndependentLoss,
+    queue: Droptail,
+    rate: ConstantRate,
+    delay: ConstantDelay,
+    last_release_ns: u64,
+}
+
+impl DirectionModel {
+    /// A fresh link; `label` (`up`, `down`) sets the directions' random streams apart.
+    pub fn new(profile: &DirectionProfile, label: &'static str, seed: u64) -> Self {
+        Self {
+            label,
+            loss: IndependentLoss::new(profile.loss_ratio, loss_stream(seed, label)),
+            queue: Droptail::new(profile.queue_bytes),
+            rate: ConstantRate::new(profile.rate_bps),
+            delay: ConstantDelay::from_ms(profile.one_way_delay_ms),
+            last_release_ns: 0,
+        }
+    }
+
+    /// Put another profile in force. Packets already taken keep their times, and the link stays
+    /// busy with them; without a seed the random streams run on.
+    pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>) {
+        self.loss.change(
+            profile.loss_ratio,
+            seed.map(|seed| loss_stream(seed, self.label)),
+        );
+        self.queue.change(profile.queue_bytes);
+        self.rate.change(profile.rate_bps);
+        self.delay = ConstantDelay::from_ms(profile.one_way_delay_ms);
+    }
+
+    /// The fate of a packet of `bytes` that comes at `now_ns`. Arrivals must come in time order;
+    /// releases are in the same order, also across a change to a shorter delay.
+    pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
+        if self.loss.takes_next() {
+            return Fate::Drop(DropCause::Loss);
+        }
+        if !self
+            .queue
+            .admit(now_ns, self.rate.next_start_ns(now_ns), bytes)
+        {
+            return Fate::Drop(DropCause::QueueFull);
+        }
+        let service = self.rate.serve(now_ns, bytes);
+        self.last_release_ns = self
+            .last_release_ns
+            .max(self.delay.arrival_ns(service.finish_ns));
+        Fate::Release {
+            at_ns: self.last_release_ns,
+        }
+    }
+}
+
+fn loss_stream(seed: u64, label: &str) -> RandomStream {
+    RandomStream::derive(seed, &format!("link/{label}/loss"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn profile(delay_ms: f64, rate_bps: Option<f64>, queue_bytes: Option<u64>) -> DirectionProfile {
+        DirectionProfile {
+            one_way_delay_ms: delay_ms,
+            rate_bps,
+            loss_ratio: 0.0,
+            queue_bytes,
+            queue_discipline: None,
+        }
+    }
+
+    fn released(fate: Fate) -> u64 {
+        match fate {
+            Fate::Release { at_ns } => at_ns,
+            Fate::Drop(cause) => panic!("dropped: {cause:?}"),
+        }
+    }
+
+    #[test]
+    fn a_lone_packet_takes_its_bits_and_the_delay() {
+        let mut link = DirectionModel::new(&profile(20.0, Some(12e6), Some(15_000)), "up", 1);
+        assert_eq!(
+            released(link.arrival(1_000, 1_500)),
+            1_000 + 1_000_000 + 20_000_000
+        );
+    }
+
+    #[test]
+    fn the_delay_line_does_not_fill_the_queue() {
+        let mut link = DirectionModel::new(&profile(1_000.0, Some(12e6), Some(0)), "up", 1);
+        for index in 0..900 {
+            let now_ns = index * 1_000_000;
+            assert_eq!(
+                released(link.arrival(now_ns, 1_500)),
+                now_ns + 1_001_000_000
+            );
+        }
+    }
+
+    #[test]
+    fn a_burst_is_cut_at_the_queue_limit() {
+        let mut link = DirectionModel::new(&profile(5.0, Some(12e6), Some(4_500)), "up", 1);
+        let fates: Vec<Fate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
+        assert_eq!(released(fates[3]), 4_000_000 + 5_000_000);
+        assert_eq!(fates[4..], [Fate::Drop(DropCause::QueueFull); 2]);
+    }
+
+    #[test]
+    fn a_lost_packet_does_not_use_the_link() {
+        let lossy = DirectionProfile {
+            loss_ratio: 1.0,
+            ..profile(0.0, Some(12e6), Some(0))
+        };
+        let mut link = DirectionModel::new(&lossy, "up", 1);
+        assert_eq!(link.arrival(0, 1_500), Fate::Drop(DropCause::Loss));
+        link.change(&profile(0.0, Some(12e6), Some(0)), None);
+        assert_eq!(released(link.arrival(0, 1_500)), 1_000_000);
+    }
+
+    #[test]
+    fn a_new_seed_restarts_the_loss_pattern() {
+        let lossy = DirectionProfile {
+            loss_ratio: 0.5,
+            ..profile(0.0, None, None)
+        };
+        let pattern = |link: &mut DirectionModel| -> Vec<bool> {
+            (0..64)
+                .map(|_| matches!(link.arrival(0, 100), Fate::Drop(_)))
+                .collect()
+        };
+        let mut link = DirectionModel::new(&lossy, "up", 1);
+        let first = pattern(&mut link);
+        assert_ne!(pattern(&mut link), first);
+        link.change(&lossy, Some(1));
+        assert_eq!(pattern(&mut link), first);
+        assert_ne!(pattern(&mut DirectionModel::new(&lossy, "down", 1)), first);
+    }
+
+    #[test]
+    fn a_shorter_delay_does_not_overtake() {
+        let mut link = DirectionModel::new(&profile(50.0, None, None), "up", 1);
+        assert_eq!(released(link.arrival(0, 100)), 50_000_000);
+        link.change(&profile(1.0, None, None), None);
+        assert_eq!(released(link.arrival(1, 100)), 50_000_000);
+        assert_eq!(released(link.arrival(60_000_000, 100)), 61_000_000);
+    }
+
+    proptest! {
+        /// Whatever the link and the arrivals: order is kept, nobody is early, and waiting is
+        /// never longer than a full queue takes.
+        #[test]
+        fn releases_are_ordered_and_bounded(
+            delay_ms in 0.0_f64..300.0,
+            rate_bps in 100_000.0_f64..1e9,
+            queue_bytes in 0_u64..200_000,
+            packets in prop::collection::vec((0_u64..2_000_000, 20_u32..1_501), 1..300),
+        ) {
+            let wanted = profile(delay_ms, Some(rate_bps), Some(queue_bytes));
+            let mut link = DirectionModel::new(&wanted, "up", 1);
+            let (mut now_ns, mut last_ns) = (1_000_000_000, 0);
+            for (gap_ns, bytes) in packets {
+                now_ns += gap_ns;
+                let Fate::Release { at_ns } = link.arrival(now_ns, bytes) else { continue };
+                let delay_ns = delay_ms * 1e6;
+                let own_ns = f64::from(bytes) * 8e9 / rate_bps;
+                let most_ns = (queue_bytes as f64 + 1_500.0) * 8e9 / rate_bps + own_ns;
+                let way_ns = (at_ns - now_ns) as f64;
+                prop_assert!(at_ns >= last_ns);
+                prop_assert!(way_ns >= delay_ns + own_ns - 2.0);
+                prop_assert!(way_ns <= delay_ns + most_ns + 3.0);
+                last_ns = at_ns;
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Getting the right to make network namespaces: as root directly, as anybody else through a user
+//! namespace of one's own in which one keeps one's uid. Also the kernel settings of a fresh
+//! network namespace. Not for: devices and addresses (that is `path`).
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::unistd::{getegid, geteuid};
+use std::fs;
+
+/// Make namespaces possible for this process, which must have one thread only. Returns whether
+/// that took a user namespace.
+pub fn gain_rights() -> Result<bool, Errno> {
+    match unshare(CloneFlags::CLONE_NEWNET) {
+        Ok(()) => return Ok(false),
+        Err(Errno::EPERM) => {}
+        Err(error) => return Err(error),
+    }
+    let (uid, gid) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER)?;
+    // A file capability (cap_sys_nice) makes the process undumpable and its /proc files root's.
+    prctl::set_dumpable(true)?;
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("{uid} {uid} 1"))?;
+    write("/proc/self/gid_map", &format!("{gid} {gid} 1"))?;
+    Ok(true)
+}
+
+/// One kernel setting that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedSetting {
+    /// As in sysctl(8).
+    pub name: &'static str,
+    /// Why.
+    pub error: Errno,
+}
+
+/// Set what every host needs in the network namespace this thread is in, before its devices are
+/// made; returns what was refused (a read-only /proc/sys in containers, for example).
+pub fn configure_network() -> Vec<RefusedSetting> {
+    let gid = getegid();
+    let settings = [
+        // Trials must not inherit congestion windows and round trips from one another.
+        ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
+        // Campaigns open many connections in a minute, each of which keeps its port for one.
+        ("net.ipv4.ip_local_port_range", "10240 65535".to_owned()),
+        // An ordinary user's edge binds ports 53, 443 and 853.
+        ("net.ipv4.ip_unprivileged_port_start", "0".to_owned()),
+        ("net.ipv4.ping_group_range", format!("{gid} {gid}")),
+        // Without IPv6 addresses, router solicitations would only be noise on the link.
+        ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),
+    ];
+    settings
+        .into_iter()
+        .filter_map(|(name, value)| set(name, &value).err())
+        .collect()
+}
+
+fn set(name: &'static str, value: &str) -> Result<(), RefusedSetting> {
+    let file = format!("/proc/sys/{}", name.replace('.', "/"));
+    write(&file, value).map_err(|error| RefusedSetting { name, error })
+}
+
+fn write(file: &str, text: &str) -> Result<(), Errno> {
+    fs::write(file, text).map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))
+}

@@ -1,0 +1,241 @@
+//! Making a path: both hosts with their devices, addresses and routes, each held by an anchor, and
+//! the ferry between them. Everything belongs to this process and vanishes with it.
+//! Not for: the command line or records on standard output.
+
+use crate::anchor::{drop_anchor, weigh_anchor};
+use crate::ferry::{Ferry, FerryControl, FerryError, ending_signals};
+use crate::hosts::{
+    DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
+};
+use crate::namespace::{self, RefusedSetting};
+use crate::netlink::{Netlink, RouteKind};
+use crate::profile::DEFAULT_MTU_BYTES;
+use crate::{schedule, tun};
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::Pid;
+use resolab_record::LinkProfile;
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use thiserror::Error;
+
+/// Transmit queue of the devices, in packets. The default of 500 drops packets before we read them
+/// when TCP sends a burst (mahimahi issue 132).
+const DEVICE_QUEUE_PACKETS: u32 = 10_000;
+
+/// Why there is no path; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum PathError {
+    /// No right to make namespaces.
+    #[error(
+        "make network namespaces: {0}; run as root, or allow user namespaces \
+         (user.max_user_namespaces, kernel.unprivileged_userns_clone, \
+         kernel.apparmor_restrict_unprivileged_userns)"
+    )]
+    Namespaces(Errno),
+    /// No TUN device.
+    #[error("open {file}: {0}; {1}", file = tun::DEVICE_FILE)]
+    Tun(Errno, &'static str),
+    /// A network setting was refused.
+    #[error("set up the {host} host ({step}): {error}")]
+    Network {
+        /// Whose.
+        host: &'static str,
+        /// What was tried.
+        step: &'static str,
+        /// Why not.
+        error: Errno,
+    },
+    /// The rest of the set-up.
+    #[error("start the ferry: {0}")]
+    Start(Errno),
+    /// The ferry.
+    #[error(transparent)]
+    Ferry(#[from] FerryError),
+}
+
+/// A path that stands. The ferry still has to be run, on the thread that made it.
+#[derive(Debug)]
+pub struct Path {
+    /// Moves the packets.
+    pub ferry: Ferry,
+    /// Talks to the ferry.
+    pub control: FerryControl,
+    /// The hosts' devices.
+    pub devices: Devices,
+    /// What was granted.
+    pub grants: Grants,
+    /// What keeps the hosts.
+    pub anchors: Anchors,
+}
+
+/// The anchor processes; dropping them ends the hosts at once, not only with this process.
+#[derive(Debug)]
+pub struct Anchors(Vec<Pid>);
+
+impl Drop for Anchors {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(weigh_anchor);
+    }
+}
+
+/// What the machine granted.
+#[derive(Debug)]
+pub struct Grants {
+    /// Whether the ferry's thread has real-time scheduling.
+    pub realtime_scheduling: bool,
+    /// Whether a user namespace was needed.
+    pub rootless: bool,
+    /// Settings inside the hosts that could not be made.
+    pub refused_settings: Vec<RefusedSetting>,
+}
+
+/// The two devices, as seen by the kernel's bookkeeping.
+#[derive(Debug)]
+pub struct Devices {
+    client: Device,
+    server: Device,
+}
+
+#[derive(Debug)]
+struct Device {
+    netlink: Netlink,
+    index: u32,
+    reported_drops_count: u64,
+    refused_settings: Vec<RefusedSetting>,
+}
+
+impl Path {
+    /// Make the hosts and the link by a complete profile. The process must have one thread only;
+    /// that thread is given real-time scheduling where possible.
+    pub fn open(profile: &LinkProfile, seed: u64) -> Result<Self, PathError> {
+        ending_signals().thread_block().map_err(PathError::Start)?;
+        // Before the user namespace, inside which the right to it does not count.
+        let realtime_scheduling = schedule::make_punctual();
+        let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
+        let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+        let mut anchors = Anchors(Vec::new());
+        let (client_tun, client) = make_host(Host::Client, mtu_bytes, &mut anchors)?;
+        let (server_tun, server) = make_host(Host::Server, mtu_bytes, &mut anchors)?;
+        let devices = Devices { client, server };
+        let (ferry, control) = Ferry::new(client_tun, server_tun, profile, seed)?;
+        let refused_settings = devices.client.refused_settings.clone();
+        let grants = Grants {
+            realtime_scheduling,
+            rootless,
+            refused_settings,
+        };
+        Ok(Self {
+            ferry,
+            control,
+            devices,
+            grants,
+            anchors,
+        })
+    }
+}
+
+impl Devices {
+    /// Set both devices' MTU.
+    pub fn set_mtu(&mut self, mtu_bytes: u32) -> Result<(), PathError> {
+        for host in HOSTS {
+            let device = self.device(host);
+            device
+                .netlink
+                .set_sizes(device.index, mtu_bytes, DEVICE_QUEUE_PACKETS)
+                .map_err(|error| refused(host, "MTU", error))?;
+        }
+        Ok(())
+    }
+
+    /// Packets `host` sent that its device dropped before they were read, since the last time this
+    /// was asked.
+    pub fn new_drops_count(&mut self, host: Host) -> Result<u64, PathError> {
+        let device = self.device(host);
+        let total = device
+            .netlink
+            .tx_dropped_count(device.index)
+            .map_err(|error| refused(host, "reading its drop counter", error))?;
+        let new = total.saturating_sub(device.reported_drops_count);
+        device.reported_drops_count = total;
+        Ok(new)
+    }
+
+    fn device(&mut self, host: Host) -> &mut Device {
+        match host {
+            Host::Client => &mut self.client,
+            Host::Server => &mut self.server,
+        }
+    }
+}
+
+fn make_host(
+    host: Host,
+    mtu_bytes: u32,
+    anchors: &mut Anchors,
+) -> Result<(OwnedFd, Device), PathError> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
+    let refused_settings = namespace::configure_network();
+    let tun = tun::create(DEVICE_NAME).map_err(tun_error)?;
+    let device = make_device(host, mtu_bytes, refused_settings)?;
+    anchors
+        .0
+        .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
+    Ok((tun, device))
+}
+
+fn make_device(
+    host: Host,
+    mtu_bytes: u32,
+    refused_settings: Vec<RefusedSetting>,
+) -> Result<Device, PathError> {
+    let step = |step| move |error| refused(host, step, error);
+    let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
+    let loopback = if_nametoindex("lo").map_err(step("loopback"))?;
+    let index = if_nametoindex(DEVICE_NAME).map_err(step("device"))?;
+    netlink.set_up(loopback).map_err(step("loopback up"))?;
+    netlink
+        .set_sizes(index, mtu_bytes, DEVICE_QUEUE_PACKETS)
+        .map_err(step("MTU and queue"))?;
+    netlink.set_up(index).map_err(step("device up"))?;
+    let address = host.address();
+    netlink
+        .add_address(index, address, LINK_PREFIX_LENGTH)
+        .map_err(step("address"))?;
+    let (device, kind, network, prefix) = match host {
+        Host::Client => (index, RouteKind::Unicast, Ipv4Addr::UNSPECIFIED, 0),
+        Host::Server => (
+            loopback,
+            RouteKind::Local,
+            SERVER_NETWORK,
+            SERVER_NETWORK_PREFIX_LENGTH,
+        ),
+    };
+    netlink
+        .add_route(device, kind, network, prefix)
+        .map_err(step("route"))?;
+    Ok(Device {
+        netlink,
+        index,
+        reported_drops_count: 0,
+        refused_settings,
+    })
+}
+
+fn refused(host: Host, step: &'static str, error: Errno) -> PathError {
+    PathError::Network {
+        host: host.name(),
+        step,
+        error,
+    }
+}
+
+fn tun_error(error: Errno) -> PathError {
+    let remedy = match error {
+        Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => "load the kernel module: modprobe tun",
+        Errno::EACCES => "let ordinary users open it: chmod 0666 as root",
+        _ => "the kernel refuses TUN devices here",
+    };
+    PathError::Tun(error, remedy)
+}

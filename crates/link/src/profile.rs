@@ -1,0 +1,404 @@
+//! Access-link profiles: reading them from TOML, checking every value, filling in what was left
+//! out, and finding them by name. Not for: what the values do (that is `model`).
+//!
+//! A file names what a packet meets, in the units its keys say:
+//! `name`, `source`, `mtu_bytes`, and in both `[up]` and `[down]` `one_way_delay_ms`, `rate_bps`,
+//! `loss_ratio`, `queue_bytes`, `queue_discipline`.
+
+use resolab_record::{DirectionProfile, LinkProfile, QueueDiscipline};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// IP packet size where the profile says nothing: Ethernet's.
+pub const DEFAULT_MTU_BYTES: u32 = 1_500;
+/// The default queue holds at least this many full packets.
+const MIN_QUEUE_PACKETS: u64 = 10;
+
+const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
+const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
+const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
+const LOSS_RATIO: RangeInclusive<f64> = 0.0..=1.0;
+const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
+
+/// Why there is no profile; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum ProfileError {
+    /// The file cannot be read.
+    #[error("read profile {path}: {source}")]
+    Unreadable {
+        /// As tried.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML, or not these keys.
+    #[error("read profile {path}, line {line}: {message}")]
+    Malformed {
+        /// As tried.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A value that cannot be meant.
+    #[error("use profile {profile:?}: {key} = {value} is outside {min} to {max}")]
+    OutOfRange {
+        /// Its name.
+        profile: String,
+        /// The key in full.
+        key: String,
+        /// As given.
+        value: f64,
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
+    /// The name or the source cannot serve its purpose.
+    #[error("use profile {profile:?}: {key} must be {expected}")]
+    BadText {
+        /// Its name.
+        profile: String,
+        /// The key.
+        key: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// No file of that name.
+    #[error("find profile {name:?}: there is {known} (looked in {folders})")]
+    Unknown {
+        /// As asked for.
+        name: String,
+        /// What exists instead.
+        known: String,
+        /// Where.
+        folders: String,
+    },
+}
+
+/// Find, read, check and complete a profile. `wanted` is a path if it has a slash or ends in
+/// `.toml`, else the name of a file in one of `folders`, the first that has it. `mtu_bytes`, if
+/// given, stands in for the file's.
+pub fn load(
+    wanted: &str,
+    folders: &[PathBuf],
+    mtu_bytes: Option<u32>,
+) -> Result<LinkProfile, ProfileError> {
+    let path = find(wanted, folders)?;
+    let text = std::fs::read_to_string(&path).map_err(|source| ProfileError::Unreadable {
+        path: path.clone(),
+        source,
+    })?;
+    let profile = parse(&text, &path)?;
+    complete(LinkProfile {
+        mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
+        ..profile
+    })
+}
+
+/// The folders profiles are looked for in: `RESOLAB_PROFILES`, `./profiles`, and the checkout's
+/// own when the program lies in its `target/release` or `target/debug`.
+pub fn folders() -> Vec<PathBuf> {
+    let named = std::env::var_os("RESOLAB_PROFILES").map(PathBuf::from);
+    let checkout = std::env::current_exe()
+        .ok()
+        .and_then(|program| Some(program.parent()?.parent()?.parent()?.join("profiles")));
+    named
+        .into_iter()
+        .chain([PathBuf::from("profiles")])
+        .chain(checkout)
+        .collect()
+}
+
+/// Check every value and write the defaults out, so that records say what was in force: the MTU,
+/// the discipline, and rate x round trip (at least ten full packets) for the queue of a direction
+/// with a rate.
+pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
+    check_texts(&profile)?;
+    let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+    check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
+    check_direction(&profile.name, "up", &profile.up)?;
+    check_direction(&profile.name, "down", &profile.down)?;
+    let round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms;
+    let complete = |direction: DirectionProfile| DirectionProfile {
+        queue_bytes: direction.queue_bytes.or_else(|| {
+            Some(default_queue_bytes(
+                direction.rate_bps?,
+                round_trip_ms,
+                mtu_bytes,
+            ))
+        }),
+        queue_discipline: direction
+            .queue_discipline
+            .or(Some(QueueDiscipline::Droptail)),
+        ..direction
+    };
+    Ok(LinkProfile {
+        mtu_bytes: Some(mtu_bytes),
+        up: complete(profile.up),
+        down: complete(profile.down),
+        ..profile
+    })
+}
+
+fn default_queue_bytes(rate_bps: f64, round_trip_ms: f64, mtu_bytes: u32) -> u64 {
+    let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
+    let limit = *QUEUE_BYTES.end() as u64;
+    product_bytes.clamp(MIN_QUEUE_PACKETS * u64::from(mtu_bytes), limit)
+}
+
+fn find(wanted: &str, folders: &[PathBuf]) -> Result<PathBuf, ProfileError> {
+    if wanted.contains('/')
+        || Path::new(wanted)
+            .extension()
+            .is_some_and(|end| end == "toml")
+    {
+        return Ok(PathBuf::from(wanted));
+    }
+    let file_name = format!("{wanted}.toml");
+    if let Some(path) = folders
+        .iter()
+        .map(|folder| folder.join(&file_name))
+        .find(|p| p.is_file())
+    {
+        return Ok(path);
+    }
+    let known = known_names(folders);
+    Err(ProfileError::Unknown {
+        name: wanted.to_owned(),
+        known: if known.is_empty() {
+            "none".to_owned()
+        } else {
+            known.join(", ")
+        },
+        folders: folders
+            .iter()
+            .map(|f| f.display().to_string())
+            .collect::<Vec<_>>()
+            .join(", "),
+    })
+}
+
+fn known_names(folders: &[PathBuf]) -> Vec<String> {
+    let mut names: Vec<String> = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn parse(text: &str, path: &Path) -> Result<LinkProfile, ProfileError> {
+    toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        let line = text.get(..offset).unwrap_or_default().matches('\n').count() + 1;
+        let message = error.message().replace('\n', "; ");
+        ProfileError::Malformed {
+            path: path.to_owned(),
+            line,
+            message,
+        }
+    })
+}
+
+fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
+    let identifier = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let bad = |key, expected| {
+        Err(ProfileError::BadText {
+            profile: profile.name.clone(),
+            key,
+            expected,
+        })
+    };
+    if profile.name.is_empty() || !profile.name.chars().all(identifier) {
+        return bad(
+            "name",
+            "letters, digits, '-', '_' and '.' only, and at least one",
+        );
+    }
+    if profile.source.trim().is_empty() {
+        return bad("source", "a sentence that says where the numbers come from");
+    }
+    Ok(())
+}
+
+fn check_direction(
+    profile: &str,
+    direction: &str,
+    values: &DirectionProfile,
+) -> Result<(), ProfileError> {
+    let check = |key: &str, value: Option<f64>, range| match value {
+        Some(value) => check_range(profile, &format!("{direction}.{key}"), value, range),
+        None => Ok(()),
+    };
+    check(
+        "one_way_delay_ms",
+        Some(values.one_way_delay_ms),
+        ONE_WAY_DELAY_MS,
+    )?;
+    check("rate_bps", values.rate_bps, RATE_BPS)?;
+    check("loss_ratio", Some(values.loss_ratio), LOSS_RATIO)?;
+    check(
+        "queue_bytes",
+        values.queue_bytes.map(|bytes| bytes as f64),
+        QUEUE_BYTES,
+    )
+}
+
+fn check_range(
+    profile: &str,
+    key: &str,
+    value: f64,
+    range: RangeInclusive<f64>,
+) -> Result<(), ProfileError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(ProfileError::OutOfRange {
+        profile: profile.to_owned(),
+        key: key.to_owned(),
+        value,
+        min: *range.start(),
+        max: *range.end(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shipped() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles")
+    }
+
+    fn read(text: &str) -> Result<LinkProfile, ProfileError> {
+        complete(parse(text, Path::new("test.toml"))?)
+    }
+
+    fn with(up: &str) -> String {
+        format!(
+            "name = 'x'\nsource = 'test'\n[up]\none_way_delay_ms = 1\n{up}\n\
+             [down]\none_way_delay_ms = 2\n"
+        )
+    }
+
+    /// Round trip in ms, down and up in bit/s: the study's own numbers.
+    const STUDY: [(&str, f64, f64, f64); 5] = [
+        ("fiber", 14.767_147, 99_859_576.0, 109_103_380.0),
+        ("cable", 25.176_65, 165_046_798.0, 11_634_674.0),
+        ("dsl", 42.359_79, 10_734_760.0, 842_152.0),
+        ("4g", 91.852_311, 53_954_872.0, 21_181_033.0),
+        ("4g-medium", 104.504_141, 28_648_298.0, 4_224_283.0),
+    ];
+
+    #[test]
+    fn shipped_profiles_are_the_studys() {
+        for (name, round_trip_ms, down_bps, up_bps) in STUDY {
+            let profile = load(name, &[shipped()], None).unwrap();
+            assert_eq!(profile.name, name);
+            let delays = (profile.up.one_way_delay_ms, profile.down.one_way_delay_ms);
+            assert_eq!(delays, (round_trip_ms / 2.0, round_trip_ms / 2.0), "{name}");
+            let rates = (profile.down.rate_bps, profile.up.rate_bps);
+            assert_eq!(rates, (Some(down_bps), Some(up_bps)), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_shipped_profile_loads_under_its_own_name() {
+        let names = known_names(&[shipped()]);
+        assert!(names.contains(&"ideal".to_owned()));
+        for name in names {
+            assert_eq!(load(&name, &[shipped()], None).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn defaults_are_written_out() {
+        let profile = read(&with("rate_bps = 80_000_000")).unwrap();
+        assert_eq!(profile.mtu_bytes, Some(1_500));
+        assert_eq!(profile.up.queue_bytes, Some(30_000));
+        assert_eq!(profile.up.queue_discipline, Some(QueueDiscipline::Droptail));
+        assert_eq!(profile.down.queue_bytes, None);
+        let slow = read(&with("rate_bps = 80_000")).unwrap();
+        assert_eq!(slow.up.queue_bytes, Some(15_000));
+        let given = read(&with("rate_bps = 80_000\nqueue_bytes = 7")).unwrap();
+        assert_eq!(given.up.queue_bytes, Some(7));
+    }
+
+    #[test]
+    fn absurd_values_are_named_with_their_range() {
+        for (text, wanted) in [
+            (
+                "rate_bps = -5",
+                "up.rate_bps = -5 is outside 1000 to 100000000000",
+            ),
+            ("rate_bps = nan", "up.rate_bps = NaN is outside"),
+            ("loss_ratio = 1.5", "up.loss_ratio = 1.5 is outside 0 to 1"),
+            (
+                "queue_bytes = 999999999999",
+                "up.queue_bytes = 999999999999 is outside 0 to",
+            ),
+        ] {
+            let message = read(&with(text)).unwrap_err().to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
+        let late = with("").replace("one_way_delay_ms = 2", "one_way_delay_ms = 20000");
+        let message = read(&late).unwrap_err().to_string();
+        assert!(message.contains("down.one_way_delay_ms = 20000 is outside 0 to 10000"));
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_their_line() {
+        let message = read(&with("rate_mbps = 5")).unwrap_err().to_string();
+        assert!(
+            message.contains("test.toml, line 5") && message.contains("rate_mbps"),
+            "{message}"
+        );
+        assert!(
+            message.contains("rate_bps") && !message.contains('\n'),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_name_and_a_source_are_wanted() {
+        let nameless = with("").replace("'x'", "'a b'");
+        assert!(
+            read(&nameless)
+                .unwrap_err()
+                .to_string()
+                .contains("name must be")
+        );
+        let sourceless = with("").replace("'test'", "' '");
+        assert!(
+            read(&sourceless)
+                .unwrap_err()
+                .to_string()
+                .contains("source must be")
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_lists_what_exists() {
+        let message = load("fibre", &[shipped()], None).unwrap_err().to_string();
+        assert!(
+            message.contains("fiber, ideal") || message.contains("fiber"),
+            "{message}"
+        );
+        assert!(message.contains("4g-medium, cable, dsl"), "{message}");
+    }
+
+    #[test]
+    fn the_mtu_can_be_given_beside_the_file() {
+        let profile = load("ideal", &[shipped()], Some(1_280)).unwrap();
+        assert_eq!(profile.mtu_bytes, Some(1_280));
+        assert!(load("ideal", &[shipped()], Some(100)).is_err());
+    }
+}

@@ -1,0 +1,41 @@
+//! Opening a TUN device: whole IP packets, no header before them, no offload, so that what is read
+//! is what would be on the wire, one packet at a time. Not for: addresses and routes.
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// The kernel's door to TUN devices.
+pub const DEVICE_FILE: &str = "/dev/net/tun";
+
+nix::ioctl_write_ptr_bad!(
+    /// Give the descriptor a device (tun(4)).
+    attach,
+    libc::TUNSETIFF,
+    libc::ifreq
+);
+
+/// Make the device `name` in the network namespace this thread is in. It lives as long as the
+/// descriptor, which can be used from anywhere and never blocks.
+pub fn create(name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let tun = open(DEVICE_FILE, flags, Mode::empty())?;
+    let request = interface_request(name)?;
+    // SAFETY: the descriptor is open and the request is a complete ifreq that outlives the call.
+    unsafe { attach(tun.as_raw_fd(), &raw const request) }?;
+    Ok(tun)
+}
+
+fn interface_request(name: &str) -> Result<libc::ifreq, Errno> {
+    let mut ifr_name = [0; libc::IFNAMSIZ];
+    if name.len() >= ifr_name.len() {
+        return Err(Errno::ENAMETOOLONG);
+    }
+    for (slot, byte) in ifr_name.iter_mut().zip(name.bytes()) {
+        *slot = byte as libc::c_char;
+    }
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_flags: flags };
+    Ok(libc::ifreq { ifr_name, ifr_ifru })
+}
