@@ -1,0 +1,7 @@
+"""`python -m resolab`: the command line."""
+
+import sys
+
+from resolab.cli.main import main
+
+sys.exit(main())

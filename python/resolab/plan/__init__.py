@@ -1,0 +1,25 @@
+"""Plans: what a study asks, which conditions it has and in which order a block runs them.
+
+For: reading and checking a plan file, the corpus of pages and profiles it may name, conditions, baselines, orders
+and seeds. Not for: running anything or judging results.
+"""
+
+from resolab.plan.corpus import Corpus
+from resolab.plan.load import load_plan, parse_plan
+from resolab.plan.model import FACTORS, Baseline, Condition, Factors, Instrument, Limits, Plan
+from resolab.plan.order import block_order, stream_seed
+
+__all__ = [
+    "FACTORS",
+    "Baseline",
+    "Condition",
+    "Corpus",
+    "Factors",
+    "Instrument",
+    "Limits",
+    "Plan",
+    "block_order",
+    "load_plan",
+    "parse_plan",
+    "stream_seed",
+]

@@ -1,0 +1,64 @@
+"""The pages and access profiles a plan may name: folders and files of the project, read by name.
+
+For: what exists and where. Not for: what is in a page; the edge and the page's own `page.toml` know that.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.records import LinkProfile
+
+PROJECT_ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Pages under `root/pages` and profiles under `root/profiles`."""
+
+    root: Path
+
+    @classmethod
+    def of_project(cls) -> Self:
+        """Open the corpus of the checkout this code stands in, wherever the command was typed."""
+        return cls(PROJECT_ROOT)
+
+    def pages(self) -> tuple[str, ...]:
+        """Names of all pages: folders that hold a `page.toml`."""
+        return tuple(sorted(file.parent.name for file in (self.root / "pages").glob("*/page.toml")))
+
+    def profiles(self) -> tuple[str, ...]:
+        """Names of all access profiles."""
+        return tuple(sorted(file.stem for file in (self.root / "profiles").glob("*.toml")))
+
+    def page_folder(self, page: str) -> Path:
+        """Folder of a page."""
+        if page not in self.pages():
+            raise ConfigurationError(_unknown("page", page, self.pages()))
+        return self.root / "pages" / page
+
+    def profile_file(self, profile: str) -> Path:
+        """File of an access profile."""
+        if profile not in self.profiles():
+            raise ConfigurationError(_unknown("profile", profile, self.profiles()))
+        return self.root / "profiles" / f"{profile}.toml"
+
+    def profile(self, profile: str) -> LinkProfile:
+        """Read an access profile."""
+        file = self.profile_file(profile)
+        try:
+            link = msgspec.convert(tomllib.loads(file.read_text("utf-8")), LinkProfile)
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"failed to read profile {file}: {error}") from error
+        if link.name != profile:
+            problem = f"its name is {link.name!r}; it must be the file's name, {profile!r}"
+            raise ConfigurationError(f"failed to read profile {file}: {problem}")
+        return link
+
+
+def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
+    return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"

@@ -1,0 +1,110 @@
+"""One table of a plan file, handing out its keys by type.
+
+For: messages that name file, key and what is allowed. Not for: what the keys mean.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from resolab.errors import ConfigurationError
+
+MISSING = object()
+
+
+class Section:
+    """A TOML table; remembers which keys were asked for, so that the others can be called unknown."""
+
+    def __init__(self, source: str, table: Mapping[str, object], name: str = "") -> None:
+        self.source = source
+        self.name = name
+        self._table = table
+        self._known: list[str] = []
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise the one-line error of a key; with an empty key, of the whole table."""
+        path = ".".join(part for part in (self.name, key) if part)
+        raise ConfigurationError(f"{self.source}: {path}: {problem}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._table
+
+    def text(self, key: str) -> str:
+        """Take a string that is not empty."""
+        value = self._take(key)
+        if not isinstance(value, str) or not value.strip():
+            self.fail(key, f"must be a text, not {value!r}")
+        return value
+
+    def integer(self, key: str, *, low: int, high: int) -> int:
+        """Take a whole number within [low, high]."""
+        value = self._take(key)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            self.fail(key, f"must be a whole number from {low} to {high}, not {value!r}")
+        return value
+
+    def number(self, key: str, *, above: float, high: float, default: float) -> float:
+        """Take a number within (above, high]."""
+        value = self._take(key, default)
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not above < value <= high:
+            self.fail(key, f"must be a number above {above:g} and at most {high:g}, not {value!r}")
+        return float(value)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Take true or false."""
+        value = self._take(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {value!r}")
+        return value
+
+    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+        """Take one word of a closed list."""
+        value = self._take(key)
+        if not isinstance(value, str) or value not in allowed:
+            self.fail(key, f"unknown level {value!r}; allowed: {_listed(allowed)}")
+        return value
+
+    def optional_one_of(self, key: str, allowed: Sequence[str]) -> str | None:
+        """Take one word of a closed list, or None where the key is absent."""
+        if key in self._table:
+            return self.one_of(key, allowed)
+        self._known.append(key)
+        return None
+
+    def levels(self, key: str, allowed: Sequence[str] | None) -> tuple[str, ...]:
+        """Take the levels of a factor: at least one, each once, each of the closed list where there is one."""
+        value = self._take(key)
+        hint = f"; allowed: {_listed(allowed)}" if allowed is not None else ""
+        if not isinstance(value, list):
+            self.fail(key, f"must be a list of levels, not {value!r}{hint}")
+        if not value:
+            self.fail(key, f"has no level; give at least one{hint}")
+        for level in value:
+            if not isinstance(level, str) or (allowed is not None and level not in allowed):
+                self.fail(key, f"unknown level {level!r}{hint}")
+        if len(set(value)) < len(value):
+            self.fail(key, "names a level twice; name each once")
+        return tuple(value)
+
+    def section(self, key: str, *, required: bool = True) -> "Section":
+        """Take a table; an absent optional one is empty."""
+        value = self._take(key, MISSING if required else {})
+        if not isinstance(value, dict):
+            self.fail(key, f"must be a table, not {value!r}")
+        return Section(self.source, value, key)
+
+    def finish(self) -> None:
+        """Fail if the table holds a key nobody asked for."""
+        for key in self._table:
+            if key not in self._known:
+                self.fail(key, f"unknown key; allowed: {_listed(self._known)}")
+
+    def _take(self, key: str, default: object = MISSING) -> object:
+        self._known.append(key)
+        value = self._table.get(key, default)
+        if value is MISSING:
+            self.fail(key, "is missing")
+        return value
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or "none"

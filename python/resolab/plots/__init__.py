@@ -1,0 +1,36 @@
+"""Figures: numbers in, SVG, PDF and the CSV of what is drawn out.
+
+For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
+"""
+
+from resolab.plots.difference import DifferenceRow, draw_differences
+from resolab.plots.exchange import ExchangeSeries, draw_exchanges
+from resolab.plots.heat_map import HeatCell, draw_heat_map
+from resolab.plots.save import Drawing, save_drawing
+from resolab.plots.words import (
+    ABSENT,
+    combination_label,
+    estimate_text,
+    interval_text,
+    mode_label,
+    number_text,
+    transport_label,
+)
+
+__all__ = [
+    "ABSENT",
+    "DifferenceRow",
+    "Drawing",
+    "ExchangeSeries",
+    "HeatCell",
+    "combination_label",
+    "draw_differences",
+    "draw_exchanges",
+    "draw_heat_map",
+    "estimate_text",
+    "interval_text",
+    "mode_label",
+    "number_text",
+    "save_drawing",
+    "transport_label",
+]

@@ -1,0 +1,136 @@
+"""Heat map of the relative change of the median page load time, one panel per combination of protocols.
+
+For: the figure the study of Sengupta et al. (TNSM 2024) gives as Fig. 8, with an interval in every cell.
+Not for: computing the change.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.patches import Rectangle
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import SEQUENTIAL, house_style, new_figure
+from resolab.plots.words import estimate_text, interval_text
+from resolab.stats import Estimate
+
+PERCENT = 100
+PANELS_A_ROW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """The change of one page on one profile under one combination; None where it was not measured."""
+
+    combination: str
+    page: str
+    profile: str
+    change: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    norm: Normalize
+    colours: Colormap
+
+    def background(self, percent: float) -> tuple[float, float, float, float]:
+        red, green, blue, alpha = self.colours(float(self.norm(percent)))
+        return red, green, blue, alpha
+
+    def ink(self, percent: float) -> str:
+        red, green, blue, _ = self.background(percent)
+        return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45 else "black"
+
+
+def draw_heat_map(cells: Sequence[HeatCell], caption: str) -> Drawing:
+    """Draw the heat map; panels, rows and columns stand in the order in which cells first name them."""
+    combinations = list(dict.fromkeys(cell.combination for cell in cells))
+    pages = list(dict.fromkeys(cell.page for cell in cells))
+    profiles = list(dict.fromkeys(cell.profile for cell in cells))
+    scale = _scale(cells)
+    columns = min(PANELS_A_ROW, len(combinations))
+    lines = math.ceil(len(combinations) / columns)
+    with house_style():
+        width = columns * (1.25 * len(pages) + 0.35) + 1.5
+        figure = new_figure(width, lines * (0.56 * len(profiles) + 0.65) + 0.1)
+        grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+        for axes, combination in zip(grid.flat, combinations, strict=False):
+            _panel(axes, [cell for cell in cells if cell.combination == combination], pages, profiles, scale)
+            axes.set_title(combination, pad=6)
+        for spare in grid.flat[len(combinations) :]:
+            spare.set_visible(False)
+        mappable = mpl.cm.ScalarMappable(norm=scale.norm, cmap=scale.colours)
+        bar = figure.colorbar(mappable, ax=grid, fraction=0.03, pad=0.02)
+        bar.set_label("change of median PLT, %")
+        bar.outline.set_visible(False)
+        bar.ax.axhline(0, color="black", linewidth=1)
+    return Drawing("plt_change", caption, figure, [_row(cell) for cell in cells])
+
+
+def _scale(cells: Sequence[HeatCell]) -> _Scale:
+    """Span zero and all cells, at least ten percent, so that noise does not fill the whole scale."""
+    values = [percent for cell in cells if (percent := _percent(cell)) is not None]
+    norm = Normalize(min([0.0, *values]), max([10.0, *values]))
+    return _Scale(norm, mpl.colormaps[SEQUENTIAL])
+
+
+def _percent(cell: HeatCell) -> float | None:
+    """Return what colours a cell: its value, or the finite bound it has."""
+    if cell.change is None:
+        return None
+    bounds = [cell.change.low, cell.change.high]
+    finite = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
+    return finite[0] * PERCENT if finite else None
+
+
+def _panel(axes: Axes, cells: Sequence[HeatCell], pages: Sequence[str], profiles: Sequence[str], scale: _Scale) -> None:
+    axes.set_xlim(0, len(pages))
+    axes.set_ylim(len(profiles), 0)
+    axes.set_xticks(np.arange(len(pages)) + 0.5, pages)
+    axes.set_yticks(np.arange(len(profiles)) + 0.5, profiles)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for cell in cells:
+        _cell(axes, cell, pages.index(cell.page), profiles.index(cell.profile), scale)
+
+
+def _cell(axes: Axes, cell: HeatCell, column: int, row: int, scale: _Scale) -> None:
+    percent = _percent(cell)
+    colour = "#f2f2f2" if percent is None else scale.background(percent)
+    axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5))
+    if cell.change is None or percent is None:
+        text = "no data" if cell.change is None or cell.change.n == 0 else "not determined"
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7.5, color="#555555")
+        return
+    ink = scale.ink(percent)
+    value = estimate_text(cell.change, scale=PERCENT, signed=True) + " %"
+    interval = interval_text(cell.change, scale=PERCENT, signed=True) or "no interval"
+    centre = column + 0.5
+    axes.text(centre, row + 0.40, value, ha="center", va="center", fontsize=9.5, color=ink, weight="bold")
+    axes.text(centre, row + 0.72, interval, ha="center", va="center", fontsize=6.8, color=ink)
+    if cell.change.ci_contains_zero:
+        frame = Rectangle((column + 0.03, row + 0.06), 0.94, 0.88, fill=False, edgecolor=ink, linestyle=(0, (3, 2)))
+        axes.add_patch(frame)
+
+
+def _row(cell: HeatCell) -> dict[str, Value]:
+    change = cell.change
+    return {
+        "combination": cell.combination,
+        "page": cell.page,
+        "profile": cell.profile,
+        "relative_change_ratio": change.value if change else None,
+        "relative_change_low_ratio": change.low if change else None,
+        "relative_change_high_ratio": change.high if change else None,
+        "ci_low_ratio": change.ci_low if change else None,
+        "ci_high_ratio": change.ci_high if change else None,
+        "ci_level": change.level if change else None,
+        "ci_method": change.method if change else None,
+        "pairs_count": change.n if change else 0,
+        "censored_count": change.censored_count if change else None,
+    }

@@ -1,0 +1,53 @@
+"""A finished drawing onto the disk: SVG, PDF and the CSV of exactly what is drawn.
+
+For: the files of a figure and its SVG for embedding. Not for: drawing.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from resolab.plots.style import house_style
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure with its name, caption and the rows it draws."""
+
+    name: str
+    caption: str
+    figure: Figure
+    rows: Sequence[Mapping[str, Value]]
+
+
+def save_drawing(drawing: Drawing, folder: Path) -> str:
+    """Write `name.svg`, `name.pdf` and `name.csv`; return the SVG for embedding in HTML."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stream = io.StringIO()
+    with house_style():
+        drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": drawing.name})
+        drawing.figure.set_layout_engine("none")  # the layout is found; finding it again doubles the time
+        pdf = folder / f"{drawing.name}.pdf"
+        drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
+    (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
+    with (folder / f"{drawing.name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(drawing.rows[0]) if drawing.rows else [])
+        writer.writeheader()
+        writer.writerows(drawing.rows)
+    return inline_svg(stream.getvalue(), drawing.caption)
+
+
+def inline_svg(svg: str, label: str) -> str:
+    """Turn an SVG file into an element for HTML: no prologue, no metadata, no addresses, a label for screen readers."""
+    element = svg[svg.index("<svg") :]
+    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", element)
+    escaped = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return element.replace("<svg", f'<svg role="img" aria-label="{escaped}"', 1)

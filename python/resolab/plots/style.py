@@ -1,0 +1,69 @@
+"""One look for all figures: sizes, fonts, and colours that differ in lightness and dash as well as in hue.
+
+For: everything that two figures share. Not for: what is in them.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+_RC: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+    "hatch.color": "#555555",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "svg.fonttype": "path",
+    # The same figure gives the same file.
+    "svg.hashsalt": "resolab",
+    "pdf.fonttype": 42,
+}
+# Okabe and Ito's palette, safe for colour-blind readers, ordered so that neighbours differ in lightness.
+TRANSPORT_COLOURS = {
+    "doudp": "#000000",
+    "dotcp": "#8c8c8c",
+    "dot": "#cc79a7",
+    "doh": "#d55e00",
+    "doh3": "#e69f00",
+    "doq": "#0072b2",
+}
+TRANSPORT_DASHES: dict[str, Any] = {
+    "doudp": "-",
+    "dotcp": (0, (1, 1)),
+    "dot": (0, (5, 1, 1, 1)),
+    "doh": (0, (4, 1.5)),
+    "doh3": (0, (2, 1)),
+    "doq": (0, (6, 1.5, 1.5, 1.5)),
+}
+# Lightness falls steadily, so that the map orders cells in grey too.
+SEQUENTIAL = "cividis_r"
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw and save in the shared style, leaving matplotlib's global settings as they were."""
+    with mpl.rc_context(_RC):
+        yield
+
+
+def new_figure(width_inch: float, height_inch: float) -> Figure:
+    """Make a figure of its own, without pyplot's global list of figures."""
+    figure = Figure(figsize=(width_inch, height_inch))
+    figure.set_layout_engine("constrained", h_pad=0.08, w_pad=0.06)
+    return figure

@@ -1,0 +1,68 @@
+"""Words and numbers as people read them, in figures and in the report alike.
+
+For: labels of levels, numbers with signs, estimates that are only bounds. Not for: units in data.
+"""
+
+import math
+
+from resolab.stats import Estimate
+
+ABSENT = "n/a"
+_TRANSPORTS = {"doudp": "DoUDP", "dotcp": "DoTCP", "dot": "DoT", "doh": "DoH", "doh3": "DoH3", "doq": "DoQ"}
+_MODES = {"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}
+
+
+def transport_label(dns_transport: str) -> str:
+    """Spell a transport as the papers do."""
+    return _TRANSPORTS.get(dns_transport, dns_transport)
+
+
+def mode_label(handshake_mode: str) -> str:
+    """Spell a handshake mode."""
+    return _MODES.get(handshake_mode, handshake_mode)
+
+
+def combination_label(dns_transport: str, http_version: str, handshake_mode: str) -> str:
+    """Name a condition's protocols, e.g. `DoQ + H3 0-RTT`."""
+    return f"{transport_label(dns_transport)} + {http_version.upper()} {mode_label(handshake_mode)}"
+
+
+def number_text(number: float | None, digits: int = 1, *, signed: bool = False) -> str:
+    """Print a number; infinity and absence have their signs, and a rounded zero has none."""
+    if number is None:
+        return ABSENT
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    rounded = round(number, digits)
+    text = f"{abs(rounded):.{digits}f}"
+    if rounded == 0:
+        return text
+    return f"{'-' if rounded < 0 else '+' if signed else ''}{text}"
+
+
+def estimate_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
+    """Print an estimate, or its bounds where too much is censored for a number."""
+    low, high = _scaled(estimate.low, scale), _scaled(estimate.high, scale)
+    if low is None or high is None:
+        return ABSENT
+    if low == high and math.isfinite(low):
+        return number_text(low, digits, signed=signed)
+    if math.isinf(high) and math.isfinite(low):
+        return "≥ " + number_text(low, digits, signed=signed)
+    if math.isinf(low) and math.isfinite(high):
+        return "≤ " + number_text(high, digits, signed=signed)
+    if math.isinf(low) and low == high:
+        return "never"
+    return "not determined"
+
+
+def interval_text(estimate: Estimate, digits: int = 1, *, scale: float = 1, signed: bool = False) -> str:
+    """Print a confidence interval, or nothing where there is none."""
+    low, high = _scaled(estimate.ci_low, scale), _scaled(estimate.ci_high, scale)
+    if low is None or high is None:
+        return ""
+    return f"[{number_text(low, digits, signed=signed)}, {number_text(high, digits, signed=signed)}]"
+
+
+def _scaled(number: float | None, scale: float) -> float | None:
+    return None if number is None else number * scale

@@ -1,0 +1,545 @@
+"""Generated from crates/record by scripts/schema; do not edit."""
+
+import enum
+
+import msgspec
+
+
+FORMAT_VERSION = "1.0"
+
+
+class Bootstrap(enum.StrEnum):
+    """How the resolver's host name became an address, always before the clock starts."""
+
+    GIVEN = "given"
+    SYSTEM = "system"
+
+
+class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="command_done"):
+    """The answer to one command."""
+
+    error: str | None = None
+    id: int
+    monotonic_ns: int
+
+
+class Failure(enum.StrEnum):
+    """Why a query, connection or request failed."""
+
+    BOOTSTRAP_FAILED = "bootstrap_failed"
+    TCP_CONNECT_REFUSED = "tcp_connect_refused"
+    TCP_CONNECT_TIMEOUT = "tcp_connect_timeout"
+    TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
+    TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
+    TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
+    TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
+    QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
+    QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
+    QUERY_TIMEOUT = "query_timeout"
+    QUERY_REFUSED = "query_refused"
+    QUERY_CONNECTION_CLOSED = "query_connection_closed"
+    QUERY_MALFORMED = "query_malformed"
+    QUERY_TRUNCATED = "query_truncated"
+    DNS_RCODE = "dns_rcode"
+    HTTP_STATUS = "http_status"
+    HTTP_PROTOCOL = "http_protocol"
+    OTHER = "other"
+
+
+class HandshakeMode(enum.StrEnum):
+    """A TLS 1.3 or QUIC handshake:
+
+    as asked for in `requested_handshake_mode`, as it happened in `handshake_mode`.
+    """
+
+    FULL = "full"
+    RESUMED = "resumed"
+    ZERO_RTT = "zero_rtt"
+
+
+class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
+    """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
+
+    accepted_ns: int
+    alpn: str | None = None
+    closed_ns: int | None = None
+    connection_id: int
+    early_data_accepted: bool | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+    handshake_complete_ns: int | None = None
+    handshake_mode: HandshakeMode | None = None
+    local_address: str
+    peer_address: str
+    protocol: str
+    server_name: str | None = None
+
+
+class ConnectionState(enum.StrEnum):
+    """Whether a query found its connection open."""
+
+    COLD = "cold"
+    WARM = "warm"
+
+
+class QueueDiscipline(enum.StrEnum):
+    """How a full queue behaves."""
+
+    DROPTAIL = "droptail"
+
+
+class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """One direction of an access link."""
+
+    loss_ratio: float = 0.0
+    one_way_delay_ms: float
+    queue_bytes: int | None = None
+    queue_discipline: QueueDiscipline | None = None
+    rate_bps: float | None = None
+
+
+class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
+    """What one direction did since the last summary."""
+
+    bytes_in_bytes: int
+    bytes_out_bytes: int
+    dropped_device_count: int
+    dropped_loss_count: int
+    dropped_queue_count: int
+    lateness_max_ns: int | None = None
+    lateness_p50_ns: int | None = None
+    lateness_p99_ns: int | None = None
+    packets_in_count: int
+    packets_out_count: int
+
+
+class DnsTransport(enum.StrEnum):
+    """How a DNS query travels."""
+
+    DOUDP = "doudp"
+    DOTCP = "dotcp"
+    DOT = "dot"
+    DOH = "doh"
+    DOH3 = "doh3"
+    DOQ = "doq"
+
+
+class TicketPolicy(enum.StrEnum):
+    """What the edge gives out for later handshakes, per server name."""
+
+    NONE = "none"
+    RESUME = "resume"
+    EARLY_DATA = "early_data"
+    REJECT_EARLY_DATA = "reject_early_data"
+
+
+class EdgeSetTicketPolicy(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_ticket_policy"
+):
+    """Ticket policy of one server name from now on."""
+
+    id: int
+    name: str | None = None
+    policy: TicketPolicy
+
+
+class EdgeCloseConnections(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"
+):
+    """Close connections from the server's side:
+
+    QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or DOQ_NO_ERROR), TLS with GOAWAY where there is one,
+    close_notify and FIN.
+    """
+
+    id: int
+    name: str | None = None
+
+
+class EdgeFlush(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="flush"):
+    """Write a `connection` record for each open connection and `command_done` after all pending records:
+
+    what happened before is then on standard output.
+    """
+
+    id: int
+
+
+class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="load_site"):
+    """Add or replace a site while running."""
+
+    address: str | None = None
+    folder: str
+    host: str
+    id: int
+
+
+EdgeCommand = EdgeSetTicketPolicy | EdgeCloseConnections | EdgeFlush | EdgeLoadSite
+
+
+class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_query"):
+    """One DNS query as the edge saw it.
+
+    Instants are `CLOCK_MONOTONIC`.
+    """
+
+    answered_ns: int | None = None
+    connection_id: int | None = None
+    dns_transport: DnsTransport
+    in_early_data: bool | None = None
+    peer_address: str
+    qname: str
+    qtype: str
+    query_bytes: int
+    rcode: str | None = None
+    received_ns: int
+    response_bytes: int | None = None
+
+
+class EdgeReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_ready"):
+    """The edge is listening on every address and port of its configuration."""
+
+    ca_file: str
+    ca_spki_sha256: str
+    listeners: list[str]
+
+
+class HttpVersion(enum.StrEnum):
+    """HTTP version spoken."""
+
+    H1 = "h1"
+    H2 = "h2"
+    H3 = "h3"
+
+
+class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_request"):
+    """One HTTP request for a page's resource as the edge saw it.
+
+    Instants are `CLOCK_MONOTONIC`.
+    """
+
+    authority: str
+    body_bytes: int
+    connection_id: int
+    handshake_complete_ns: int | None = None
+    http_version: HttpVersion
+    in_early_data: bool
+    method: str
+    path: str
+    peer_address: str
+    received_ns: int
+    response_sent_ns: int | None = None
+    session_resumed: bool | None = None
+    status: int
+
+
+class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
+    """The tap's totals of one flow (five-tuple) in a window, as they passed the link."""
+
+    client_address: str
+    client_port: int | None = None
+    down_bytes: int
+    down_packets_count: int
+    first_packet_ns: int
+    label: str | None = None
+    last_packet_ns: int
+    protocol: str
+    quic_up_initial_count: int | None = None
+    quic_up_zero_rtt_count: int | None = None
+    server_address: str
+    server_port: int | None = None
+    up_bytes: int
+    up_packets_count: int
+
+
+class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
+    """For a forwarded query:
+
+    the stub's side of it, in nanoseconds since `time_origin_ns`.
+    """
+
+    answered_ns: int | None = None
+    client_address: str
+
+
+class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A named access link, always with both directions."""
+
+    down: DirectionProfile
+    mtu_bytes: int | None = None
+    name: str
+    source: str
+    up: DirectionProfile
+
+
+class PageFailure(enum.StrEnum):
+    """Why a page load failed."""
+
+    PAGE_TIMEOUT = "page_timeout"
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    HTTP_STATUS = "http_status"
+    BROWSER_CRASH = "browser_crash"
+    BROWSER_HANG = "browser_hang"
+    DRIVER = "driver"
+    OTHER = "other"
+
+
+class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="page_load"):
+    """One page load.
+
+    Instants ending in `_ms` are milliseconds since navigationStart as the browser gives them (W3C
+    Navigation Timing, Paint Timing, Largest Contentful Paint).
+    """
+
+    browser: str
+    browser_version: str
+    connect_end_ms: float | None = None
+    connect_start_ms: float | None = None
+    dom_content_loaded_ms: float | None = None
+    dom_interactive_ms: float | None = None
+    domain_lookup_end_ms: float | None = None
+    domain_lookup_start_ms: float | None = None
+    failure: PageFailure | None = None
+    failure_detail: str | None = None
+    fcp_ms: float | None = None
+    fetch_start_ms: float | None = None
+    handshake_mode: HandshakeMode | None = None
+    lcp_ms: float | None = None
+    limit_ms: float
+    measured: bool
+    navigation_start_unix_ms: float | None = None
+    next_hop_protocol: str | None = None
+    plt_ms: float | None = None
+    request_count: int | None = None
+    request_start_ms: float | None = None
+    requested_handshake_mode: HandshakeMode
+    response_end_ms: float | None = None
+    response_start_ms: float | None = None
+    transfer_size_bytes: int | None = None
+    url: str
+
+
+class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
+    """Write `path_summary` and `flow` records of the window since the last summary (or the start) and
+
+    begin a new window.
+    """
+
+    id: int
+    label: str | None = None
+
+
+class PathSetProfile(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_profile"):
+    """Put another profile in force;
+
+    packets under way keep the times they have.
+    """
+
+    id: int
+    profile: LinkProfile
+    seed: int | None = None
+
+
+PathCommand = PathSummary | PathSetProfile
+
+
+class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_ready"):
+    """The path stands:
+
+    programs can be placed in it with `resolab-core enter --path PID`.
+    """
+
+    client_address: str
+    keep_awake: bool
+    pid: int
+    profile: LinkProfile
+    realtime_scheduling: bool
+    rootless: bool
+    seed: int
+    server_address: str
+    server_network: str
+
+
+class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_summary"):
+    """The path's own proof over a window of time."""
+
+    down: DirectionSummary
+    label: str | None = None
+    profile: str
+    up: DirectionSummary
+    window_end_ns: int
+    window_start_ns: int
+
+
+class ProfileChangedRecord(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"
+):
+    """The link was given another profile."""
+
+    monotonic_ns: int
+    profile: LinkProfile
+
+
+class QueryPurpose(enum.StrEnum):
+    """Why the query was made."""
+
+    MEASURED = "measured"
+    PRIMING = "priming"
+    FORWARDED = "forwarded"
+
+
+class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="query"):
+    """One DNS query, whatever became of it.
+
+    Instants are nanoseconds since `time_origin_ns`.
+    """
+
+    addresses: list[str]
+    alpn: str | None = None
+    answer_count: int | None = None
+    attempt_count: int
+    bootstrap: Bootstrap
+    cipher_suite: str | None = None
+    connection: ConnectionState | None = None
+    dns_transport: DnsTransport
+    early_data_accepted: bool | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+    forwarded_for: ForwardedFor | None = None
+    handshake_mode: HandshakeMode | None = None
+    purpose: QueryPurpose
+    qname: str
+    qtype: str
+    query_bytes: int
+    query_exchange_end_ns: int | None = None
+    query_exchange_start_ns: int | None = None
+    query_response_time_ns: int | None = None
+    quic_handshake_end_ns: int | None = None
+    quic_handshake_start_ns: int | None = None
+    rcode: str | None = None
+    requested_handshake_mode: HandshakeMode | None = None
+    resolver: str
+    resolver_address: str
+    response_bytes: int | None = None
+    sequence: int
+    tcp_connect_end_ns: int | None = None
+    tcp_connect_start_ns: int | None = None
+    time_origin_ns: int
+    tls_handshake_end_ns: int | None = None
+    tls_handshake_start_ns: int | None = None
+    tls_version: str | None = None
+    truncated: bool | None = None
+    ttl_s: int | None = None
+
+
+class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="resource"):
+    """One request of a measured page load (W3C Resource Timing), the document included."""
+
+    connect_end_ms: float | None = None
+    connect_start_ms: float | None = None
+    domain_lookup_end_ms: float | None = None
+    domain_lookup_start_ms: float | None = None
+    encoded_body_bytes: int | None = None
+    initiator_type: str
+    next_hop_protocol: str | None = None
+    request_start_ms: float | None = None
+    response_end_ms: float | None = None
+    response_start_ms: float | None = None
+    start_ms: float
+    status: int | None = None
+    transfer_size_bytes: int | None = None
+    url: str
+
+
+class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="start"):
+    """First line of every stream:
+
+    who speaks, in which format, and how its clock stands to the wall's.
+    """
+
+    format_version: str
+    monotonic_ns: int
+    program: str
+    version: str
+    wall_time_unix_ns: int
+
+
+class StubReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="stub_ready"):
+    """The stub is listening on UDP and TCP."""
+
+    listen_address: str
+    upstream: str
+
+
+class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial_end"):
+    """Last line of a trial's file:
+
+    without it the trial did not end.
+    """
+
+    flags: list[str]
+    monotonic_ns: int
+    trial_id: str
+
+
+class ResolverPath(enum.StrEnum):
+    """How a browser reaches the resolver."""
+
+    NATIVE = "native"
+    STUB = "stub"
+
+
+class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
+    """First line of a trial's file."""
+
+    block: int
+    condition: str
+    dns_transport: DnsTransport
+    format_version: str
+    http_version: HttpVersion
+    load_average_1min: float
+    monotonic_ns: int
+    page: str
+    position: int
+    profile: str
+    requested_handshake_mode: HandshakeMode
+    resolver_path: ResolverPath
+    trial_id: str
+    wall_time_unix_ns: int
+
+
+Record = (
+    CommandDoneRecord
+    | ConnectionRecord
+    | EdgeQueryRecord
+    | EdgeReadyRecord
+    | EdgeRequestRecord
+    | FlowRecord
+    | PageLoadRecord
+    | PathReadyRecord
+    | PathSummaryRecord
+    | ProfileChangedRecord
+    | QueryRecord
+    | ResourceRecord
+    | StartRecord
+    | StubReadyRecord
+    | TrialEndRecord
+    | TrialRecord
+)
+
+
+class StubCloseConnections(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"
+):
+    """Close the upstream connection;
+
+    the next query opens a new one.
+    """
+
+    forget_tickets: bool
+    id: int
+
+
+StubCommand = StubCloseConnections

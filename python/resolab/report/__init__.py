@@ -1,0 +1,26 @@
+"""The report: a dataset becomes figures, tables and sentences in one HTML file, and a few lines for the terminal.
+
+For: analysis of whole datasets and its presentation. Not for: statistics (`stats`) or drawing (`plots`).
+
+Loaded on first use: a run must not wait for matplotlib and SciPy before its first trial.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from resolab.report.build import build_report
+    from resolab.report.terminal import terminal_summary
+
+_ON_FIRST_USE = {
+    "build_report": "resolab.report.build",
+    "terminal_summary": "resolab.report.terminal",
+}
+
+__all__ = ["build_report", "terminal_summary"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_FIRST_USE:
+        return getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

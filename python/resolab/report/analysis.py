@@ -1,0 +1,42 @@
+"""A dataset into findings.
+
+For: one place that reads all named queries. Not for: presenting.
+"""
+
+from dataclasses import replace
+
+from resolab.errors import ConfigurationError
+from resolab.plan import parse_plan
+from resolab.report.exchanges import exchange_results
+from resolab.report.findings import Findings
+from resolab.report.page_loads import condition_results
+from resolab.store import Dataset
+
+
+def analyse(dataset: Dataset) -> Findings:
+    """Compute everything the report shows; the same dataset always gives the same numbers."""
+    manifest = dataset.manifest
+    # Pages and profiles may have left the project since; the dataset has what it needs of them.
+    plan = replace(
+        parse_plan(manifest.plan_text, str(dataset.folder / "plan.toml"), corpus=None),
+        seed=manifest.seed,
+        blocks=manifest.blocks,
+    )
+    rtt_ms = {link.name: link.up.one_way_delay_ms + link.down.one_way_delay_ms for link in manifest.profiles}
+    missing = [name for name in plan.factors.profile if name not in rtt_ms]
+    if missing:
+        problem = f"manifest.json holds no profile {missing[0]!r}, which its plan names"
+        raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore the manifest")
+    loads = dataset.measured_loads()
+    return Findings(
+        manifest=manifest,
+        plan=plan,
+        conditions=condition_results(plan, loads, rtt_ms),
+        exchanges=exchange_results(plan, dataset.cold_exchanges(), rtt_ms),
+        failures=dataset.failures(),
+        flags=dataset.flags(),
+        handshakes=dataset.handshakes(),
+        lateness=dataset.lateness(),
+        browsers=dataset.browsers(),
+        trials_count=len(loads),
+    )

@@ -1,0 +1,86 @@
+"""A dataset into `report/index.html`: one file that needs nothing else, and the figures beside it.
+
+For: putting findings, figures and template together. Not for: any of their contents.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from resolab.plots import save_drawing
+from resolab.report.analysis import analyse
+from resolab.report.captions import baseline_label
+from resolab.report.environment import command_line, environment, profiles
+from resolab.report.figures import drawings
+from resolab.report.findings import Findings
+from resolab.report.paper import CITATION
+from resolab.report.paper_tables import paper_exchange_table, paper_load_table
+from resolab.report.sentences import answers
+from resolab.report.tables import (
+    exchange_table,
+    failure_table,
+    flag_table,
+    handshake_table,
+    lateness_table,
+    load_table,
+)
+from resolab.store import build_tables, machine_errors, open_dataset
+from resolab.store.folder import REPORT
+
+
+def build_report(folder: Path) -> Path:
+    """Make the tables and the report of a dataset anew, whole or not at all; return the path of its page."""
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        findings = analyse(dataset)
+    target = folder / REPORT
+    with machine_errors(f"write the report into {folder}"):
+        for left in folder.glob(f".{REPORT}-*"):
+            shutil.rmtree(left)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{REPORT}-", dir=folder))
+        try:
+            fresh.chmod(0o755)
+            (fresh / "index.html").write_text(_render(findings, fresh), "utf-8")
+            if target.exists():
+                shutil.rmtree(target)
+            fresh.rename(target)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return target / "index.html"
+
+
+def _render(findings: Findings, folder: Path) -> str:
+    figures = {
+        drawing.name: {"svg": Markup(save_drawing(drawing, folder / "figures")), "caption": drawing.caption}  # noqa: S704
+        for drawing in drawings(findings)
+    }
+    loader = jinja2.PackageLoader("resolab.report", "templates")
+    template = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).get_template("report.html.j2")
+    return template.render(
+        findings=findings,
+        manifest=findings.manifest,
+        plan=findings.plan,
+        figures=figures,
+        answers=answers(findings),
+        baseline=baseline_label(findings),
+        citation=CITATION,
+        tables={
+            "failures": failure_table(findings),
+            "flags": flag_table(findings),
+            "handshakes": handshake_table(findings),
+            "exchanges": exchange_table(findings),
+            "loads": load_table(findings),
+            "paper_exchanges": paper_exchange_table(findings),
+            "paper_loads": paper_load_table(findings),
+            "lateness": lateness_table(findings),
+        },
+        device_drops=sum(one.dropped_device_count for one in findings.lateness),
+        environment=environment(findings),
+        profiles=profiles(findings),
+        command_line=command_line(findings),
+    )

@@ -1,0 +1,79 @@
+"""Captions: what is drawn, from how many values, how many failed, how sure.
+
+For: the text under figures. Not for: the figures.
+"""
+
+from collections.abc import Iterable
+
+from resolab.plots import combination_label
+from resolab.report.findings import Findings
+from resolab.stats import Estimate, Method
+
+_METHODS = {
+    Method.BCA: "BCa bootstrap",
+    Method.PERCENTILE: "percentile bootstrap",
+    Method.NONE: "none (fewer than two values)",
+}
+
+
+def baseline_label(findings: Findings) -> str:
+    """Name the baseline's protocols, or say that it is none single."""
+    labels = {
+        combination_label(one.baseline.dns_transport, one.baseline.http_version, one.baseline.requested_handshake_mode)
+        for _, one in findings.compared
+    }
+    return labels.pop() if len(labels) == 1 else "their baseline"
+
+
+def how_sure(estimates: Iterable[Estimate]) -> str:
+    """Say how many values an estimate has and how its interval was found."""
+    some = list(estimates)
+    counts = sorted({one.n for one in some})
+    if not counts:
+        return "No values."
+    n = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
+    methods = ", ".join(_METHODS[method] for method in Method if any(one.method is method for one in some))
+    return f"{n}; {some[0].level * 100:g} % intervals by {methods}."
+
+
+def heat_map_caption(findings: Findings) -> str:
+    """Caption of the heat map."""
+    compared = [comparison.change for _, comparison in findings.compared]
+    return (
+        f"Relative change of the median page load time against {baseline_label(findings)} on the same page and "
+        f"profile; paired by block. A dashed frame marks cells whose interval contains 0. "
+        f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
+    )
+
+
+def difference_caption(findings: Findings) -> str:
+    """Caption of the paired differences."""
+    compared = [comparison.difference_ms for _, comparison in findings.compared]
+    return (
+        f"Median of the paired differences of page load time against {baseline_label(findings)}, with its interval; "
+        f"small dots: single blocks; grey tick: closed form, difference in round trips times RTT. "
+        f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
+    )
+
+
+def exchange_caption(findings: Findings) -> str:
+    """Caption of the exchanges' distribution."""
+    failed = sum(one.failed_count for one in findings.exchanges)
+    total = sum(one.n for one in findings.exchanges)
+    medians = [one.median_ms for one in findings.exchanges]
+    return (
+        "Cold DNS exchanges beside the page loads, in round trips of the profile; dotted lines: round trips k of the "
+        f"closed form; c = median - k x RTT. Failed exchanges keep a curve below 1: {failed} of {total}. "
+        f"The axis may end before the slowest exchange; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
+    )
+
+
+def _failed_loads(findings: Findings) -> str:
+    failed = sum(one.failed_count for one in findings.conditions)
+    unusable = sum(one.unusable_count for one in findings.conditions)
+    text = f"{failed} of {findings.trials_count} loads failed and count as at least their limit"
+    return text + (f"; {unusable} more were lost to the instrument." if unusable else ".")
+
+
+def _dataset(findings: Findings) -> str:
+    return f"Dataset {findings.manifest.dataset_id}."

@@ -1,0 +1,71 @@
+"""Findings into figures.
+
+For: choosing what each figure shows. Not for: how it looks (`plots`).
+"""
+
+from collections.abc import Iterator
+
+from resolab.plan import Condition
+from resolab.plots import (
+    DifferenceRow,
+    Drawing,
+    ExchangeSeries,
+    HeatCell,
+    combination_label,
+    draw_differences,
+    draw_exchanges,
+    draw_heat_map,
+)
+from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
+from resolab.report.findings import ExchangeResult, Findings
+
+
+def drawings(findings: Findings) -> Iterator[Drawing]:
+    """Draw every figure the findings have something for."""
+    compared = findings.compared
+    if any(comparison.change.n for _, comparison in compared):
+        yield draw_heat_map(_cells(findings), heat_map_caption(findings))
+        yield draw_differences(_differences(findings), difference_caption(findings))
+    if findings.exchanges:
+        yield draw_exchanges([_series(one) for one in findings.exchanges], exchange_caption(findings))
+
+
+def combination_of(condition: Condition) -> str:
+    """Name a condition's protocols."""
+    return combination_label(condition.dns_transport, condition.http_version, condition.requested_handshake_mode)
+
+
+def _cells(findings: Findings) -> list[HeatCell]:
+    return [
+        HeatCell(combination_of(one.condition), one.condition.page, one.condition.profile, comparison.change)
+        for one, comparison in findings.compared
+    ]
+
+
+def _differences(findings: Findings) -> list[DifferenceRow]:
+    return [
+        DifferenceRow(
+            page=one.condition.page,
+            profile=one.condition.profile,
+            combination=combination_of(one.condition),
+            dns_transport=one.condition.dns_transport,
+            difference_ms=comparison.difference_ms,
+            blocks_ms=comparison.blocks_ms,
+            expected_ms=comparison.expected_ms,
+        )
+        for one, comparison in findings.compared
+    ]
+
+
+def _series(one: ExchangeResult) -> ExchangeSeries:
+    return ExchangeSeries(
+        profile=one.profile,
+        rtt_ms=one.rtt_ms,
+        dns_transport=one.dns_transport,
+        requested_handshake_mode=one.requested_handshake_mode,
+        round_trips=one.round_trips,
+        n=one.n,
+        expected_round_trips=one.expected_round_trips,
+        median_ms=one.median_ms,
+        remainder_ms=one.remainder_ms.value,
+    )

@@ -1,0 +1,75 @@
+"""What a dataset says: every number of the report, before it is printed or drawn.
+
+For: the shapes the analysis fills and the presentations read. Not for: computing (`page_loads`, `exchanges`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolab.plan import Condition, Plan
+from resolab.stats import Estimate
+from resolab.store import Manifest
+from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition against its baseline, paired by block."""
+
+    baseline: Condition
+    difference_ms: Estimate
+    blocks_ms: tuple[float, ...]
+    change: Estimate
+    expected_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionResult:
+    """All page loads of one condition; `comparison` is None for a baseline."""
+
+    condition: Condition
+    trials_count: int
+    failed_count: int
+    unusable_count: int
+    reached_count: int
+    plt_ms: Estimate
+    response_start_ms: Estimate
+    comparison: Comparison | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeResult:
+    """All cold DNS exchanges of one transport and handshake on one profile."""
+
+    profile: str
+    rtt_ms: float
+    dns_transport: str
+    requested_handshake_mode: str
+    n: int
+    failed_count: int
+    reached_count: int
+    round_trips: tuple[float, ...]
+    expected_round_trips: int
+    median_ms: Estimate
+    remainder_ms: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything the report shows."""
+
+    manifest: Manifest
+    plan: Plan
+    conditions: Sequence[ConditionResult]
+    exchanges: Sequence[ExchangeResult]
+    failures: Sequence[FailureRow]
+    flags: Sequence[FlagRow]
+    handshakes: Sequence[HandshakeRow]
+    lateness: Sequence[LatenessRow]
+    browsers: Sequence[BrowserRow]
+    trials_count: int
+
+    @property
+    def compared(self) -> list[tuple[ConditionResult, Comparison]]:
+        """Conditions that have a baseline other than themselves."""
+        return [(one, one.comparison) for one in self.conditions if one.comparison is not None]

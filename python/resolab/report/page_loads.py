@@ -1,0 +1,106 @@
+"""Page loads into estimates per condition, and comparisons with the baseline.
+
+For: deciding what each load contributes. Not for: the estimates' mathematics (`stats`).
+
+A load the network or server failed (time-out, DNS, connect, TLS, HTTP) never ended: its times are 'at least the
+limit', so that a transport cannot look better by failing. A load the instrument failed (driver, browser) says nothing
+about the network and is left out; both are counted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from resolab.plan import Condition, Plan, stream_seed
+from resolab.report.findings import Comparison, ConditionResult
+from resolab.stats import (
+    Sample,
+    cold_exchange_round_trips,
+    median,
+    page_handshake_round_trips,
+    paired_difference,
+    pairs,
+    relative_change,
+)
+from resolab.store.rows import LoadRow
+
+INSTRUMENT_FAILURES = ("driver", "browser_crash", "browser_hang")
+
+
+def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> list[ConditionResult]:
+    """Sum up every condition of the plan, those without any load included."""
+    by_condition: dict[str, list[LoadRow]] = {}
+    for load in loads:
+        by_condition.setdefault(load.condition, []).append(load)
+    results = []
+    for condition in plan.conditions():
+        own = by_condition.get(condition.id, [])
+        baseline = plan.baseline_of(condition)
+        comparison = None
+        if baseline != condition:
+            comparison = _compare(plan, condition, own, by_condition.get(baseline.id, []), rtt_ms)
+        results.append(_result(plan, condition, own, comparison))
+    return results
+
+
+def _result(
+    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None
+) -> ConditionResult:
+    usable = _usable(loads)
+    return ConditionResult(
+        condition=condition,
+        trials_count=len(loads),
+        failed_count=sum(load.failure is not None for load in usable),
+        unusable_count=len(loads) - len(usable),
+        reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
+        plt_ms=median(_sample(usable, _plt), seed=stream_seed(plan.seed, "plt", condition.id)),
+        response_start_ms=median(
+            _sample(usable, _response_start), seed=stream_seed(plan.seed, "response_start", condition.id)
+        ),
+        comparison=comparison,
+    )
+
+
+def _compare(
+    plan: Plan,
+    condition: Condition,
+    loads: Sequence[LoadRow],
+    baseline_loads: Sequence[LoadRow],
+    rtt_ms: Mapping[str, float],
+) -> Comparison:
+    own, other = _usable(loads), _usable(baseline_loads)
+    treated, compared = pairs([load.block for load in own], [load.block for load in other])
+    treatment = _sample(own, _plt).take(treated)
+    baseline = _sample(other, _plt).take(compared)
+    both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
+    reference = plan.baseline_of(condition)
+    return Comparison(
+        baseline=reference,
+        difference_ms=paired_difference(treatment, baseline, seed=stream_seed(plan.seed, "difference", condition.id)),
+        blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
+        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id)),
+        expected_ms=(_trips(condition) - _trips(reference)) * rtt_ms[condition.profile],
+    )
+
+
+def _trips(condition: Condition) -> int:
+    """Count the round trips a page load spends before its first request: cold look-up, then the page's handshake."""
+    lookup = cold_exchange_round_trips(condition.dns_transport)
+    return lookup + page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
+
+
+def _usable(loads: Sequence[LoadRow]) -> list[LoadRow]:
+    return [load for load in loads if load.loaded and load.failure not in INSTRUMENT_FAILURES]
+
+
+def _sample(loads: Sequence[LoadRow], value: Callable[[LoadRow], float | None]) -> Sample:
+    values = [None if load.failure else value(load) for load in loads]
+    return Sample.censored(values, [load.limit_ms or 0.0 for load in loads])
+
+
+def _plt(load: LoadRow) -> float | None:
+    return load.plt_ms
+
+
+def _response_start(load: LoadRow) -> float | None:
+    return load.response_start_ms

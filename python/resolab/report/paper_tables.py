@@ -1,0 +1,65 @@
+"""Our numbers beside those of Sengupta et al.
+
+For: the comparison section. Not for: their numbers themselves (`paper`).
+"""
+
+from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.report.figures import combination_of
+from resolab.report.findings import Findings
+from resolab.report.paper import dns_exchange_median_ms, plt_change_percent
+from resolab.report.tables import Table
+from resolab.stats import remainder_ms
+
+
+def paper_exchange_table(findings: Findings) -> Table:
+    """Compare cold DNS exchanges."""
+    columns = (
+        "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", "ours: 95 % interval",
+        "theirs: c ms", "ours: c ms",
+    )  # fmt: skip
+    rows = []
+    for one in findings.exchanges:
+        theirs = dns_exchange_median_ms(one.profile, one.dns_transport, one.requested_handshake_mode)
+        if theirs is not None:
+            row = (
+                one.profile,
+                transport_label(one.dns_transport),
+                number_text(one.expected_round_trips * one.rtt_ms, 2),
+                number_text(theirs, 2),
+                estimate_text(one.median_ms, 2),
+                interval_text(one.median_ms, 2),
+                number_text(remainder_ms(theirs, one.rtt_ms, one.expected_round_trips), 2),
+                estimate_text(one.remainder_ms, 2),
+            )
+            rows.append(row)
+    return Table(columns, rows, frozenset(range(2)))
+
+
+def paper_load_table(findings: Findings) -> Table:
+    """Compare changes of page load time."""
+    columns = (
+        "page", "profile", "combination", "theirs", "ours", "ours: 95 % interval", "ours: difference ms",
+        "closed form ms",
+    )  # fmt: skip
+    rows = []
+    for one, comparison in findings.compared:
+        condition, base = one.condition, comparison.baseline
+        # Their baseline is DoUDP with a full H3 handshake; against another one there is nothing to compare.
+        if (base.dns_transport, base.http_version, base.requested_handshake_mode) != ("doudp", "h3", "full"):
+            continue
+        mode = condition.requested_handshake_mode
+        theirs = plt_change_percent(condition.profile, condition.page, condition.dns_transport, mode)
+        if theirs is None or condition.http_version != "h3":
+            continue
+        row = (
+            condition.page,
+            condition.profile,
+            combination_of(condition),
+            f"{number_text(theirs, signed=True)} %",
+            estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
+            interval_text(comparison.change, scale=100, signed=True),
+            estimate_text(comparison.difference_ms, signed=True),
+            number_text(comparison.expected_ms, signed=True),
+        )
+        rows.append(row)
+    return Table(columns, rows, frozenset(range(3)))

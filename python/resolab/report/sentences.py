@@ -1,0 +1,64 @@
+"""The answer in sentences, each with its interval.
+
+For: what a reader takes away. Not for: the full tables.
+"""
+
+from collections.abc import Sequence
+
+from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.report.captions import baseline_label
+from resolab.report.figures import combination_of
+from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
+
+Compared = tuple[ConditionResult, Comparison]
+
+
+def answers(findings: Findings) -> list[str]:
+    """Answer the plan's question: one sentence per combination of protocols, one per transport's look-up."""
+    groups: dict[str, list[Compared]] = {}
+    for one in findings.compared:
+        groups.setdefault(combination_of(one[0].condition), []).append(one)
+    baseline = baseline_label(findings)
+    sentences = [_combination(name, baseline, group) for name, group in groups.items()]
+    exchanges: dict[tuple[str, str], list[ExchangeResult]] = {}
+    for exchange in findings.exchanges:
+        exchanges.setdefault((exchange.dns_transport, exchange.requested_handshake_mode), []).append(exchange)
+    return sentences + [_lookup(group) for group in exchanges.values()]
+
+
+def _combination(name: str, baseline: str, group: Sequence[Compared]) -> str:
+    known = [one for one in group if one[1].change.value is not None]
+    known.sort(key=lambda one: one[1].change.value or 0.0)
+    start = f"{name} against {baseline}: "
+    if not known:
+        return start + "no answer yet; too few loads ended."
+    clear = sum(one[1].change.ci_contains_zero is False for one in known)
+    if len(known) == 1:
+        text = f"the median page load time changes by {_place(known[0])}"
+    else:
+        text = f"the median page load time changes by {_place(known[0])} to {_place(known[-1])}"
+    silent = len(group) - len(known)
+    tail = f"; {silent} of {len(group)} comparisons give no number" if silent else ""
+    return f"{start}{text}; the interval excludes 0 in {clear} of {len(known)} comparisons{tail}."
+
+
+def _place(one: Compared) -> str:
+    result, comparison = one
+    change = f"{estimate_text(comparison.change, scale=100, signed=True)} %"
+    interval = interval_text(comparison.change, scale=100, signed=True) or "no interval"
+    difference = estimate_text(comparison.difference_ms, signed=True)
+    return f"{change} {interval} ({result.condition.page} on {result.condition.profile}, {difference} ms)"
+
+
+def _lookup(group: Sequence[ExchangeResult]) -> str:
+    first = group[0]
+    label = transport_label(first.dns_transport)
+    mode = "" if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}"
+    trips = "1 round trip" if first.expected_round_trips == 1 else f"{first.expected_round_trips} round trips"
+    known = [one.remainder_ms.value for one in group if one.remainder_ms.value is not None]
+    if not known:
+        return f"A cold {label} exchange{mode}: no median; half or more of the exchanges failed."
+    low, high = number_text(min(known), 2), number_text(max(known), 2)
+    rest = f"{low} ms" if low == high else f"{low} to {high} ms"
+    intervals = ", ".join(f"{one.profile} {interval_text(one.remainder_ms, 2) or 'no interval'}" for one in group)
+    return f"A cold {label} exchange{mode} takes {trips} and, at the median, {rest} more ({intervals})."

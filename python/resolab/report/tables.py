@@ -1,0 +1,191 @@
+"""Findings into the report's tables: columns and printed cells.
+
+For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`paper_tables`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from resolab.plots import ABSENT, estimate_text, interval_text, mode_label, number_text, transport_label
+from resolab.report.figures import combination_of
+from resolab.report.findings import ConditionResult, Findings
+from resolab.stats import Estimate
+
+if TYPE_CHECKING:
+    from resolab.store.rows import FailureRow, FlagRow, HandshakeRow
+
+_FLAGS = {
+    "no_lookup_in_load": "the load asked no DNS query for its page",
+    "dns_transport_mismatch": "the look-up came over another transport than asked for",
+    "dns_handshake_mismatch": "the stub's look-up was not on a fresh connection",
+    "foreign_name": "another name than the page's was looked up during the load",
+    "http_version_mismatch": "the document came over another HTTP version",
+    "path_summary_missing": "the emulated path gave no account of the load",
+    "lateness_exceeded": "the emulated path was later than the plan allows",
+    "device_drops": "the emulated path itself lost packets",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to print."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: frozenset[int] = field(default_factory=frozenset)
+    """Positions of the columns that hold words; the others hold numbers."""
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
+    return Table(columns, rows, frozenset(range(words)))
+
+
+def failure_table(findings: Findings) -> Table:
+    """Count failures by class, the conditions they happened under beside."""
+    groups: dict[tuple[str, str], list[FailureRow]] = {}
+    for one in findings.failures:
+        groups.setdefault((one.kind, one.failure), []).append(one)
+    rows = [
+        (
+            kind,
+            failure,
+            str(sum(one.count for one in found)),
+            ", ".join(f"{one.condition} {one.count}" for one in found),
+            next((one.detail for one in found if one.detail), ""),
+        )
+        for (kind, failure), found in groups.items()
+    ]
+    return Table(("what", "failure", "count", "by condition", "for example"), rows, frozenset((0, 1, 3, 4)))
+
+
+def flag_table(findings: Findings) -> Table:
+    """Count flagged trials, the conditions beside."""
+    groups: dict[str, list[FlagRow]] = {}
+    for one in findings.flags:
+        groups.setdefault(one.flag, []).append(one)
+    rows = [
+        (
+            flag,
+            _FLAGS.get(flag, ""),
+            str(sum(one.count for one in found)),
+            ", ".join(f"{one.condition} {one.count}" for one in found),
+        )
+        for flag, found in groups.items()
+    ]
+    return Table(("flag", "meaning", "trials", "by condition"), rows, frozenset((0, 1, 3)))
+
+
+def handshake_table(findings: Findings) -> Table:
+    """Set the handshakes that happened beside those asked for."""
+    groups: dict[tuple[str, str, str], list[HandshakeRow]] = {}
+    for one in findings.handshakes:
+        path = f" ({one.resolver_path})" if one.resolver_path else ""
+        where = transport_label(one.dns_transport) + path
+        groups.setdefault((one.kind, where, one.requested_handshake_mode), []).append(one)
+    rows = []
+    for (kind, where, asked), found in groups.items():
+        total = sum(one.count for one in found)
+        reached = sum(one.count for one in found if one.handshake_mode == asked)
+        happened = ", ".join(f"{mode_label(one.handshake_mode or 'none')} {one.count}" for one in found)
+        rows.append((kind, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
+    return _table(("what", "DNS transport", "asked for", "happened", "n", "reached"), rows, 4)
+
+
+def exchange_table(findings: Findings) -> Table:
+    """List the cold DNS exchanges against the closed form."""
+    columns = (
+        "profile", "transport", "handshake", "n", "failed", "median ms", "RTT ms", "round trips k",
+        "median / RTT", "c = median - k x RTT, ms", "method",
+    )  # fmt: skip
+    rows = [
+        (
+            one.profile,
+            transport_label(one.dns_transport),
+            "none" if one.dns_transport in {"doudp", "dotcp"} else mode_label(one.requested_handshake_mode),
+            str(one.n),
+            str(one.failed_count),
+            _both(one.median_ms, 2),
+            number_text(one.rtt_ms, 2),
+            str(one.expected_round_trips),
+            estimate_text(one.median_ms, 3, scale=1 / one.rtt_ms) if one.rtt_ms else ABSENT,
+            _both(one.remainder_ms, 2),
+            str(one.median_ms.method),
+        )
+        for one in findings.exchanges
+    ]
+    return _table(columns, rows, 3)
+
+
+def load_table(findings: Findings) -> Table:
+    """List the page loads of every condition against its baseline."""
+    columns = (
+        "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached", "median PLT ms",
+        "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "change of median PLT", "method",
+    )  # fmt: skip
+    return _table(columns, [_load_row(one) for one in findings.conditions], 4)
+
+
+def _load_row(one: ConditionResult) -> tuple[str, ...]:
+    usable = one.trials_count - one.unusable_count
+    start = (
+        one.condition.page,
+        one.condition.profile,
+        combination_of(one.condition),
+        str(one.condition.resolver_path),
+        str(one.trials_count),
+        str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
+        f"{one.reached_count}/{usable}",
+        _both(one.plt_ms),
+        estimate_text(one.response_start_ms),
+    )
+    if one.comparison is None:
+        return *start, "baseline", "", "", ""
+    difference, change = one.comparison.difference_ms, one.comparison.change
+    return (
+        *start,
+        _both(difference, signed=True),
+        number_text(one.comparison.expected_ms, signed=True),
+        _percent(change),
+        f"{difference.method}, n = {difference.n}",
+    )
+
+
+def _both(estimate: Estimate, digits: int = 1, *, signed: bool = False) -> str:
+    value = estimate_text(estimate, digits, signed=signed)
+    return f"{value} {interval_text(estimate, digits, signed=signed)}".rstrip()
+
+
+def _percent(change: Estimate) -> str:
+    if not change.n:
+        return ABSENT
+    value, interval = (text(change, scale=100, signed=True) for text in (estimate_text, interval_text))
+    return f"{value} % {interval}".rstrip()
+
+
+def lateness_table(findings: Findings) -> Table:
+    """List the path's own error per profile."""
+    columns = (
+        "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
+        "max µs", "device drops", "queue drops", "loss drops",
+    )  # fmt: skip
+    rows = [
+        (
+            one.profile,
+            str(one.windows_count),
+            str(one.packets_count),
+            _microseconds(one.lateness_p50_median_ns),
+            _microseconds(one.lateness_p99_median_ns),
+            _microseconds(one.lateness_p99_worst_ns),
+            _microseconds(one.lateness_max_ns),
+            str(one.dropped_device_count),
+            str(one.dropped_queue_count),
+            str(one.dropped_loss_count),
+        )
+        for one in findings.lateness
+    ]
+    return _table(columns, rows, 1)
+
+
+def _microseconds(time_ns: float | None) -> str:
+    return number_text(None if time_ns is None else time_ns / 1e3)

@@ -1,0 +1,43 @@
+"""What the protocols themselves cost: T = k x RTT + bytes x 8 / rate + c.
+
+For: the oracle measured times are held against. Not for: estimates from data.
+"""
+
+_FULL_HANDSHAKE = {
+    "doudp": 1,  # query, response
+    "dotcp": 2,  # SYN first (RFC 7766)
+    "dot": 3,  # SYN, then a TLS 1.3 handshake (RFC 7858, 8446)
+    "doh": 3,  # the same; HTTP/2's preface needs no round trip of its own (RFC 9113 section 3.4)
+    "doh3": 2,  # QUIC joins transport and TLS handshake (RFC 9001 section 4)
+    "doq": 2,  # the same (RFC 9250)
+}
+_WITHOUT_HANDSHAKE = ("doudp", "dotcp")
+
+
+def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") -> int:
+    """Count the round trips from wanting an answer to having it, no connection being open."""
+    trips = _FULL_HANDSHAKE[dns_transport]
+    # A resumed TLS 1.3 handshake still takes its round trip; only early data saves it (RFC 8446 section 2.3).
+    saved = handshake_mode == "zero_rtt" and dns_transport not in _WITHOUT_HANDSHAKE
+    return trips - saved
+
+
+def page_handshake_round_trips(http_version: str, handshake_mode: str) -> int:
+    """Count the round trips before a page's first request can leave on a new connection."""
+    trips = 1 if http_version == "h3" else 2
+    return trips - (handshake_mode == "zero_rtt")
+
+
+def in_round_trips(time_ns: float, rtt_ms: float) -> float:
+    """Express a time in round trips of the access link."""
+    return time_ns / 1e6 / rtt_ms
+
+
+def remainder_ms(time_ms: float, rtt_ms: float, round_trips: int) -> float:
+    """Return what a time holds beyond its round trips: bytes on the wire over the rate, and the instrument's cost c."""
+    return time_ms - round_trips * rtt_ms
+
+
+def wire_time_ms(wire_bytes: float, rate_bps: float) -> float:
+    """Return the time bytes take to be put on a link."""
+    return wire_bytes * 8 / rate_bps * 1e3

@@ -1,0 +1,60 @@
+"""The dataset: the folder a campaign leaves, written trial by trial and read in place.
+
+For: trial files, the manifest, Parquet tables and every SQL statement. Not for: statistics or figures.
+
+The names that need DuckDB are loaded on first use, so that a run does not wait for it before its first trial.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from resolab.store.files import machine_errors
+from resolab.store.folder import create_dataset_folder, dataset_folder
+from resolab.store.manifest import (
+    Machine,
+    Manifest,
+    RunStatus,
+    Versions,
+    describe_machine,
+    git_commit,
+    load_manifest,
+    save_manifest,
+)
+from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id
+
+if TYPE_CHECKING:
+    from resolab.store.dataset import Dataset, open_dataset
+    from resolab.store.tables import build_tables
+
+_ON_FIRST_USE = {
+    "Dataset": "resolab.store.dataset",
+    "open_dataset": "resolab.store.dataset",
+    "build_tables": "resolab.store.tables",
+}
+
+__all__ = [
+    "Dataset",
+    "Machine",
+    "Manifest",
+    "RunStatus",
+    "TrialWriter",
+    "Versions",
+    "build_tables",
+    "create_dataset_folder",
+    "dataset_folder",
+    "describe_machine",
+    "finished_trials",
+    "git_commit",
+    "load_manifest",
+    "machine_errors",
+    "open_dataset",
+    "read_trial",
+    "save_manifest",
+    "trial_id",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_FIRST_USE:
+        return getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

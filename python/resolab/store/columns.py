@@ -1,0 +1,120 @@
+"""Columns of the tables, derived from the record structs: one name, one DuckDB type and one description each.
+
+For: the single place where a record's shape becomes a table's. Not for: reading or writing (`tables`).
+"""
+
+import enum
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from resolab.errors import MachineError
+from resolab.records import (
+    ConnectionRecord,
+    EdgeQueryRecord,
+    EdgeRequestRecord,
+    FlowRecord,
+    PageLoadRecord,
+    PathSummaryRecord,
+    QueryRecord,
+    ResourceRecord,
+    TrialEndRecord,
+    TrialRecord,
+)
+
+SCHEMA_FILE = Path(__file__).resolve().parents[3] / "schema" / "records.schema.json"
+TABLES: Mapping[str, type[msgspec.Struct]] = {
+    "trials": TrialRecord,
+    "page_loads": PageLoadRecord,
+    "requests": ResourceRecord,
+    "queries": QueryRecord,
+    "edge_queries": EdgeQueryRecord,
+    "edge_requests": EdgeRequestRecord,
+    "connections": ConnectionRecord,
+    "flows": FlowRecord,
+    "path_summaries": PathSummaryRecord,
+}
+# From the last line of a trial's file into its row of `trials`.
+END_COLUMNS = {"end_monotonic_ns": "monotonic_ns", "flags": "flags"}
+_SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `path` is where its value stands in the record."""
+
+    name: str
+    duckdb_type: str
+    path: tuple[str, ...]
+    description: str
+
+
+def columns_of(table: str) -> list[Column]:
+    """Columns of a table, the trial's identifier first."""
+    columns = [column for column in _of_struct(TABLES[table]) if column.name != "trial_id"]
+    if table == "trials":
+        end = {column.name: column for column in _of_struct(TrialEndRecord)}
+        columns += [
+            Column(name, end[field].duckdb_type, (name,), end[field].description) for name, field in END_COLUMNS.items()
+        ]
+    return [Column("trial_id", "VARCHAR", ("trial_id",), "The trial this row belongs to."), *columns]
+
+
+def _of_struct(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Iterator[Column]:
+    descriptions = _descriptions(struct.__name__)
+    for name, annotation in get_type_hints(struct).items():
+        if name not in struct.__struct_fields__:
+            continue
+        kind = _without_none(annotation)
+        path = (*above, name)
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            yield from _of_struct(kind, path)
+        else:
+            yield Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""))
+
+
+def _without_none(annotation: Any) -> Any:
+    if isinstance(annotation, UnionType):
+        (kind,) = [part for part in get_args(annotation) if part is not type(None)]
+        return kind
+    return annotation
+
+
+def _duckdb_type(kind: Any) -> str:
+    if get_origin(kind) is list:
+        return _duckdb_type(get_args(kind)[0]) + "[]"
+    if issubclass(kind, enum.StrEnum):
+        return "VARCHAR"
+    return _SCALARS[kind]
+
+
+def _descriptions(struct: str) -> dict[str, str]:
+    properties = _schema()[struct].get("properties", {})
+    return {name: " ".join(one.get("description", "").split()) for name, one in properties.items()}
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    try:
+        definitions: dict[str, Any] = json.loads(SCHEMA_FILE.read_text("utf-8"))["$defs"]
+    except (OSError, ValueError, KeyError) as error:
+        problem = f"{error}; run resolab from a whole checkout"
+        raise MachineError(f"failed to read the record schema {SCHEMA_FILE}: {problem}") from error
+    return definitions
+
+
+def data_dictionary() -> str:
+    """Describe every table and column in Markdown, for people who were given only the tables."""
+    lines = ["# Tables", "", "Made from the trial files; `resolab report` makes them anew.", ""]
+    lines += ["Instants in `_ns` are `CLOCK_MONOTONIC` unless the column says otherwise; null means: did not happen."]
+    for table in TABLES:
+        summary = _schema()[TABLES[table].__name__].get("description", "")
+        lines += ["", f"## {table}", "", " ".join(summary.split()), "", "| column | type | meaning |", "|---|---|---|"]
+        lines += [f"| `{column.name}` | {column.duckdb_type} | {column.description} |" for column in columns_of(table)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,100 @@
+"""A dataset opened for reading: DuckDB over the Parquet files, in place.
+
+For: named queries with typed rows, and free SQL for people. Not for: making the tables (`tables`).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.store import queries
+from resolab.store.columns import TABLES
+from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.manifest import Manifest, load_manifest
+from resolab.store.rows import (
+    BrowserRow,
+    ExchangeRow,
+    FailureRow,
+    FlagRow,
+    HandshakeRow,
+    LatenessRow,
+    LoadRow,
+)
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+def open_dataset(folder: Path) -> "Dataset":
+    """Open the tables of a dataset; `build_tables` must have made them."""
+    manifest = load_manifest(folder)
+    missing = [table for table in TABLES if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
+    if missing:
+        hint = f"make them with `resolab report {folder}`"
+        raise ConfigurationError(f"failed to open dataset {folder}: no table {missing[0]}; {hint}")
+    return Dataset(folder, manifest)
+
+
+class Dataset:
+    """Tables of one dataset as DuckDB views of the same names; close it, or use it as a context manager."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        for table in TABLES:
+            file = str(folder / TABLES_FOLDER / f"{table}.parquet")
+            self._connection.read_parquet(file).create_view(table)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._connection.close()
+
+    def sql(self, statement: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run any statement over the tables and return its rows by column name."""
+        cursor = self._connection.execute(statement, list(parameters))
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def measured_loads(self) -> list[LoadRow]:
+        """List one row per finished trial, in the order they ran."""
+        return self._rows(queries.MEASURED_LOADS, LoadRow)
+
+    def cold_exchanges(self) -> list[ExchangeRow]:
+        """List the DNS client's cold exchanges."""
+        return self._rows(queries.COLD_EXCHANGES, ExchangeRow)
+
+    def failures(self) -> list[FailureRow]:
+        """Count failures by kind, class and condition."""
+        return self._rows(queries.FAILURES, FailureRow)
+
+    def flags(self) -> list[FlagRow]:
+        """Count flags by condition."""
+        return self._rows(queries.FLAGS, FlagRow)
+
+    def handshakes(self) -> list[HandshakeRow]:
+        """Count handshakes asked for by what happened."""
+        return self._rows(queries.HANDSHAKES, HandshakeRow)
+
+    def lateness(self) -> list[LatenessRow]:
+        """Sum up the path's own error by profile."""
+        return self._rows(queries.LATENESS, LatenessRow)
+
+    def browsers(self) -> list[BrowserRow]:
+        """List the browsers that took part."""
+        return self._rows(queries.BROWSERS, BrowserRow)
+
+    def _rows(self, statement: str, row: type[Row]) -> list[Row]:
+        return msgspec.convert(self.sql(statement), list[row])  # type: ignore[valid-type]

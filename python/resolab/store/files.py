@@ -1,0 +1,47 @@
+"""Writing files so that what has its final name is whole and on the disk.
+
+For: the one way this room writes. Not for: what is in the files.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resolab.errors import MachineError
+
+
+@contextmanager
+def machine_errors(action: str) -> Iterator[None]:
+    """Turn an error of the operating system into one line: what failed, why, what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "free some space or give another folder, then `resolab resume`"
+        raise MachineError(f"failed to {action}: {reason}; {hint}") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Put a folder's entries on the disk; a rename is only durable after this."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file so that a reader finds the old content or the new, never a part."""
+    partial = file.with_name(file.name + ".partial")
+    with machine_errors(f"write {file}"):
+        try:
+            with partial.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(file)
+            sync_folder(file.parent)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,125 @@
+"""The manifest: what a campaign was asked, on which machine and with which programs, and how far it came.
+
+For: the dataset's own description, written whole each time. Not for: anything measured.
+"""
+
+import enum
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.records import LinkProfile
+from resolab.store.files import write_whole
+from resolab.store.folder import MANIFEST, PLAN, dataset_folder
+
+
+class RunStatus(enum.StrEnum):
+    """How far a campaign came."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+
+
+class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
+    """Programs whose behaviour is in the numbers; None where a program took no part."""
+
+    resolab: str
+    resolab_core: str | None = None
+    browser: str | None = None
+    python: str = platform.python_version()
+
+
+class Machine(msgspec.Struct, kw_only=True, frozen=True):
+    """Where a campaign ran."""
+
+    kernel: str
+    architecture: str
+    cores_count: int
+    processor: str | None = None
+    memory_bytes: int | None = None
+
+
+class Manifest(msgspec.Struct, kw_only=True, frozen=True):
+    """`manifest.json`."""
+
+    format_version: str
+    dataset_id: str
+    plan: str
+    """The plan's name."""
+    plan_text: str
+    seed: int
+    blocks: int
+    profiles: list[LinkProfile]
+    """The access profiles as they were applied, so that round trips can be told from the dataset alone."""
+    created_unix_ns: int
+    command_line: list[str]
+    versions: Versions
+    machine: Machine
+    git_commit: str | None = None
+    load_average_start: float | None = None
+    load_average_end: float | None = None
+    ended_unix_ns: int | None = None
+    resume_count: int = 0
+    status: RunStatus = RunStatus.RUNNING
+    trials_planned_count: int = 0
+    trials_finished_count: int = 0
+    instrument_failures_count: int = 0
+    """Times the instrument itself broke, so that a trial was thrown away and repeated on a new testbed."""
+
+
+def save_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, the plan beside it; a reader finds the old one or the new one."""
+    plan = folder / PLAN
+    if not plan.exists():
+        write_whole(plan, manifest.plan_text.encode())
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+    write_whole(folder / MANIFEST, text + b"\n")
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a dataset."""
+    file = dataset_folder(folder) / MANIFEST
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ConfigurationError(f"failed to read {file}: {error}") from error
+
+
+def describe_machine() -> Machine:
+    """Describe the machine this runs on."""
+    system = platform.uname()
+    return Machine(
+        kernel=f"{system.system} {system.release}",
+        architecture=system.machine,
+        cores_count=len(os.sched_getaffinity(0)),
+        processor=_processor(),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
+
+
+def _processor() -> str | None:
+    """Model name of the first processor, where the kernel tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
+
+
+def git_commit(root: Path) -> str | None:
+    """Commit the checkout stands on, `+changes` behind it if files differ from it; None outside a checkout."""
+    try:
+        head = subprocess.run(
+            ["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=5
+        )
+        status = subprocess.run(
+            ["git", "-C", root, "status", "--porcelain"], capture_output=True, text=True, check=True, timeout=5
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head.stdout.strip() + ("+changes" if status.stdout.strip() else "")

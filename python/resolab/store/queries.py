@@ -1,0 +1,94 @@
+"""Every question asked of the tables, as SQL.
+
+For: statements with a name. Not for: running them (`dataset`).
+"""
+
+MEASURED_LOADS = """
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
+       t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
+       l.handshake_mode, l.plt_ms, l.response_start_ms, l.limit_ms, l.failure
+FROM trials AS t
+LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
+ORDER BY t.block, t.position
+"""
+
+# A query without a connection (DoUDP) has nothing to be warm; what was asked for where there is no handshake is
+# called full, so that every row has a mode.
+COLD_EXCHANGES = """
+SELECT q.trial_id, t.block, t.profile, q.dns_transport,
+       coalesce(q.requested_handshake_mode, 'full') AS requested_handshake_mode,
+       q.handshake_mode, q.query_response_time_ns, q.failure
+FROM queries AS q JOIN trials AS t USING (trial_id)
+WHERE q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold'
+ORDER BY t.block, t.position, q.sequence
+"""
+
+FAILURES = """
+WITH failures AS (
+    SELECT CASE WHEN measured THEN 'page load' ELSE 'warm-up load' END AS kind,
+           trial_id, failure, failure_detail
+    FROM page_loads WHERE failure IS NOT NULL
+    UNION ALL
+    SELECT 'page load', trial_id, 'no_measured_load', NULL
+    FROM trials WHERE trial_id NOT IN (SELECT trial_id FROM page_loads WHERE measured)
+    UNION ALL
+    SELECT purpose || ' query over ' || dns_transport, trial_id, failure, failure_detail
+    FROM queries WHERE failure IS NOT NULL
+    UNION ALL
+    SELECT protocol || ' connection at the edge', trial_id, failure, failure_detail
+    FROM connections WHERE failure IS NOT NULL
+)
+SELECT kind, failure, t.condition, count(*) AS count, any_value(failure_detail) AS detail
+FROM failures JOIN trials AS t USING (trial_id)
+GROUP BY ALL
+ORDER BY kind, count DESC, failure, t.condition
+"""
+
+FLAGS = """
+SELECT flag, condition, count(*) AS count
+FROM (SELECT condition, unnest(flags) AS flag FROM trials)
+GROUP BY ALL
+ORDER BY flag, condition
+"""
+
+# Only what can have a handshake counts: DoUDP and DoTCP queries ask for none.
+HANDSHAKES = """
+SELECT 'page load' AS kind, t.dns_transport, t.resolver_path, t.requested_handshake_mode, l.handshake_mode,
+       count(*) AS count
+FROM page_loads AS l JOIN trials AS t USING (trial_id)
+WHERE l.measured
+GROUP BY ALL
+UNION ALL
+SELECT 'cold DNS exchange', q.dns_transport, NULL, q.requested_handshake_mode, q.handshake_mode, count(*)
+FROM queries AS q JOIN trials USING (trial_id)
+WHERE q.purpose = 'measured' AND q.requested_handshake_mode IS NOT NULL
+GROUP BY ALL
+ORDER BY kind DESC, dns_transport, requested_handshake_mode, handshake_mode
+"""
+
+# Quantiles of windows cannot be merged into quantiles of the whole, so the median and the worst of them are given.
+LATENESS = """
+WITH directions AS (
+    SELECT trial_id, up_packets_out_count AS packets, up_lateness_p50_ns AS p50, up_lateness_p99_ns AS p99,
+           up_lateness_max_ns AS most, up_dropped_device_count AS device, up_dropped_queue_count AS queue,
+           up_dropped_loss_count AS loss
+    FROM path_summaries
+    UNION ALL
+    SELECT trial_id, down_packets_out_count, down_lateness_p50_ns, down_lateness_p99_ns,
+           down_lateness_max_ns, down_dropped_device_count, down_dropped_queue_count, down_dropped_loss_count
+    FROM path_summaries
+)
+SELECT t.profile, count(*) AS windows_count, sum(packets)::BIGINT AS packets_count,
+       median(p50) AS lateness_p50_median_ns, median(p99) AS lateness_p99_median_ns,
+       max(p99) AS lateness_p99_worst_ns, max(most) AS lateness_max_ns,
+       sum(device)::BIGINT AS dropped_device_count, sum(queue)::BIGINT AS dropped_queue_count,
+       sum(loss)::BIGINT AS dropped_loss_count
+FROM directions JOIN trials AS t USING (trial_id)
+GROUP BY t.profile
+ORDER BY t.profile
+"""
+
+BROWSERS = """
+SELECT browser, browser_version, count(*) AS loads_count
+FROM page_loads GROUP BY ALL ORDER BY browser, browser_version
+"""

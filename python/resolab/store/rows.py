@@ -1,0 +1,91 @@
+"""Rows that the named queries return.
+
+For: typed results. Not for: the statements themselves (`queries`).
+"""
+
+import msgspec
+
+
+class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
+    """One finished trial with its measured page load; the load's columns are null if there was none."""
+
+    trial_id: str
+    block: int
+    condition: str
+    page: str
+    profile: str
+    dns_transport: str
+    http_version: str
+    requested_handshake_mode: str
+    resolver_path: str
+    loaded: bool
+    handshake_mode: str | None
+    plt_ms: float | None
+    response_start_ms: float | None
+    limit_ms: float | None
+    failure: str | None
+
+
+class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
+    """One cold DNS exchange beside a load."""
+
+    trial_id: str
+    block: int
+    profile: str
+    dns_transport: str
+    requested_handshake_mode: str
+    handshake_mode: str | None
+    query_response_time_ns: int | None
+    failure: str | None
+
+
+class FailureRow(msgspec.Struct, kw_only=True, frozen=True):
+    """How often one failure happened to one kind of thing under one condition."""
+
+    kind: str
+    failure: str
+    condition: str
+    count: int
+    detail: str | None
+
+
+class FlagRow(msgspec.Struct, kw_only=True, frozen=True):
+    """How often trials of a condition were flagged."""
+
+    flag: str
+    condition: str
+    count: int
+
+
+class HandshakeRow(msgspec.Struct, kw_only=True, frozen=True):
+    """Of the exchanges or loads that asked for a handshake, how many had which."""
+
+    kind: str
+    dns_transport: str
+    resolver_path: str | None
+    requested_handshake_mode: str
+    handshake_mode: str | None
+    count: int
+
+
+class LatenessRow(msgspec.Struct, kw_only=True, frozen=True):
+    """The path's own error on one profile, over the windows of its trials, both directions."""
+
+    profile: str
+    windows_count: int
+    packets_count: int
+    lateness_p50_median_ns: float | None
+    lateness_p99_median_ns: float | None
+    lateness_p99_worst_ns: int | None
+    lateness_max_ns: int | None
+    dropped_device_count: int
+    dropped_queue_count: int
+    dropped_loss_count: int
+
+
+class BrowserRow(msgspec.Struct, kw_only=True, frozen=True):
+    """A browser that took part."""
+
+    browser: str
+    browser_version: str
+    loads_count: int

@@ -1,0 +1,96 @@
+"""Trial files into Parquet tables: every record checked against its shape, one row each, types as declared.
+
+For: `DIR/tables`, made anew from `DIR/trials` at any time. Not for: queries over them (`dataset`).
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import duckdb
+import msgspec
+
+from resolab.errors import ConfigurationError, MachineError
+from resolab.records import Record, TrialEndRecord, TrialRecord
+from resolab.store.columns import END_COLUMNS, TABLES, Column, columns_of, data_dictionary
+from resolab.store.files import machine_errors
+from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.folder import dataset_folder
+from resolab.store.trials import finished_trials, read_trial
+
+_TABLE_OF = {struct: table for table, struct in TABLES.items()}
+
+
+def build_tables(folder: Path) -> Path:
+    """Make `tables/` from the finished trials; the old tables stay until the new ones are whole."""
+    dataset_folder(folder)
+    target = folder / TABLES_FOLDER
+    with machine_errors(f"write tables into {folder}"):
+        for left in folder.glob(f".{TABLES_FOLDER}-*"):
+            shutil.rmtree(left)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{TABLES_FOLDER}-", dir=folder))
+        try:
+            fresh.chmod(0o755)
+            _write_rows(folder, fresh)
+            _write_parquet(fresh)
+            (fresh / "README.md").write_text(data_dictionary(), "utf-8")
+            if target.exists():
+                shutil.rmtree(target)
+            fresh.rename(target)
+        except duckdb.Error as error:
+            reason = str(error).partition("\n")[0]
+            raise MachineError(f"failed to write tables into {folder}: {reason}; is the disk full?") from error
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return target
+
+
+def _write_rows(folder: Path, fresh: Path) -> None:
+    """Write one JSON Lines file of rows per table: DuckDB reads those in bulk, with types we give."""
+    columns = {table: columns_of(table) for table in TABLES}
+    encoder = msgspec.json.Encoder()
+    with ExitStack() as stack:
+        streams: dict[str, BinaryIO] = {
+            table: stack.enter_context((fresh / f"{table}.jsonl").open("wb")) for table in TABLES
+        }
+        for trial, file in finished_trials(folder).items():
+            for table, record in _table_records(trial, file):
+                row = {column.name: _value(record, column) for column in columns[table]}
+                streams[table].write(encoder.encode(row) + b"\n")
+
+
+def _table_records(trial: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the records that have a table, each with its trial's identifier; the trial's two frames become one row."""
+    frame: dict[str, Any] | None = None
+    end: Record | None = None
+    for record in read_trial(file):
+        if isinstance(record, TrialRecord):
+            frame = msgspec.to_builtins(record)
+        elif isinstance(record, TrialEndRecord):
+            end = record
+        elif table := _TABLE_OF.get(type(record)):
+            yield table, msgspec.to_builtins(record) | {"trial_id": trial}
+    if frame is None or end is None:
+        raise ConfigurationError(f"failed to read {file}: it lacks its first or last line; remove it and resume")
+    closing = {name: getattr(end, field) for name, field in END_COLUMNS.items()}
+    yield "trials", frame | closing | {"trial_id": trial}
+
+
+def _value(record: Mapping[str, Any], column: Column) -> Any:
+    value: Any = record
+    for name in column.path:
+        value = None if value is None else value[name]
+    return value
+
+
+def _write_parquet(fresh: Path) -> None:
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        for table in TABLES:
+            rows = fresh / f"{table}.jsonl"
+            types = {column.name: column.duckdb_type for column in columns_of(table)}
+            relation = connection.read_json(str(rows), columns=types, format="newline_delimited")
+            relation.write_parquet(str(fresh / f"{table}.parquet"), compression="zstd")
+            rows.unlink()

@@ -1,0 +1,154 @@
+import csv
+import io
+import math
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import rgb_to_hsv, to_rgb
+from PIL import Image
+
+from resolab.plots import (
+    DifferenceRow,
+    Drawing,
+    ExchangeSeries,
+    HeatCell,
+    draw_differences,
+    draw_exchanges,
+    draw_heat_map,
+    save_drawing,
+)
+from resolab.plots.style import SEQUENTIAL, TRANSPORT_COLOURS, TRANSPORT_DASHES
+from resolab.stats import Estimate, Method, Sample, median, relative_change
+
+RNG = np.random.default_rng(1)
+
+
+def change(by: float) -> Estimate:
+    base = RNG.normal(100, 2, 10)
+    return relative_change(Sample.exact(base * (1 + by) + RNG.normal(0, 1, 10)), Sample.exact(base), seed=1)
+
+
+def cells() -> list[HeatCell]:
+    found = [
+        HeatCell(combination, page, profile, change(0.1 * row + 0.2 * column))
+        for combination in ("DoQ + H3 full", "DoH + H3 full")
+        for column, page in enumerate(("example", "wikipedia"))
+        for row, profile in enumerate(("fiber", "4g"))
+    ]
+    found[0] = HeatCell("DoQ + H3 full", "example", "fiber", change(0.0))
+    found[-1] = HeatCell("DoH + H3 full", "wikipedia", "4g", Estimate(None, None, None, None, 0, 0, 0.95, Method.NONE))
+    return found
+
+
+def series(n: int = 20, failed: int = 2) -> ExchangeSeries:
+    times = tuple(float(value) for value in 2 + RNG.random(n - failed) * 0.1)
+    middle = median(Sample.exact([time * 92 for time in times]), seed=1)
+    return ExchangeSeries("4g", 92.0, "doq", "full", times, n, 2, middle, 3.0)
+
+
+def texts(drawing: Drawing) -> list[str]:
+    found = [text.get_text() for axes in drawing.figure.axes for text in axes.texts]
+    legends = [axes.get_legend() for axes in drawing.figure.axes]
+    return found + [text.get_text() for legend in legends if legend for text in legend.get_texts()]
+
+
+def test_heat_map_writes_value_and_interval_into_every_cell() -> None:
+    found = cells()
+    drawing = draw_heat_map(found, "caption")
+    words = texts(drawing)
+    for cell in found[:-1]:
+        assert cell.change is not None
+        assert f"{cell.change.value * 100:+.1f} %".replace("+0.0 %", "0.0 %").replace("-0.0 %", "0.0 %") in words
+    assert sum(word.startswith("[") for word in words) == 7
+    assert "no data" in words
+
+
+def test_heat_map_frames_exactly_the_cells_whose_interval_contains_zero() -> None:
+    found = cells()
+    drawing = draw_heat_map(found, "caption")
+    frames = [
+        patch
+        for axes in drawing.figure.axes
+        for patch in axes.patches
+        if not patch.get_fill() and patch.get_width() < 1
+    ]
+    assert len(frames) == sum(bool(cell.change and cell.change.ci_contains_zero) for cell in found)
+    assert 0 < len(frames) < len(found)
+
+
+def test_heat_map_panels_are_combinations() -> None:
+    titles = [axes.get_title() for axes in draw_heat_map(cells(), "caption").figure.axes]
+    assert titles[:2] == ["DoQ + H3 full", "DoH + H3 full"]
+
+
+def test_colours_are_ordered_in_grey() -> None:
+    colours = mpl.colormaps[SEQUENTIAL](np.linspace(0, 1, 32))
+    luminance = colours[:, :3] @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(luminance) < 0).all()
+    values = sorted(rgb_to_hsv(to_rgb(colour))[2] for colour in TRANSPORT_COLOURS.values())
+    assert len(values) == len(set(map(str, TRANSPORT_DASHES.values())))
+
+
+def test_exchange_curves_stay_below_one_by_the_failed_share() -> None:
+    drawing = draw_exchanges([series()], "caption")
+    assert max(row["cumulative_share_ratio"] for row in drawing.rows) == pytest.approx(0.9)
+    assert any("2 of 20 failed" in text for text in texts(drawing))
+    assert "k = 2" in texts(drawing)
+
+
+def test_exchanges_without_any_success_are_still_named() -> None:
+    lost = ExchangeSeries("4g", 92.0, "doh", "full", (), 3, 3, median(Sample.exact([math.inf] * 3), seed=1), None)
+    assert any(text.startswith("DoH: median never") for text in texts(draw_exchanges([series(), lost], "c")))
+
+
+def difference(estimate: Estimate, combination: str = "DoQ + H3 full") -> DifferenceRow:
+    return DifferenceRow("example", "4g", combination, "doq", estimate, (90.0, 95.0), 92.0)
+
+
+def test_differences_draw_numbers_bounds_and_absence(tmp_path: Path) -> None:
+    known = median(Sample.exact([90.0, 92.0, 95.0]), seed=1)
+    bound = median(Sample.censored([90.0, None, None], [30_000.0] * 3), seed=1)
+    drawing = draw_differences(
+        [difference(known), difference(bound, "b"), difference(median(Sample.exact([]), seed=1), "c")], ""
+    )
+    assert {"bounds only", "no data"} <= set(texts(drawing))
+    save_drawing(drawing, tmp_path)
+
+
+@pytest.mark.parametrize("drawing", [draw_heat_map(cells(), 'a "b" <c>'), draw_exchanges([series()], "c")])
+def test_a_drawing_is_saved_as_svg_pdf_and_csv(drawing: Drawing, tmp_path: Path) -> None:
+    inline = save_drawing(drawing, tmp_path)
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".csv", ".pdf", ".svg"]
+    assert inline.startswith('<svg role="img" aria-label="')
+    assert "http" not in inline
+    assert "<metadata" not in inline
+    with (tmp_path / f"{drawing.name}.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [list(row) for row in rows] == [list(row) for row in drawing.rows]
+    assert all(
+        str(value if value is not None else "") == got
+        for row, one in zip(drawing.rows, rows, strict=True)
+        for value, got in zip(row.values(), one.values(), strict=True)
+    )
+
+
+def test_the_same_drawing_gives_the_same_file(tmp_path: Path) -> None:
+    one = series()
+    for name in ("a", "b"):
+        save_drawing(draw_exchanges([one], "c"), tmp_path / name)
+    assert (tmp_path / "a" / "dns_exchange.svg").read_bytes() == (tmp_path / "b" / "dns_exchange.svg").read_bytes()
+    assert (tmp_path / "a" / "dns_exchange.pdf").read_bytes() == (tmp_path / "b" / "dns_exchange.pdf").read_bytes()
+
+
+def test_nothing_is_drawn_outside_the_figure() -> None:
+    """Ink at the very edge would be text cut off."""
+    for drawing in (draw_heat_map(cells(), ""), draw_exchanges([series(), series()], "")):
+        stream = io.BytesIO()
+        drawing.figure.savefig(stream, format="png", dpi=80)
+        pixels = np.asarray(Image.open(stream).convert("L"))
+        assert (pixels[0] == 255).all()
+        assert (pixels[-1] == 255).all()
+        assert (pixels[:, 0] == 255).all()
+        assert (pixels[:, -1] == 255).all()

@@ -1,0 +1,214 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
+
+from resolab.errors import ConfigurationError
+from resolab.report import build_report, terminal_summary
+from resolab.store import load_manifest, save_manifest
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would fetch, the headings, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in {"script", "link", "img", "iframe", "object", "embed", "video", "audio", "base"}:
+            self.fetched.append(tag)
+        for name, value in attributes:
+            if name in {"src", "srcset", "poster", "data", "action"}:
+                self.fetched.append(str(value))
+            if name in {"href", "xlink:href"}:
+                self.links.append(str(value))
+            if name == "id":
+                self.ids.append(str(value))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(page: Path) -> tuple[str, Reader]:
+    html = page.read_text()
+    reader = Reader()
+    reader.feed(html)
+    return html, reader
+
+
+def section(html: str, name: str) -> str:
+    return html.partition(f'<section id="{name}">')[2].partition("</section>")[0]
+
+
+def shown(folder: Path) -> str:
+    console = Console(width=200, record=True, file=None)
+    with console.capture() as capture:
+        console.print(terminal_summary(folder))
+    return capture.get()
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = make_dataset(tmp_path_factory.mktemp("clean") / "dataset")
+    build_report(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    faults = Faults(timeouts=True, rejected_early_data=True, late=True)
+    folder = make_dataset(tmp_path_factory.mktemp("faulty") / "dataset", faults=faults)
+    build_report(folder)
+    return folder
+
+
+def test_the_page_needs_nothing_but_itself(clean: Path) -> None:
+    html, reader = read(clean / "report" / "index.html")
+    assert reader.fetched == []
+    # Matplotlib draws a colour bar as a small picture, which it writes into the address itself.
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in reader.links)
+    assert "@import" not in html
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
+    assert "http:" not in html
+    assert "https:" not in html
+
+
+def test_every_inner_link_has_its_place(clean: Path) -> None:
+    _, reader = read(clean / "report" / "index.html")
+    assert {link[1:] for link in reader.links if link.startswith("#")} <= set(reader.ids)
+
+
+def test_failures_come_before_every_answer(faulty: Path) -> None:
+    html, _ = read(faulty / "report" / "index.html")
+    sections = re.findall(r'<section id="([^"]*)">', html)
+    assert sections[:2] == ["failures", "answer"]
+    failures = section(html, "failures")
+    assert "page_timeout" in failures
+    assert "query_timeout" in failures
+    assert "lateness_exceeded" in failures
+    assert "Failures: none" not in failures
+    assert re.search(r"resumed \d+, 0-RTT \d+", failures)
+
+
+def test_a_clean_run_says_none_in_green(clean: Path) -> None:
+    failures = section((clean / "report" / "index.html").read_text(), "failures")
+    assert '<p class="good">Failures: none.</p>' in failures
+    assert '<p class="good">Flagged trials: none.</p>' in failures
+    assert 'class="bad"' not in failures
+    assert "100%" in failures
+
+
+def test_every_part_is_there(clean: Path) -> None:
+    html, reader = read(clean / "report" / "index.html")
+    assert html.count("<svg") == 3
+    for wanted in (
+        "What do DoH and DoQ",
+        "DoQ + H3 full against DoUDP + H3 full",
+        "Packets lost by the instrument: 0.",
+    ):
+        assert wanted in reader.text
+    assert "./resolab run plans/made-up.toml --blocks 6" in reader.text
+    assert PLAN_TEXT.strip() in reader.text
+    assert "n = 6; 95 % intervals by BCa bootstrap" in reader.text
+    assert "made-up-20240712T101500Z-7" in reader.text
+    files = sorted(file.name for file in (clean / "report" / "figures").iterdir())
+    assert files == [
+        f"{name}.{kind}" for name in ("dns_exchange", "plt_change", "plt_difference") for kind in ("csv", "pdf", "svg")
+    ]
+
+
+def test_numbers_stand_beside_the_papers(clean: Path) -> None:
+    paper = section((clean / "report" / "index.html").read_text(), "paper")
+    for number in ("41.03", "286.98", "+52.5 %", "-0.1 %"):
+        assert number in paper
+
+
+def test_the_report_recovers_what_the_data_was_made_from(clean: Path) -> None:
+    """DoH costs two round trips more than DoUDP; the difference in the table must be near."""
+    row = next(
+        row for row in re.findall(r"<tr>(.*?)</tr>", section((clean / "report" / "index.html").read_text(), "loads"))
+        if "<td>example</td><td>4g</td><td>DoH + H3 full</td>" in row
+    )  # fmt: skip
+    cells = re.findall(r">([^<]*)</td>", row)
+    assert float(cells[9].split()[0]) == pytest.approx(2 * RTT_MS["4g"], rel=0.1)
+    assert cells[10] == f"+{2 * RTT_MS['4g']:.1f}"
+
+
+def test_the_same_dataset_gives_the_same_page(clean: Path) -> None:
+    before = (clean / "report" / "index.html").read_bytes()
+    assert build_report(clean).read_bytes() == before
+
+
+def test_timeouts_raise_the_median_to_a_bound_and_never_lower_it(faulty: Path) -> None:
+    loads = section((faulty / "report" / "index.html").read_text(), "loads")
+    assert "≥ " in loads
+    assert "∞" in loads
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_interrupted_runs_have_a_report(tmp_path: Path, count: int) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=count))
+    _, reader = read(build_report(folder))
+    assert f"interrupted: {count} of 144 trials" in reader.text
+    assert f"interrupted, {count} of 144 trials" in shown(folder)
+    if count == 0:
+        assert "No trial has finished" in reader.text or "no answer yet" in reader.text
+
+
+def test_a_run_without_any_measured_load_has_a_report(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(no_measured_loads=True))
+    html, reader = read(build_report(folder))
+    assert "no_measured_load" in section(html, "failures")
+    assert html.count("<svg") == 1
+    assert "no answer yet" in reader.text
+    assert "no_measured_load 144" in shown(folder)
+
+
+def test_repeated_trials_and_lost_packets_are_failures_too(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=3, device_drops=2))
+    save_manifest(folder, msgspec.structs.replace(load_manifest(folder), instrument_failures_count=4))
+    html, _ = read(build_report(folder))
+    failures = section(html, "failures")
+    assert "The instrument failed 4 times" in failures
+    assert "itself lost 6 packets" in failures
+    assert "instrument 6" in shown(folder)
+    assert "instrument failure 4" in shown(folder)
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=2))
+    manifest = load_manifest(folder)
+    save_manifest(folder, msgspec.structs.replace(manifest, command_line=["<script>alert(1)</script>"]))
+    html, reader = read(build_report(folder))
+    assert "script" not in reader.fetched
+    assert "&lt;script&gt;" in html
+
+
+def test_terminal_summary_shows_failures_first(clean: Path, faulty: Path) -> None:
+    assert "Failures and flags: none" in shown(clean)
+    lines = shown(faulty).splitlines()
+    assert "page_timeout" in lines[1]
+    assert any("DoQ" in line and "≥" in line for line in lines)
+
+
+def test_one_block_gives_numbers_without_intervals(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", make_plan(PLAN_TEXT.replace("blocks = 6", "blocks = 1")))
+    _, reader = read(build_report(folder))
+    assert "no interval" in reader.text
+    assert "none (fewer than two values)" in reader.text
+
+
+def test_a_manifest_without_a_profile_is_told(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=1))
+    save_manifest(folder, msgspec.structs.replace(load_manifest(folder), profiles=[]))
+    with pytest.raises(ConfigurationError, match="holds no profile 'fiber'"):
+        build_report(folder)

@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+from synthetic_dataset import Faults, make_dataset
+
+from resolab.errors import ConfigurationError
+from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
+from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store.columns import TABLES, columns_of
+
+
+def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
+    build_tables(dataset_folder)
+    with open_dataset(dataset_folder) as dataset:
+        counts = {table: dataset.sql(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in TABLES}
+    assert counts == {
+        "trials": 144,
+        "page_loads": 288,
+        "requests": 144,
+        "queries": 432,
+        "edge_queries": 144,
+        "edge_requests": 144,
+        "connections": 144,
+        "flows": 144,
+        "path_summaries": 144,
+    }
+
+
+def test_values_arrive_unchanged_and_nested_shapes_are_flat(dataset_folder: Path) -> None:
+    build_tables(dataset_folder)
+    trial, file = next(iter(finished_trials(dataset_folder).items()))
+    records = list(read_trial(file))
+    query = next(one for one in records if isinstance(one, QueryRecord))
+    path = next(one for one in records if isinstance(one, PathSummaryRecord))
+    frame = next(one for one in records if isinstance(one, TrialRecord))
+    with open_dataset(dataset_folder) as dataset:
+        row = dataset.sql("SELECT * FROM queries WHERE trial_id = ? AND sequence = 0", [trial])[0]
+        assert row["query_response_time_ns"] == query.query_response_time_ns
+        assert row["addresses"] == query.addresses
+        assert row["forwarded_for_answered_ns"] is None
+        window = dataset.sql("SELECT * FROM path_summaries WHERE trial_id = ?", [trial])[0]
+        assert window["down_lateness_p99_ns"] == path.down.lateness_p99_ns
+        first = dataset.sql("SELECT * FROM trials WHERE trial_id = ?", [trial])[0]
+        assert (first["condition"], first["wall_time_unix_ns"]) == (frame.condition, frame.wall_time_unix_ns)
+        assert first["end_monotonic_ns"] == frame.monotonic_ns + 2_500_000_000
+
+
+def test_column_types_do_not_depend_on_the_values(dataset_folder: Path) -> None:
+    build_tables(dataset_folder)
+    with open_dataset(dataset_folder) as dataset:
+        for table in TABLES:
+            found = {row["column_name"]: row["column_type"] for row in dataset.sql(f"DESCRIBE {table}")}
+            assert found == {column.name: column.duckdb_type for column in columns_of(table)}
+
+
+def test_every_column_is_described(dataset_folder: Path) -> None:
+    text = (build_tables(dataset_folder) / "README.md").read_text()
+    for table in TABLES:
+        assert f"## {table}\n" in text
+        for column in columns_of(table):
+            assert column.description, f"{table}.{column.name}"
+            assert f"| `{column.name}` | {column.duckdb_type} | {column.description} |" in text
+
+
+def test_tables_of_no_trials_are_empty_but_there(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=0))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        assert dataset.measured_loads() == dataset.cold_exchanges() == dataset.lateness() == []
+
+
+def test_a_broken_trial_keeps_the_old_tables(dataset_folder: Path) -> None:
+    build_tables(dataset_folder)
+    first = next(iter(finished_trials(dataset_folder).values()))
+    first.write_bytes(b"".join(first.read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(ConfigurationError, match="lacks its first or last line"):
+        build_tables(dataset_folder)
+    assert sorted(file.name for file in dataset_folder.iterdir()) == ["manifest.json", "plan.toml", "tables", "trials"]
+    with open_dataset(dataset_folder) as dataset:
+        assert len(dataset.measured_loads()) == 144
+
+
+def test_tables_are_needed_to_open_a_dataset(dataset_folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no table trials; make them with `resolab report"):
+        open_dataset(dataset_folder)
+
+
+def test_failures_flags_and_handshakes_are_counted(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(timeouts=True, rejected_early_data=True, late=True))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        loads = dataset.measured_loads()
+        failures = dataset.failures()
+        failed = sum(load.failure is not None for load in loads)
+        assert failed > 0
+        assert sum(one.count for one in failures if one.kind == "page load") == failed
+        assert {one.failure for one in failures} == {"page_timeout", "query_timeout"}
+        assert sum(one.count for one in dataset.flags()) == 16
+        pages = [one for one in dataset.handshakes() if one.kind == "page load"]
+        assert sum(one.count for one in pages) == 144
+        assert {one.handshake_mode for one in pages if one.requested_handshake_mode == "zero_rtt"} == {
+            "resumed",
+            "zero_rtt",
+        }
+
+
+def test_a_trial_without_a_measured_load_is_a_failure(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(no_measured_loads=True, trials_count=5))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        assert [load.loaded for load in dataset.measured_loads()] == [False] * 5
+        assert sum(one.count for one in dataset.failures() if one.failure == "no_measured_load") == 5
+
+
+def test_lateness_is_summed_up_over_both_directions(dataset_folder: Path) -> None:
+    build_tables(dataset_folder)
+    windows = [
+        direction
+        for file in finished_trials(dataset_folder).values()
+        for record in read_trial(file)
+        if isinstance(record, PathSummaryRecord) and record.profile == "4g"
+        for direction in (record.up, record.down)
+    ]
+    with open_dataset(dataset_folder) as dataset:
+        row = next(one for one in dataset.lateness() if one.profile == "4g")
+    assert row.windows_count == len(windows)
+    assert row.lateness_p99_worst_ns == max(one.lateness_p99_ns or 0 for one in windows)
+    assert row.lateness_max_ns == max(one.lateness_max_ns or 0 for one in windows)
+    assert row.dropped_device_count == 0
+
+
+def test_additions_of_a_later_minor_version_are_ignored(dataset_folder: Path) -> None:
+    first = next(iter(finished_trials(dataset_folder).values()))
+    lines = first.read_bytes().splitlines()
+    frame = msgspec.json.decode(lines[0]) | {"new_field": 1}
+    first.write_bytes(b"\n".join([msgspec.json.encode(frame), *lines[1:]]) + b"\n")
+    build_tables(dataset_folder)

@@ -1,0 +1,147 @@
+"""Turn the JSON Schema of resolab-core's records into msgspec structs.
+
+For: one source of shapes, `crates/record`; `scripts/schema` runs this and `scripts/check` fails when its output
+differs from what is committed. Not for: other schemas: it knows just the forms schemars gives for our types and
+stops at any other.
+"""
+
+import json
+import re
+import sys
+import textwrap
+from typing import Any
+
+Schema = dict[str, Any]
+HEADER = '"""Generated from crates/record by scripts/schema; do not edit."""\n\nimport enum\n\nimport msgspec\n'
+SCALARS = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
+
+
+def type_of(schema: Schema) -> str:
+    """Python annotation of one property."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " | ".join(type_of(part) for part in schema["anyOf"])
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return " | ".join(type_of({**schema, "type": part}) for part in kind)
+    if kind == "null":
+        return "None"
+    if kind == "array":
+        return f"list[{type_of(schema['items'])}]"
+    return SCALARS[kind]
+
+
+def docstring(text: str, indent: str = "    ") -> str:
+    """Docstring of a description, re-wrapped to the line length."""
+    text = " ".join(text.split()) or "No description."
+    first, _, rest = re.sub(r"(?<=[.:;]) ", "\n", text, count=1).partition("\n")
+    if len(first) > 100:
+        first, rest = textwrap.wrap(first, 100)[0], " ".join([*textwrap.wrap(first, 100)[1:], rest])
+    body = textwrap.fill(rest, 106, initial_indent=indent, subsequent_indent=indent)
+    return f'{indent}"""{first}"""\n' if not rest else f'{indent}"""{first}\n\n{body}\n{indent}"""\n'
+
+
+def fields(schema: Schema, *, skip: str) -> str:
+    """Attribute lines: required ones first, every one keyword-only, nullable ones absent as None."""
+    lines = []
+    for name, prop in schema.get("properties", {}).items():
+        if name == skip:
+            continue
+        annotation = type_of(prop)
+        default = ""
+        if "None" in annotation.split(" | "):
+            default = " = None"
+        elif name not in schema.get("required", []):
+            value = prop.get("default")
+            default = f" = {value!r}"
+        lines.append(f"    {name}: {annotation}{default}\n")
+    return "".join(lines)
+
+
+def struct(name: str, schema: Schema, *, tag_field: str = "", tag: str = "") -> str:
+    """One msgspec struct."""
+    options = "kw_only=True, frozen=True"
+    if tag:
+        options += f', tag_field="{tag_field}", tag="{tag}"'
+    if schema.get("additionalProperties") is False and not tag:
+        options += ", forbid_unknown_fields=True"
+    body = docstring(schema.get("description", "")) + "\n" + fields(schema, skip=tag_field)
+    return f"class {name}(msgspec.Struct, {options}):\n{body}"
+
+
+def enumeration(name: str, schema: Schema) -> str:
+    """One closed vocabulary."""
+    values = [part["const"] for part in schema["oneOf"]]
+    members = "".join(f'    {value.upper()} = "{value}"\n' for value in values)
+    return f"class {name}(enum.StrEnum):\n{docstring(schema.get('description', ''))}\n{members}"
+
+
+def is_enumeration(schema: Schema) -> bool:
+    """Whether a definition is a closed list of words."""
+    return all("const" in part for part in schema.get("oneOf", [{}]))
+
+
+def tag_of(part: Schema, field: str) -> str:
+    """Value of the tag property of one variant."""
+    return str(part["properties"][field]["const"])
+
+
+def references(schema: Any) -> set[str]:
+    """Names a definition refers to."""
+    if isinstance(schema, dict):
+        own = {str(schema["$ref"]).rpartition("/")[2]} if "$ref" in schema else set()
+        return own.union(*(references(value) for value in schema.values()))
+    if isinstance(schema, list):
+        return set().union(*(references(value) for value in schema))
+    return set()
+
+
+def in_order(definitions: dict[str, Schema]) -> list[str]:
+    """Names so that each stands after those it refers to."""
+    done: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in done:
+            for other in sorted(references(definitions[name])):
+                visit(other)
+            done.append(name)
+
+    for name in sorted(definitions):
+        visit(name)
+    return done
+
+
+def command_structs(name: str, schema: Schema) -> str:
+    """Tagged structs for each command of one program, and their union."""
+    parts, names = [], []
+    for part in schema["oneOf"]:
+        tag = tag_of(part, "command")
+        own = name.removesuffix("Command") + "".join(word.title() for word in tag.split("_"))
+        names.append(own)
+        parts.append(struct(own, part, tag_field="command", tag=tag))
+    parts.append(f"{name} = " + " | ".join(names) + "\n")
+    return "\n\n".join(parts)
+
+
+def render(document: Schema) -> str:
+    """Render the whole module."""
+    definitions: dict[str, Schema] = document["$defs"]
+    tags = {next(iter(references(part))): tag_of(part, "record") for part in definitions["Record"]["oneOf"]}
+    blocks = [HEADER, f'FORMAT_VERSION = "{document["x-format-version"]}"\n']
+    for name in in_order(definitions):
+        schema = definitions[name]
+        if name == "Record":
+            lines = "".join(f"    | {record}\n" for record in sorted(tags))
+            blocks.append("Record = (\n" + lines.replace("    | ", "    ", 1) + ")\n")
+        elif name.endswith("Command"):
+            blocks.append(command_structs(name, schema))
+        elif is_enumeration(schema):
+            blocks.append(enumeration(name, schema))
+        else:
+            blocks.append(struct(name, schema, tag_field="record", tag=tags.get(name, "")))
+    return "\n\n".join(blocks)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render(json.load(sys.stdin)))
