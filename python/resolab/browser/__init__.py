@@ -1,0 +1,23 @@
+"""Stock browsers under the lab's control, driven over their own protocols.
+
+For: starting a browser inside a network namespace, one measured page load in a fresh context, its timings or its
+failure as data. Not for: which condition is measured, servers, links, or writing records down.
+"""
+
+from resolab.browser.chromium import Chromium
+from resolab.browser.find import chromium_version, find_chromium
+from resolab.browser.result import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
+from resolab.browser.settings import ChromiumSettings
+
+__all__ = [
+    "Chromium",
+    "ChromiumSettings",
+    "LoadRequest",
+    "LoadResult",
+    "NetworkRequest",
+    "Overhead",
+    "PageLoad",
+    "PageTimings",
+    "chromium_version",
+    "find_chromium",
+]

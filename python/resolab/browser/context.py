@@ -1,0 +1,88 @@
+"""One browser context: its tabs, and making it cold again without losing its session tickets.
+
+For: a context's life and the exact clearing between warm-up and measured load.
+Not for: navigating (`page`) or what the servers close.
+
+Dropping a context would drop its tickets too, so the host cache and the sockets are cleared from inside: by the
+browser's own page for it, opened in this context, where it acts on this context's network stack. DoH connections belong
+to the context as well and go with the sockets.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session
+from resolab.browser.page import Page
+
+INTERNALS_URL = "chrome://net-internals/#dns"
+CLEAR_SCRIPT = "chrome.send('clearHostResolverCache'); chrome.send('flushSocketPools'); true"
+READY_SCRIPT = "typeof chrome !== 'undefined' && typeof chrome.send === 'function'"
+READY_TIMEOUT_S = 10.0
+READY_POLL_S = 0.01
+SETTLE_S = 0.05
+"""The clearing messages have no answer; they are carried out within a few ms."""
+DISPOSE_TIMEOUT_S = 5.0
+
+
+class Context:
+    """A fresh context with a tab to measure in, one to warm up in, and the internals page."""
+
+    def __init__(self, connection: Connection, context_id: str) -> None:
+        self._connection = connection
+        self._context_id = context_id
+        self._internals: asyncio.Task[Session] | None = None
+
+    @classmethod
+    async def create(cls, connection: Connection) -> "Context":
+        """Make the context; it has no tab yet."""
+        answer = await connection.call("Target.createBrowserContext", {"disposeOnDetach": True})
+        return cls(connection, answer["browserContextId"])
+
+    async def open_page(self, *, background: bool = False) -> Page:
+        """Open a blank tab."""
+        return await Page.open(self._connection, self._context_id, background=background)
+
+    def prepare_clearing(self) -> None:
+        """Begin to open the internals page, beside whatever happens next."""
+        if self._internals is None:
+            self._internals = asyncio.create_task(self._open_internals())
+
+    async def clear(self, page: Page) -> None:
+        """Empty HTTP cache and host cache and close every socket; keep tickets."""
+        self.prepare_clearing()
+        if self._internals is None:
+            raise AssertionError("just prepared")
+        internals = await self._internals
+        await page.session.call("Network.clearBrowserCache")
+        await internals.call("Runtime.evaluate", {"expression": CLEAR_SCRIPT})
+        await asyncio.sleep(SETTLE_S)
+
+    async def dispose(self) -> None:
+        """Drop everything; harmless when the browser is already gone."""
+        if self._internals is not None:
+            self._internals.cancel()
+            await asyncio.gather(self._internals, return_exceptions=True)
+        with suppress(CdpError, CdpTimeoutError, CdpClosedError):
+            params = {"browserContextId": self._context_id}
+            await self._connection.call("Target.disposeBrowserContext", params, timeout_s=DISPOSE_TIMEOUT_S)
+
+    async def _open_internals(self) -> Session:
+        # Hidden: it neither takes the foreground from the measured tab nor is painted.
+        params = {"url": INTERNALS_URL, "browserContextId": self._context_id, "hidden": True}
+        target_id = (await self._connection.call("Target.createTarget", params))["targetId"]
+        attached = await self._connection.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
+        session = Session(self._connection, attached["sessionId"])
+        deadline = asyncio.get_running_loop().time() + READY_TIMEOUT_S
+        while not await _ready(session):
+            if asyncio.get_running_loop().time() > deadline:
+                raise CdpTimeoutError(f"opening {INTERNALS_URL}", READY_TIMEOUT_S)
+            await asyncio.sleep(READY_POLL_S)
+        return session
+
+
+async def _ready(session: Session) -> bool:
+    try:
+        answer = await session.call("Runtime.evaluate", {"expression": READY_SCRIPT, "returnByValue": True})
+    except CdpError:  # Between two documents there is no place to evaluate in.
+        return False
+    return answer.get("result", {}).get("value") is True

@@ -1,0 +1,96 @@
+"""The browser's process: started behind a prefix, spoken to over a pipe, ended for certain.
+
+For: file descriptors, process groups, and no process left however the run ends.
+Not for: what is said on the pipe (`cdp`) or the flags (`settings`).
+
+Chromium reads its debugging pipe from descriptor 3 and writes to 4. Any prefix passes descriptors 0 and 1 on, so the
+pipe travels as standard input and output, and a shell inside the prefix moves it to 3 and 4 before it becomes Chromium.
+When this process dies, the pipe closes and Chromium ends itself; should it hang, the kernel kills the outermost process
+with the thread that started it, so browsers are started from a thread that lives as long as they (the event loop's).
+"""
+
+import asyncio
+import collections
+import contextlib
+import os
+import shutil
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from resolab.errors import MachineError
+
+MOVE_PIPE = 'exec "$@" 3<&0 4>&1 </dev/null >&2'
+STDERR_LINES_KEPT = 20
+
+
+def piped_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
+    """Build the whole command: tied to this process, through the prefix, with the pipe at 3 and 4."""
+    tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+    return [*tie, *prefix, "/bin/sh", "-c", MOVE_PIPE, "sh", *browser]
+
+
+class BrowserProcess:
+    """One running browser and its process group."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES_KEPT)
+        self._drain = asyncio.create_task(self._read_stderr())
+
+    @classmethod
+    async def start(cls, command: Sequence[str], home: Path) -> "BrowserProcess":
+        """Start the command in a session of its own with `home` as its HOME."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+        environment["HOME"] = str(home)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                env=environment,
+            )
+        except OSError as error:
+            raise MachineError(f"could not start the browser ({command[0]}): {error.strerror}") from error
+        return cls(process)
+
+    @property
+    def streams(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The debugging pipe: from the browser, to the browser."""
+        if self._process.stdout is None or self._process.stdin is None:
+            raise AssertionError("started with pipes")
+        return self._process.stdout, self._process.stdin
+
+    @property
+    def pid(self) -> int:
+        """Process id of the outermost process, which is also its group's."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the outermost process has not ended."""
+        return self._process.returncode is None
+
+    def last_words(self) -> str:
+        """Find the last line on standard error that is not about the missing desktop bus."""
+        return next((line for line in reversed(self._stderr) if line and "dbus" not in line), "it said nothing")
+
+    async def end(self, timeout_s: float) -> None:
+        """Wait for an end that was asked for over the pipe; then kill whatever is left of the group."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), timeout_s)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        await self._process.wait()
+        self._drain.cancel()
+        await asyncio.gather(self._drain, return_exceptions=True)
+
+    async def _read_stderr(self) -> None:
+        stderr = self._process.stderr
+        if stderr is None:
+            return
+        with contextlib.suppress(ValueError):  # A line beyond the limit: not worth ending for.
+            while line := await stderr.readline():
+                self._stderr.append(line.decode(errors="replace").strip())

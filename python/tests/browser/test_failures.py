@@ -1,0 +1,43 @@
+"""Network errors as Chromium words them, and which failure each is."""
+
+import pytest
+
+from resolab.browser import failures
+from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError
+from resolab.records import PageFailure
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        ("net::ERR_NAME_NOT_RESOLVED", PageFailure.DNS),
+        ("net::ERR_NAME_RESOLUTION_FAILED", PageFailure.DNS),
+        ("net::ERR_DNS_TIMED_OUT", PageFailure.DNS),
+        ("net::ERR_CONNECTION_REFUSED", PageFailure.CONNECT),
+        ("net::ERR_CONNECTION_TIMED_OUT", PageFailure.CONNECT),
+        ("net::ERR_ADDRESS_UNREACHABLE", PageFailure.CONNECT),
+        ("net::ERR_QUIC_HANDSHAKE_FAILED", PageFailure.CONNECT),
+        ("net::ERR_QUIC_PROTOCOL_ERROR", PageFailure.CONNECT),
+        ("net::ERR_EMPTY_RESPONSE", PageFailure.CONNECT),
+        ("net::ERR_CERT_AUTHORITY_INVALID", PageFailure.TLS),
+        ("net::ERR_SSL_PROTOCOL_ERROR", PageFailure.TLS),
+        ("net::ERR_HTTP_RESPONSE_CODE_FAILURE", PageFailure.HTTP_STATUS),
+        ("net::ERR_ABORTED", PageFailure.OTHER),
+        ("net::ERR_SOMETHING_NEW", PageFailure.OTHER),
+    ],
+)
+def test_error_text(text: str, failure: PageFailure) -> None:
+    assert failures.of_error_text(text) is failure
+
+
+@pytest.mark.parametrize(
+    ("status", "failed"), [(200, False), (204, False), (None, False), (304, True), (404, True), (503, True)]
+)
+def test_status(status: int | None, failed: bool) -> None:
+    assert failures.of_status(status) is (PageFailure.HTTP_STATUS if failed else None)
+
+
+def test_exceptions_of_the_driver() -> None:
+    assert failures.of_exception(CdpClosedError("gone")) is PageFailure.BROWSER_CRASH
+    assert failures.of_exception(CdpTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
+    assert failures.of_exception(CdpError("A", "no")) is PageFailure.DRIVER

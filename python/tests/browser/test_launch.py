@@ -1,0 +1,114 @@
+"""Flags, profile and the process behind a prefix; no browser needed."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from resolab.browser.process import BrowserProcess, piped_command
+from resolab.browser.profile import BrowserHome
+from resolab.browser.settings import ChromiumSettings, command_line
+from resolab.errors import ConfigurationError, MachineError
+
+SETTINGS = ChromiumSettings(
+    resolvable_names=("*.resolab.test",),
+    forced_h3_origins=("a.resolab.test:443", "b.resolab.test:443"),
+    doh_template="https://dns.example/dns-query",
+)
+
+
+def flag(flags: list[str], name: str) -> str:
+    (found,) = [f.partition("=")[2] for f in flags if f.startswith(f"--{name}=")]
+    return found
+
+
+def test_every_name_but_the_labs_fails_unasked() -> None:
+    flags = command_line(Path("/chromium"), SETTINGS, Path("/p"))
+    assert flag(flags, "host-resolver-rules") == "MAP * ~NOTFOUND , EXCLUDE *.resolab.test , EXCLUDE dns.example"
+    assert flag(flags, "origin-to-force-quic-on") == "a.resolab.test:443,b.resolab.test:443"
+    assert flag(flags, "user-data-dir") == "/p"
+    assert "--remote-debugging-pipe" in flags
+    assert not any("ignore-certificate" in f for f in flags)
+    assert flags[-1] == "about:blank"
+
+
+def test_the_profile_turns_prediction_off_and_doh_on_and_goes_away() -> None:
+    home = BrowserHome(SETTINGS)
+    preferences = json.loads((home.profile_folder / "Default" / "Preferences").read_text())
+    state = json.loads((home.profile_folder / "Local State").read_text())
+    assert preferences["net"]["network_prediction_options"] == 2
+    assert preferences["alternate_error_pages"]["enabled"] is False
+    assert state == {"dns_over_https": {"mode": "secure", "templates": "https://dns.example/dns-query"}}
+    home.remove()
+    assert not home.folder.exists()
+
+
+def test_without_doh_the_browser_is_left_to_the_hosts_nameserver() -> None:
+    home = BrowserHome(ChromiumSettings(resolvable_names=()))
+    assert not (home.profile_folder / "Local State").exists()
+    home.remove()
+
+
+def test_an_authority_that_cannot_be_read_is_a_configuration_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(ConfigurationError, match="is no file"):
+        BrowserHome(ChromiumSettings(resolvable_names=(), ca_file=tmp_path / "missing.pem"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("certutil") is None, reason="certutil (libnss3-tools) is not installed")
+def test_an_authority_that_is_no_certificate_is_a_configuration_error(tmp_path: Path) -> None:
+    broken = tmp_path / "ca.pem"
+    broken.write_text("no certificate")
+    with pytest.raises(ConfigurationError, match="certutil said"):
+        BrowserHome(ChromiumSettings(resolvable_names=(), ca_file=broken))
+
+
+def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:
+    async def play() -> None:
+        await BrowserProcess.start(["/nonexistent/prefix"], tmp_path)
+
+    with pytest.raises(MachineError, match="/nonexistent/prefix"):
+        asyncio.run(play())
+
+
+ECHO = (
+    "import os; os.write(4, os.read(3, 100).upper()); os.write(1, os.environ['HOME'].encode() + b'\\n'); os.read(3, 1)"
+)
+
+
+def test_the_pipe_reaches_descriptors_3_and_4_through_a_prefix(tmp_path: Path) -> None:
+    async def play() -> None:
+        command = piped_command(["env", "-u", "NOTHING"], [sys.executable, "-c", ECHO])
+        process = await BrowserProcess.start(command, tmp_path)
+        reader, writer = process.streams
+        writer.write(b"over the pipe")
+        async with asyncio.timeout(10):
+            assert await reader.read(100) == b"OVER THE PIPE"
+            writer.close()
+            await process.end(timeout_s=5)
+        assert process.last_words() == str(tmp_path)
+        assert not process.running
+
+    asyncio.run(play())
+
+
+def test_a_program_that_ignores_the_end_is_killed_with_its_children(tmp_path: Path) -> None:
+    stubborn = "trap '' TERM HUP INT; sleep 600 & echo $! >&4; while :; do sleep 600; done"
+
+    async def play() -> int:
+        process = await BrowserProcess.start(piped_command([], ["/bin/sh", "-c", stubborn]), tmp_path)
+        child = int((await process.streams[0].readline()).decode())
+        os.kill(child, 0)
+        await process.end(timeout_s=0.1)
+        return child
+
+    child = asyncio.run(play())
+    state = Path(f"/proc/{child}/stat")
+    assert not state.exists() or state.read_text().split()[2] in {"Z", "X"}
