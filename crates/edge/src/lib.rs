@@ -1,1 +1,21 @@
-//! placeholder
+//! The edge: DNS on all six transports and the web on HTTP/2 and HTTP/3 in one process, with one
+//! certificate authority and ticket policies that change live. It records what it saw of every
+//! connection, query and request.
+//!
+//! For: the server side of every experiment. Not for: recursion, production, or printing: records
+//! go to the sink it is given.
+
+mod answer;
+mod config;
+mod connections;
+mod edge;
+mod http;
+mod serve;
+mod site;
+mod wire;
+mod world;
+mod zone;
+
+pub use config::{ConfigError, EdgeConfig};
+pub use connections::RecordSink;
+pub use edge::{Edge, EdgeError};

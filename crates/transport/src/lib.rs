@@ -1,1 +1,10 @@
-//! placeholder
+//! Timed TCP, TLS and QUIC in both roles: the clock, certificate authority, session tickets, early
+//! data, and sockets that do not disturb what is measured.
+//!
+//! For: connections whose every phase has two instants and whose handshake mode is what happened.
+//! Not for: what travels on them: that is `resolab-http` and `resolab-dns`.
+
+pub mod client;
+pub mod clock;
+pub mod server;
+pub mod socket;

@@ -1,0 +1,338 @@
+//! The edge's configuration file (docs/formats/edge.md): read, checked, nothing else.
+//!
+//! For: one error line that names what is wrong. Not for: opening what it names.
+
+use resolab_record::TicketPolicy;
+use serde::Deserialize;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("read {path}: {source}")]
+    Read {
+        /// File.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is no configuration.
+    #[error("read {path}, line {line}: {reason}")]
+    Syntax {
+        /// File.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A value contradicts another or itself.
+    #[error("use {path}: {reason}")]
+    Value {
+        /// File.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The whole file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeConfig {
+    /// Certificate authority.
+    pub ca: CaConfig,
+    /// The DNS side; without it the edge is a web server only.
+    pub resolver: Option<ResolverConfig>,
+    /// Settings of all sites.
+    #[serde(default)]
+    pub web: WebConfig,
+    /// Sites.
+    #[serde(default, rename = "site")]
+    pub sites: Vec<SiteConfig>,
+    /// Records besides those of the sites and the resolver.
+    #[serde(default, rename = "zone")]
+    pub records: Vec<RecordConfig>,
+}
+
+/// `[ca]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaConfig {
+    /// Folder of `ca.pem` and `ca-key.pem`, made if missing.
+    pub folder: PathBuf,
+}
+
+/// `[resolver]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResolverConfig {
+    /// Name on its certificate.
+    pub name: String,
+    /// Addresses it listens on.
+    pub addresses: Vec<IpAddr>,
+    /// Transports offered, by port; absent: all at their standard ports.
+    #[serde(default = "PortsConfig::standard")]
+    pub ports: PortsConfig,
+    /// Path of DoH and DoH3.
+    #[serde(default = "default_doh_path")]
+    pub doh_path: String,
+    /// Names below these exist or are NXDOMAIN; all others are refused.
+    #[serde(default = "default_origins")]
+    pub origins: Vec<String>,
+    /// Session tickets for the resolver's name.
+    #[serde(default = "default_policy")]
+    pub ticket_policy: TicketPolicy,
+}
+
+/// `[resolver.ports]`: a transport without a port is not offered.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortsConfig {
+    /// DoUDP and DoTCP.
+    pub do53: Option<u16>,
+    /// DoT.
+    pub dot: Option<u16>,
+    /// DoH over HTTP/2.
+    pub doh: Option<u16>,
+    /// DoH over HTTP/3.
+    pub doh3: Option<u16>,
+    /// DoQ.
+    pub doq: Option<u16>,
+}
+
+impl PortsConfig {
+    fn standard() -> Self {
+        Self {
+            do53: Some(53),
+            dot: Some(853),
+            doh: Some(443),
+            doh3: Some(443),
+            doq: Some(853),
+        }
+    }
+}
+
+/// `[web]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebConfig {
+    /// TCP port of HTTP/2.
+    pub h2_port: u16,
+    /// UDP port of HTTP/3.
+    pub h3_port: u16,
+    /// Whether HTTP/2 answers advertise HTTP/3 (RFC 7838).
+    pub alt_svc: bool,
+    /// `cache-control` of every file.
+    pub cache_control: String,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        Self {
+            h2_port: 443,
+            h3_port: 443,
+            alt_svc: false,
+            cache_control: "max-age=0".to_owned(),
+        }
+    }
+}
+
+/// `[[site]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteConfig {
+    /// Host name.
+    pub host: String,
+    /// Address it is served on and its A or AAAA record says.
+    pub address: IpAddr,
+    /// Folder with its files.
+    pub folder: PathBuf,
+    /// Session tickets for its name.
+    #[serde(default = "default_policy")]
+    pub ticket_policy: TicketPolicy,
+    /// Whether DNS has an HTTPS record (`alpn=h3,h2`) for it.
+    #[serde(default)]
+    pub https_record: bool,
+}
+
+/// `[[zone]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordConfig {
+    /// Owner.
+    pub name: String,
+    /// A, AAAA, CNAME, TXT or HTTPS.
+    #[serde(rename = "type")]
+    pub record_type: String,
+    /// Contents as text.
+    pub value: String,
+    /// Time to live.
+    #[serde(default = "default_ttl_s")]
+    pub ttl_s: u32,
+}
+
+fn default_doh_path() -> String {
+    "/dns-query".to_owned()
+}
+
+fn default_origins() -> Vec<String> {
+    vec!["resolab.test".to_owned()]
+}
+
+fn default_policy() -> TicketPolicy {
+    TicketPolicy::EarlyData
+}
+
+fn default_ttl_s() -> u32 {
+    crate::zone::DEFAULT_TTL_S
+}
+
+impl EdgeConfig {
+    /// Read a file; relative folders are relative to it.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: shown.clone(),
+            source,
+        })?;
+        let mut config = Self::parse(&text, &shown)?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        config.ca.folder = base.join(&config.ca.folder);
+        for site in &mut config.sites {
+            site.folder = base.join(&site.folder);
+        }
+        Ok(config)
+    }
+
+    /// Read a text that came from `path`.
+    pub fn parse(text: &str, path: &str) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start).min(text.len());
+            ConfigError::Syntax {
+                path: path.to_owned(),
+                line: 1 + text[..at].matches('\n').count(),
+                reason: error.message().replace('\n', " "),
+            }
+        })?;
+        match config.contradiction() {
+            Some(reason) => Err(ConfigError::Value {
+                path: path.to_owned(),
+                reason,
+            }),
+            None => Ok(config),
+        }
+    }
+
+    fn contradiction(&self) -> Option<String> {
+        if self.resolver.is_none() && self.sites.is_empty() {
+            return Some("neither [resolver] nor [[site]]: there is nothing to serve".to_owned());
+        }
+        let wildcard = |address: &IpAddr| address.is_unspecified();
+        if let Some(resolver) = &self.resolver {
+            if resolver.addresses.is_empty() {
+                return Some("[resolver] addresses is empty".to_owned());
+            }
+            if resolver.addresses.iter().any(wildcard) {
+                return Some(
+                    "[resolver] addresses holds a wildcard: answers would leave from an \
+                             address nobody asked; name each address"
+                        .to_owned(),
+                );
+            }
+        }
+        let mut hosts = std::collections::HashSet::new();
+        for site in &self.sites {
+            if wildcard(&site.address) {
+                return Some(format!("site {}: address is a wildcard", site.host));
+            }
+            if !hosts.insert(site.host.to_ascii_lowercase()) {
+                return Some(format!("site {} stands twice", site.host));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        [ca]
+        folder = "ca"
+        [resolver]
+        name = "dns.resolab.test"
+        addresses = ["10.77.0.1"]
+        ports = { do53 = 5300, doq = 8530 }
+        ticket_policy = "resume"
+        [[site]]
+        host = "example.resolab.test"
+        address = "10.77.1.1"
+        folder = "pages/example"
+        https_record = true
+        [[zone]]
+        name = "x.resolab.test"
+        type = "A"
+        value = "10.77.1.9"
+    "#;
+
+    #[test]
+    fn a_good_file_is_read_with_its_defaults() {
+        let config = EdgeConfig::parse(GOOD, "edge.toml").unwrap();
+        let resolver = config.resolver.unwrap();
+        assert_eq!(
+            (resolver.ports.do53, resolver.ports.doh),
+            (Some(5300), None)
+        );
+        assert_eq!(resolver.ticket_policy, TicketPolicy::Resume);
+        assert_eq!(resolver.doh_path, "/dns-query");
+        assert_eq!(config.sites[0].ticket_policy, TicketPolicy::EarlyData);
+        assert_eq!((config.web.h2_port, config.web.h3_port), (443, 443));
+        assert_eq!(config.records[0].ttl_s, 300);
+        let all = GOOD.replace("ports = { do53 = 5300, doq = 8530 }", "");
+        let resolver = EdgeConfig::parse(&all, "edge.toml")
+            .unwrap()
+            .resolver
+            .unwrap();
+        assert_eq!(
+            (resolver.ports.do53, resolver.ports.doh),
+            (Some(53), Some(443))
+        );
+    }
+
+    #[test]
+    fn errors_are_one_line_and_name_the_culprit() {
+        let cases = [
+            (
+                GOOD.replace("https_record", "https_recrod"),
+                "unknown field `https_recrod`",
+            ),
+            (
+                GOOD.replace("\"resume\"", "\"sometimes\""),
+                "unknown variant `sometimes`",
+            ),
+            (GOOD.replace("10.77.1.1", "10.77.1.1.1"), "IP address"),
+            (GOOD.replace("10.77.0.1", "0.0.0.0"), "wildcard"),
+            (GOOD.replace("[ca]", "[cb]"), "`cb`"),
+            ("[ca]\nfolder = \"x\"\n".to_owned(), "nothing to serve"),
+            (
+                format!(
+                    "{GOOD}\n[[site]]\nhost=\"EXAMPLE.resolab.test\"\naddress=\"10.77.1.2\"\nfolder=\"x\""
+                ),
+                "stands twice",
+            ),
+        ];
+        for (text, part) in cases {
+            let line = EdgeConfig::parse(&text, "edge.toml")
+                .unwrap_err()
+                .to_string();
+            assert!(line.contains(part) && line.contains("edge.toml"), "{line}");
+            assert!(!line.contains('\n'), "{line}");
+        }
+        let line = EdgeConfig::parse(&GOOD.replace("https_record", "oops"), "e").unwrap_err();
+        assert!(line.to_string().contains("line 13"), "{line}");
+    }
+}

@@ -1,0 +1,134 @@
+//! DNS over dedicated QUIC connections (RFC 9250): one query a stream.
+
+use super::MESSAGE_LIMIT_BYTES;
+use super::quic::Served;
+use crate::answer::Answer;
+use crate::connections::OpenConnection;
+use crate::world::{Arrival, World};
+use quinn::{Connection, RecvStream, SendStream, VarInt};
+use resolab_record::DnsTransport;
+use resolab_transport::clock::monotonic_ns;
+use std::sync::{Arc, OnceLock};
+
+/// DOQ_NO_ERROR (RFC 9250 section 8.4).
+pub const NO_ERROR: u32 = 0;
+const PROTOCOL_ERROR: u32 = 2;
+
+/// What a client must not do (RFC 9250 section 4.3.3); it ends the connection.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation(&'static str);
+
+/// Serve until the connection ends.
+pub async fn serve(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    quic: &Connection,
+) -> Served {
+    let violation = Arc::new(OnceLock::new());
+    while let Ok((send, receive)) = quic.accept_bi().await {
+        let (world, connection) = (Arc::clone(world), Arc::clone(connection));
+        let (quic, violation) = (quic.clone(), Arc::clone(&violation));
+        tokio::spawn(async move {
+            if let Err(Violation(reason)) = exchange(&world, &connection, send, receive).await {
+                let _ = violation.set(reason);
+                quic.close(VarInt::from_u32(PROTOCOL_ERROR), reason.as_bytes());
+            }
+        });
+    }
+    match violation.get() {
+        Some(reason) => Served::Violated((*reason).to_owned()),
+        None => Served::Closed(quic.closed().await),
+    }
+}
+
+async fn exchange(
+    world: &World,
+    connection: &OpenConnection,
+    mut send: SendStream,
+    mut receive: RecvStream,
+) -> Result<(), Violation> {
+    let opened_early = receive.is_0rtt();
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = message_end(&bytes)? {
+            break end;
+        }
+        match receive.read_chunk(usize::MAX, true).await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
+            Ok(None) => return Err(Violation("the stream ended before the query did")),
+            // The client took the query back, or the connection is gone.
+            Err(_) => return Ok(()),
+        }
+    };
+    let message = &bytes[2..end];
+    if message.starts_with(&[0, 0]) {
+        let in_early_data = opened_early && connection.in_early_data() == Some(true);
+        let arrival = Arrival {
+            message,
+            transport: DnsTransport::Doq,
+            peer: connection.peer,
+            connection: Some(connection),
+            in_early_data: Some(in_early_data),
+            received_ns: monotonic_ns(),
+        };
+        let (answer, record) = world.answer(&arrival);
+        let sent = match &answer {
+            Some(answer) if !answer.keepalive_asked => send_answer(&mut send, answer).await,
+            _ => false,
+        };
+        world.write_query(record, sent);
+        match answer {
+            Some(answer) if answer.keepalive_asked => {
+                return Err(Violation("edns-tcp-keepalive in a query"));
+            }
+            Some(_) => {}
+            None => return Err(Violation("no DNS query")),
+        }
+    } else {
+        return Err(Violation("the message ID is not 0"));
+    }
+    expect_end(&mut receive, bytes.len() > end).await
+}
+
+/// Where the first message ends, once it is all there.
+fn message_end(bytes: &[u8]) -> Result<Option<usize>, Violation> {
+    let Some(prefix) = bytes.get(..2) else {
+        return Ok(None);
+    };
+    let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
+    if length == 0 {
+        return Err(Violation("an empty query"));
+    }
+    Ok((bytes.len() >= 2 + length).then_some(2 + length))
+}
+
+async fn send_answer(send: &mut SendStream, answer: &Answer) -> bool {
+    let mut framed = Vec::with_capacity(answer.message.len() + 2);
+    framed.extend_from_slice(&(answer.message.len() as u16).to_be_bytes());
+    framed.extend_from_slice(&answer.message);
+    send.write_all(&framed).await.is_ok() && send.finish().is_ok()
+}
+
+/// A second query on the stream is a violation; the answer to the first is on its way already.
+async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violation> {
+    let more = more
+        || !matches!(receive.read_to_end(MESSAGE_LIMIT_BYTES).await, Ok(rest) if rest.is_empty());
+    if more {
+        Err(Violation("more than one query on a stream"))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_ends_where_its_length_says() {
+        assert_eq!(message_end(&[]), Ok(None));
+        assert_eq!(message_end(&[0, 3, 1, 2]), Ok(None));
+        assert_eq!(message_end(&[0, 3, 1, 2, 3, 9]), Ok(Some(5)));
+        assert!(message_end(&[0, 0]).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! Accepted TCP connections: plain DNS, or TLS and then what ALPN says.
+
+use super::{IDLE_TIMEOUT, framed, h2};
+use crate::connections::{Ending, OpenConnection, Protocol};
+use crate::world::World;
+use resolab_record::{DnsTransport, Failure};
+use resolab_transport::server::{HandshakeFacts, TlsStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+
+/// Pause after a failed accept (no file descriptors left), so that it cannot spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// Serve DoTCP until the task is dropped.
+pub async fn serve_plain(world: Arc<World>, listener: TcpListener) {
+    loop {
+        let Some((tcp, connection)) = accept(&world, &listener, None).await else {
+            continue;
+        };
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            let ending = framed::serve(&world, &connection, tcp, DnsTransport::Dotcp).await;
+            world.connections.end(&connection, ending);
+        });
+    }
+}
+
+/// Serve DoT and HTTP/2 until the task is dropped.
+pub async fn serve_tls(world: Arc<World>, listener: TcpListener, alpn: Vec<Vec<u8>>) {
+    let alpn = Arc::new(alpn);
+    loop {
+        let facts = Arc::new(HandshakeFacts::default());
+        let accepted = accept(&world, &listener, Some(Arc::clone(&facts))).await;
+        let Some((tcp, connection)) = accepted else {
+            continue;
+        };
+        let (world, alpn) = (Arc::clone(&world), Arc::clone(&alpn));
+        tokio::spawn(async move {
+            let ending = serve_connection(&world, &connection, tcp, &alpn, facts).await;
+            world.connections.end(&connection, ending);
+        });
+    }
+}
+
+async fn accept(
+    world: &World,
+    listener: &TcpListener,
+    facts: Option<Arc<HandshakeFacts>>,
+) -> Option<(TcpStream, Arc<OpenConnection>)> {
+    let Ok((tcp, peer)) = listener.accept().await else {
+        sleep(ACCEPT_PAUSE).await;
+        return None;
+    };
+    // Without it an answer waits for the client's delayed acknowledgement.
+    tcp.set_nodelay(true).ok()?;
+    let local = tcp.local_addr().ok()?;
+    let connection = world.connections.open(Protocol::Tcp, local, peer, facts);
+    Some((tcp, connection))
+}
+
+async fn serve_connection(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    tcp: TcpStream,
+    alpn: &[Vec<u8>],
+    facts: Arc<HandshakeFacts>,
+) -> Ending {
+    let accepting = TlsStream::accept(tcp, &world.policies, alpn, Arc::clone(&facts));
+    let stream = match timeout(IDLE_TIMEOUT, accepting).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return Ending::failed(Failure::TlsHandshakeFailed, error.to_string()),
+        Err(_) => return Ending::failed(Failure::TlsHandshakeTimeout, "no ClientHello"),
+    };
+    let ending = if facts.alpn() == Some("h2") {
+        h2::serve(world, connection, stream).await
+    } else if offers_dot(alpn) {
+        // RFC 7858 asks for no ALPN; the port says what is spoken.
+        framed::serve(world, connection, stream, DnsTransport::Dot).await
+    } else {
+        Ending::failed(Failure::TlsHandshakeFailed, "the client offered no ALPN")
+    };
+    // Whatever ends it before the client's Finished is a failure of the handshake.
+    match facts.complete_ns() {
+        None => Ending {
+            failure: Some(Failure::TlsHandshakeFailed),
+            ..ending
+        },
+        Some(_) => ending,
+    }
+}
+
+fn offers_dot(alpn: &[Vec<u8>]) -> bool {
+    alpn.iter().any(|id| id == b"dot")
+}

@@ -1,0 +1,322 @@
+//! Reads a DNS query (RFC 1035 section 4, EDNS RFC 6891) as far as an answer needs it.
+//!
+//! For: pure reading, keeping the question's bytes as they came, case included.
+//! Not for: records other than OPT, and not for responses.
+
+/// Query type and class numbers used here.
+pub const TYPE_A: u16 = 1;
+/// CNAME.
+pub const TYPE_CNAME: u16 = 5;
+/// SOA.
+pub const TYPE_SOA: u16 = 6;
+/// HINFO, the answer to ANY (RFC 8482).
+pub const TYPE_HINFO: u16 = 13;
+/// TXT.
+pub const TYPE_TXT: u16 = 16;
+/// AAAA.
+pub const TYPE_AAAA: u16 = 28;
+/// OPT (EDNS).
+pub const TYPE_OPT: u16 = 41;
+/// HTTPS (RFC 9460).
+pub const TYPE_HTTPS: u16 = 65;
+/// ANY.
+pub const TYPE_ANY: u16 = 255;
+/// Internet.
+pub const CLASS_IN: u16 = 1;
+
+/// Bytes of a message header.
+pub const HEADER_BYTES: usize = 12;
+const OPTION_KEEPALIVE: u16 = 11;
+const OPTION_PADDING: u16 = 12;
+
+/// Types with a name of their own in records; others are written `TYPE65535` (RFC 3597).
+const TYPE_NAMES: [(u16, &str); 15] = [
+    (TYPE_A, "A"),
+    (2, "NS"),
+    (TYPE_CNAME, "CNAME"),
+    (TYPE_SOA, "SOA"),
+    (12, "PTR"),
+    (TYPE_HINFO, "HINFO"),
+    (15, "MX"),
+    (TYPE_TXT, "TXT"),
+    (TYPE_AAAA, "AAAA"),
+    (33, "SRV"),
+    (43, "DS"),
+    (48, "DNSKEY"),
+    (64, "SVCB"),
+    (TYPE_HTTPS, "HTTPS"),
+    (TYPE_ANY, "ANY"),
+];
+
+/// What is wrong with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryError {
+    /// No header, or a response: answering could loop, so it is dropped.
+    Unanswerable,
+    /// FORMERR.
+    Malformed,
+    /// NOTIMP: not a standard query.
+    OpcodeUnknown,
+}
+
+/// The question, as asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question<'a> {
+    /// Name in wire form, case kept.
+    pub name: &'a [u8],
+    /// Type.
+    pub qtype: u16,
+    /// Class.
+    pub qclass: u16,
+}
+
+/// The query's OPT record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edns {
+    /// UDP payload size the client takes.
+    pub udp_payload_bytes: u16,
+    /// EDNS version.
+    pub version: u8,
+    /// DNSSEC OK.
+    pub dnssec_ok: bool,
+    /// Whether a Padding option (RFC 7830) was there.
+    pub padded: bool,
+    /// Whether an edns-tcp-keepalive option (RFC 7828) was there.
+    pub keepalive: bool,
+}
+
+/// A query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Query<'a> {
+    /// The question.
+    pub question: Question<'a>,
+    /// EDNS, if spoken.
+    pub edns: Option<Edns>,
+}
+
+impl<'a> Query<'a> {
+    /// Read a whole message.
+    pub fn parse(message: &'a [u8]) -> Result<Self, QueryError> {
+        let header = message
+            .get(..HEADER_BYTES)
+            .ok_or(QueryError::Unanswerable)?;
+        if header[2] & 0x80 != 0 {
+            return Err(QueryError::Unanswerable);
+        }
+        if header[2] & 0x78 != 0 {
+            return Err(QueryError::OpcodeUnknown);
+        }
+        let counts: [u16; 4] = std::array::from_fn(|i| u16_at(header, 4 + 2 * i).unwrap_or(0));
+        if counts[0] != 1 {
+            return Err(QueryError::Malformed);
+        }
+        let (question, mut at) = parse_question(message).ok_or(QueryError::Malformed)?;
+        let mut edns = None;
+        let records = counts[1..]
+            .iter()
+            .map(|&count| usize::from(count))
+            .sum::<usize>();
+        for _ in 0..records {
+            let (found, next) = parse_record(message, at).ok_or(QueryError::Malformed)?;
+            if found.is_some() && edns.is_some() {
+                return Err(QueryError::Malformed); // RFC 6891 section 6.1.1: one OPT at most
+            }
+            edns = edns.or(found);
+            at = next;
+        }
+        Ok(Self { question, edns })
+    }
+}
+
+fn parse_question(message: &[u8]) -> Option<(Question<'_>, usize)> {
+    let end = skip_name(message, HEADER_BYTES, false)?;
+    let question = Question {
+        name: &message[HEADER_BYTES..end],
+        qtype: u16_at(message, end)?,
+        qclass: u16_at(message, end + 2)?,
+    };
+    Some((question, end + 4))
+}
+
+/// Skip one record; its EDNS when it is an OPT.
+fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
+    let fixed = skip_name(message, at, true)?;
+    let data_bytes = usize::from(u16_at(message, fixed + 8)?);
+    let data = message.get(fixed + 10..fixed + 10 + data_bytes)?;
+    let mut edns = None;
+    if u16_at(message, fixed)? == TYPE_OPT {
+        edns = Some(Edns {
+            udp_payload_bytes: u16_at(message, fixed + 2)?,
+            version: message[fixed + 5],
+            dnssec_ok: message[fixed + 6] & 0x80 != 0,
+            padded: has_option(data, OPTION_PADDING)?,
+            keepalive: has_option(data, OPTION_KEEPALIVE)?,
+        });
+    }
+    Some((edns, fixed + 10 + data_bytes))
+}
+
+/// `None` when the options do not fill their record exactly.
+fn has_option(mut options: &[u8], wanted: u16) -> Option<bool> {
+    let mut found = false;
+    while !options.is_empty() {
+        found |= u16_at(options, 0)? == wanted;
+        let length = usize::from(u16_at(options, 2)?);
+        options = options.get(4 + length..)?;
+    }
+    Some(found)
+}
+
+/// Position after a name.
+fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<usize> {
+    let mut at = start;
+    loop {
+        let length = usize::from(*message.get(at)?);
+        match length {
+            0 => return (at + 1 - start <= 255).then_some(at + 1),
+            1..=63 => at += 1 + length,
+            192.. if pointer_allowed => return message.get(at + 1).map(|_| at + 2),
+            _ => return None,
+        }
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}
+
+/// Text form of a name, final dot included, case kept, odd bytes as `\DDD` (RFC 1035 section 5.1).
+pub fn name_text(wire: &[u8]) -> String {
+    let mut text = String::with_capacity(wire.len());
+    let mut rest = wire;
+    while let Some((&length, tail)) = rest.split_first() {
+        if length == 0 {
+            break;
+        }
+        let Some((label, tail)) = tail.split_at_checked(usize::from(length)) else {
+            break;
+        };
+        for &byte in label {
+            match byte {
+                b'.' | b'\\' => text.extend(['\\', char::from(byte)]),
+                0x21..=0x7e => text.push(char::from(byte)),
+                other => text.extend(escaped(other)),
+            }
+        }
+        text.push('.');
+        rest = tail;
+    }
+    if text.is_empty() {
+        ".".to_owned()
+    } else {
+        text
+    }
+}
+
+/// `\DDD`.
+fn escaped(byte: u8) -> [char; 4] {
+    let digit = |value: u8| char::from(b'0' + value);
+    [
+        '\\',
+        digit(byte / 100),
+        digit(byte / 10 % 10),
+        digit(byte % 10),
+    ]
+}
+
+/// Wire form of a host name, lower case; `None` if it is none.
+pub fn name_wire(text: &str) -> Option<Vec<u8>> {
+    let mut wire = Vec::with_capacity(text.len() + 2);
+    let text = text.strip_suffix('.').unwrap_or(text);
+    if !text.is_empty() {
+        for label in text.split('.') {
+            if label.is_empty() || label.len() > 63 {
+                return None;
+            }
+            wire.push(label.len() as u8);
+            wire.extend(label.bytes().map(|byte| byte.to_ascii_lowercase()));
+        }
+    }
+    wire.push(0);
+    (wire.len() <= 255).then_some(wire)
+}
+
+/// Type as text.
+pub fn type_text(number: u16) -> String {
+    let known = TYPE_NAMES
+        .iter()
+        .find(|(candidate, _)| *candidate == number);
+    known.map_or_else(|| format!("TYPE{number}"), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(additional: &[u8], additional_count: u8) -> Vec<u8> {
+        let mut message = vec![0, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0, additional_count];
+        message.extend_from_slice(b"\x02aB\x04teST\x00\x00\x01\x00\x01");
+        message.extend_from_slice(additional);
+        message
+    }
+
+    #[test]
+    fn question_keeps_its_case() {
+        let message = query(&[], 0);
+        let query = Query::parse(&message).unwrap();
+        assert_eq!(name_text(query.question.name), "aB.teST.");
+        assert_eq!(
+            (query.question.qtype, query.question.qclass),
+            (TYPE_A, CLASS_IN)
+        );
+        assert_eq!(query.edns, None);
+    }
+
+    #[test]
+    fn edns_is_read_with_its_options() {
+        let opt = b"\x00\x00\x29\x04\xD0\x00\x00\x80\x00\x00\x08\x00\x0C\x00\x04\x00\x00\x00\x00";
+        let message = query(opt, 1);
+        let edns = Query::parse(&message).unwrap().edns.unwrap();
+        assert_eq!((edns.udp_payload_bytes, edns.version), (1232, 0));
+        assert!(edns.dnssec_ok && edns.padded && !edns.keepalive);
+    }
+
+    #[test]
+    fn every_cut_is_malformed_and_never_a_panic() {
+        let opt = b"\x00\x00\x29\x04\xD0\x00\x00\x80\x00\x00\x08\x00\x0C\x00\x04\x00\x00\x00\x00";
+        let message = query(opt, 1);
+        for end in 0..message.len() {
+            let expected = if end < HEADER_BYTES {
+                QueryError::Unanswerable
+            } else {
+                QueryError::Malformed
+            };
+            assert_eq!(Query::parse(&message[..end]), Err(expected), "{end}");
+        }
+    }
+
+    #[test]
+    fn responses_other_opcodes_and_two_opts_are_told_apart() {
+        let mut message = query(&[], 0);
+        message[2] |= 0x80;
+        assert_eq!(Query::parse(&message), Err(QueryError::Unanswerable));
+        message[2] = 0x28;
+        assert_eq!(Query::parse(&message), Err(QueryError::OpcodeUnknown));
+        let opt = b"\x00\x00\x29\x04\xD0\x00\x00\x00\x00\x00\x00";
+        let twice = query(&[&opt[..], &opt[..]].concat(), 2);
+        assert_eq!(Query::parse(&twice), Err(QueryError::Malformed));
+    }
+
+    #[test]
+    fn names_go_both_ways() {
+        assert_eq!(
+            name_wire("Example.Test").unwrap(),
+            b"\x07example\x04test\x00"
+        );
+        assert_eq!(name_wire(".").unwrap(), b"\x00");
+        assert_eq!(name_wire("a..b"), None);
+        assert_eq!(name_wire(&"a".repeat(64)), None);
+        assert_eq!(name_text(b"\x03a.b\x01\x07\x00"), "a\\.b.\\007.");
+        assert_eq!(name_text(b"\x00"), ".");
+    }
+}

@@ -1,0 +1,182 @@
+//! HTTP/3 (RFC 9114) client on an open QUIC connection, which may still be in 0-RTT: a rejection
+//! takes the control streams with it, so everything is made anew on the same connection and the
+//! request is sent again.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use h3::client::{Connection, SendRequest};
+use h3::error::StreamError;
+use h3_quinn::OpenStreams;
+use http::{Request, Response};
+use resolab_record::Failure;
+use resolab_transport::client::{MeasuredFailure, QuicConnection, quic_failure};
+use std::future::poll_fn;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+
+/// One connection; exchanges may overlap.
+pub struct H3Client {
+    quic: Arc<QuicConnection>,
+    state: Mutex<State>,
+}
+
+/// HTTP/3 as it stands on the connection; replaced when early data is rejected.
+struct State {
+    requests: SendRequest<OpenStreams, Bytes>,
+    /// Reads control streams. Not running before the first response: while early data may still
+    /// be rejected, it would take the loss of its streams for a broken peer and close.
+    control: Option<Connection<h3_quinn::Connection, Bytes>>,
+    driver: Option<JoinHandle<()>>,
+    is_remade: bool,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Some(driver) = &self.driver {
+            driver.abort();
+        }
+    }
+}
+
+/// A response and how often its request was sent.
+pub struct H3Exchange {
+    /// The response.
+    pub response: Response<Bytes>,
+    /// 2 after rejected early data.
+    pub attempt_count: u32,
+}
+
+impl H3Client {
+    /// Begin HTTP/3. SETTINGS and the first request share a flight.
+    pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
+        let state = Mutex::new(State::make(&quic, false).await?);
+        Ok(Self { quic, state })
+    }
+
+    /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
+    pub async fn exchange(
+        &self,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+    ) -> Result<H3Exchange, MeasuredFailure> {
+        let mut requests = self.state.lock().await.requests.clone();
+        let result = exchange_once(&mut requests, request.clone(), body_max_bytes).await;
+        match result {
+            Ok(response) => {
+                self.run_driver().await;
+                Ok(H3Exchange {
+                    response,
+                    attempt_count: 1,
+                })
+            }
+            Err(error) if self.was_rejected(&error) => {
+                let mut requests = self.remake().await?;
+                let response = exchange_once(&mut requests, request, body_max_bytes)
+                    .await
+                    .map_err(|error| self.failure_of(error))?;
+                self.run_driver().await;
+                Ok(H3Exchange {
+                    response,
+                    attempt_count: 2,
+                })
+            }
+            Err(error) => Err(self.failure_of(error)),
+        }
+    }
+
+    fn was_rejected(&self, error: &ExchangeError) -> bool {
+        matches!(error, ExchangeError::H3(_))
+            && self.quic.log.early_data_was_rejected()
+            && !self.quic.is_closed()
+    }
+
+    /// HTTP/3 anew on the connection whose early data was rejected; the first to notice does it.
+    async fn remake(&self) -> Result<SendRequest<OpenStreams, Bytes>, MeasuredFailure> {
+        let mut state = self.state.lock().await;
+        if !state.is_remade {
+            *state = State::make(&self.quic, true).await?;
+        }
+        Ok(state.requests.clone())
+    }
+
+    async fn run_driver(&self) {
+        let mut state = self.state.lock().await;
+        if let Some(mut control) = state.control.take() {
+            state.driver = Some(tokio::spawn(async move {
+                let _ = poll_fn(|cx| control.poll_close(cx)).await;
+            }));
+        }
+    }
+
+    fn failure_of(&self, error: ExchangeError) -> MeasuredFailure {
+        match (error, self.quic.connection.close_reason()) {
+            (ExchangeError::H3(_), Some(reason)) => quic_failure(&reason, &self.quic.log),
+            (ExchangeError::H3(error), None) => MeasuredFailure::new(Failure::HttpProtocol, error),
+            (ExchangeError::TooLarge, _) => {
+                MeasuredFailure::new(Failure::HttpProtocol, "the response's body is too large")
+            }
+        }
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.quic.is_closed()
+    }
+
+    /// The connection underneath.
+    pub fn quic(&self) -> &QuicConnection {
+        &self.quic
+    }
+}
+
+impl State {
+    async fn make(quic: &QuicConnection, is_remade: bool) -> Result<Self, MeasuredFailure> {
+        let (control, requests) = h3::client::builder()
+            .send_grease(false)
+            .build(h3_quinn::Connection::new(quic.connection.clone()))
+            .await
+            .map_err(|error| match quic.connection.close_reason() {
+                Some(reason) => quic_failure(&reason, &quic.log),
+                None => MeasuredFailure::new(Failure::HttpProtocol, error),
+            })?;
+        Ok(Self {
+            requests,
+            control: Some(control),
+            driver: None,
+            is_remade,
+        })
+    }
+}
+
+enum ExchangeError {
+    H3(StreamError),
+    TooLarge,
+}
+
+impl From<StreamError> for ExchangeError {
+    fn from(error: StreamError) -> Self {
+        Self::H3(error)
+    }
+}
+
+async fn exchange_once(
+    requests: &mut SendRequest<OpenStreams, Bytes>,
+    request: Request<Bytes>,
+    body_max_bytes: usize,
+) -> Result<Response<Bytes>, ExchangeError> {
+    let (head, body) = request.into_parts();
+    let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
+    if !body.is_empty() {
+        stream.send_data(body).await?;
+    }
+    stream.finish().await?;
+    let (head, ()) = stream.recv_response().await?.into_parts();
+    let mut body = BytesMut::new();
+    while let Some(chunk) = stream.recv_data().await? {
+        if body.len() + chunk.remaining() > body_max_bytes {
+            return Err(ExchangeError::TooLarge);
+        }
+        body.put(chunk);
+    }
+    Ok(Response::from_parts(head, body.freeze()))
+}

@@ -1,0 +1,25 @@
+//! Client side of TCP, TLS over TCP and QUIC: connections that log the instants of their set-up
+//! and what was negotiated.
+//!
+//! For: opening one connection to one resolver or server with the handshake that was asked for.
+//! Not for: what travels on it, nor for pooling connections.
+
+mod failure;
+mod observed_session;
+mod quic;
+mod server_hello;
+mod setup;
+mod tcp;
+mod tickets;
+mod tls;
+mod tls_config;
+mod trust;
+
+pub use failure::MeasuredFailure;
+pub use quic::{QuicClient, QuicConnection, quic_failure};
+pub use setup::{Handshake, Phase, SetupLog};
+pub use tcp::connect as connect_tcp;
+pub use tickets::TicketStore;
+pub use tls::{ClientTlsStream, connect as connect_tls, stream_failure};
+pub use tls_config::{TlsClient, TlsConfigError};
+pub use trust::{TrustError, load_roots};

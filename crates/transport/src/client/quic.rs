@@ -1,0 +1,155 @@
+//! QUIC connections, each on a new endpoint and socket: a cold exchange pays for both.
+//! With a ticket that allows it, the connection is handed out before the handshake, and what is
+//! written before the first await leaves as 0-RTT data.
+
+use super::failure::MeasuredFailure;
+use super::observed_session::ObservedConfig;
+use super::setup::SetupLog;
+use super::tls_config::{TlsClient, TlsConfigError};
+use crate::socket::RawUdpSocket;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{
+    ClientConfig, Connecting, ConnectionError, Endpoint, EndpointConfig, NoneTokenStore,
+    TokenMemoryCache, TokenStore, TokioRuntime, TransportConfig, VarInt,
+};
+use resolab_record::{Failure, HandshakeMode};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How rustls words what is wrong with a certificate; the alert QUIC makes of it can mean other
+/// things too.
+const CERTIFICATE_REASON: &str = "invalid peer certificate";
+
+/// QUIC towards one server, prepared before any clock starts.
+#[derive(Clone)]
+pub struct QuicClient {
+    crypto: Arc<QuicClientConfig>,
+    transport: Arc<TransportConfig>,
+    token_store: Arc<dyn TokenStore>,
+    endpoint_config: EndpointConfig,
+    server_name: String,
+}
+
+/// One connection, with the endpoint that is its own.
+pub struct QuicConnection {
+    /// The connection.
+    pub connection: quinn::Connection,
+    /// How it was set up.
+    pub log: Arc<SetupLog>,
+    endpoint: Endpoint,
+}
+
+impl QuicClient {
+    /// Prepare QUIC. A full handshake is a first contact, so it uses no address token either
+    /// (RFC 9000 section 8.1.3); the others come back with the token they were given.
+    pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
+        let token_store: Arc<dyn TokenStore> = match tls.handshake_mode {
+            HandshakeMode::Full => Arc::new(NoneTokenStore),
+            _ => Arc::new(TokenMemoryCache::default()),
+        };
+        Ok(Self {
+            crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(&tls.config))?),
+            transport: Arc::new(transport_config()),
+            token_store,
+            endpoint_config: EndpointConfig::default(),
+            server_name: tls.server_name.to_str().into_owned(),
+        })
+    }
+
+    /// Connect, or get ready for 0-RTT data.
+    pub async fn connect(
+        &self,
+        server: SocketAddr,
+        log: Arc<SetupLog>,
+    ) -> Result<QuicConnection, MeasuredFailure> {
+        log.quic_handshake.begin();
+        let (endpoint, connecting) = self.start(server, &log)?;
+        let connection = match connecting.into_0rtt() {
+            Ok((connection, _accepted)) => connection,
+            Err(connecting) => connecting
+                .await
+                .map_err(|error| quic_failure(&error, &log))?,
+        };
+        Ok(QuicConnection {
+            connection,
+            log,
+            endpoint,
+        })
+    }
+
+    fn start(
+        &self,
+        server: SocketAddr,
+        log: &Arc<SetupLog>,
+    ) -> Result<(Endpoint, Connecting), MeasuredFailure> {
+        let other = |error: &dyn std::fmt::Display| MeasuredFailure::new(Failure::Other, error);
+        let local = match server {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        let socket = RawUdpSocket::bind(local).map_err(|error| other(&error))?;
+        let endpoint = Endpoint::new_with_abstract_socket(
+            self.endpoint_config.clone(),
+            None,
+            socket,
+            Arc::new(TokioRuntime),
+        )
+        .map_err(|error| other(&error))?;
+        let crypto = ObservedConfig {
+            inner: Arc::clone(&self.crypto) as _,
+            log: Arc::clone(log),
+        };
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::clone(&self.transport));
+        config.token_store(Arc::clone(&self.token_store));
+        let connecting = endpoint
+            .connect_with(config, server, &self.server_name)
+            .map_err(|error| other(&error))?;
+        Ok((endpoint, connecting))
+    }
+}
+
+/// No streams for the server to open but the three of HTTP/3: quinn keeps an entry for every
+/// stream it permits. No idle timeout of our own: who opens a connection closes it.
+fn transport_config() -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(3))
+        .mtu_discovery_config(None)
+        .max_idle_timeout(None);
+    config
+}
+
+impl QuicConnection {
+    /// Close with an application code; the packet leaves when the runtime gets its turn.
+    pub fn close(&self, code: u32) {
+        self.connection.close(VarInt::from_u32(code), b"");
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.connection.close_reason().is_some()
+    }
+
+    /// Let the close leave and late packets be answered, at most so long: three probe timeouts
+    /// (RFC 9000 section 10.2). Never inside a clock.
+    pub async fn drained(&self, at_most: Duration) {
+        let _ = tokio::time::timeout(at_most, self.endpoint.wait_idle()).await;
+    }
+}
+
+/// What the end of a connection means for the query that needed it.
+pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure {
+    let handshaking = log.quic_handshake.is_under_way();
+    let failure = match error {
+        ConnectionError::TransportError(error) if error.reason.starts_with(CERTIFICATE_REASON) => {
+            Failure::TlsCertificateInvalid
+        }
+        ConnectionError::TimedOut if handshaking => Failure::QuicHandshakeTimeout,
+        _ if handshaking => Failure::QuicHandshakeFailed,
+        _ => Failure::QueryConnectionClosed,
+    };
+    MeasuredFailure::new(failure, error)
+}

@@ -1,0 +1,76 @@
+//! Session tickets of one server name and ALPN, kept in memory: tickets are single-use, and a
+//! measurement must be able to wait for one and to forget them all.
+//! Not for: TLS 1.2 sessions, or keeping tickets across processes.
+
+use rustls::NamedGroup;
+use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls::pki_types::ServerName;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// More than any server gives out in one handshake.
+const TICKETS_MAX: usize = 16;
+
+/// A store for one TLS configuration.
+#[derive(Debug, Default)]
+pub struct TicketStore {
+    tickets: Mutex<VecDeque<Tls13ClientSessionValue>>,
+    arrived: Notify,
+}
+
+impl TicketStore {
+    /// Tickets at hand.
+    pub fn count(&self) -> usize {
+        self.locked().len()
+    }
+
+    /// Drop all tickets: the next handshake is full.
+    pub fn forget(&self) {
+        self.locked().clear();
+    }
+
+    /// Wait until there is a ticket, at most so long; whether there is one.
+    pub async fn wait(&self, at_most: Duration) -> bool {
+        let arrival = async {
+            while self.count() == 0 {
+                self.arrived.notified().await;
+            }
+        };
+        tokio::time::timeout(at_most, arrival).await.is_ok()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, VecDeque<Tls13ClientSessionValue>> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientSessionStore for TicketStore {
+    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
+
+    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+        None
+    }
+
+    fn set_tls12_session(&self, _: ServerName<'static>, _: Tls12ClientSessionValue) {}
+
+    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        None
+    }
+
+    fn remove_tls12_session(&self, _: &ServerName<'static>) {}
+
+    fn insert_tls13_ticket(&self, _: ServerName<'static>, ticket: Tls13ClientSessionValue) {
+        let mut tickets = self.locked();
+        if tickets.len() == TICKETS_MAX {
+            tickets.pop_front();
+        }
+        tickets.push_back(ticket);
+        self.arrived.notify_one();
+    }
+
+    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        self.locked().pop_back()
+    }
+}

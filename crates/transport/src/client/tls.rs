@@ -1,0 +1,144 @@
+//! TLS over TCP with its two instants. With a ticket that allows it, the stream is handed out
+//! before the handshake: what is written first leaves as early data, and the handshake ends inside
+//! a later flush.
+//! Not for: QUIC, which has TLS inside.
+
+use super::failure::MeasuredFailure;
+use super::setup::{Handshake, SetupLog};
+use super::tls_config::{TlsClient, iana_name};
+use resolab_record::{Failure, HandshakeMode};
+use rustls::{ClientConnection, HandshakeKind};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// A TLS stream that logs the end of its handshake, whenever that comes.
+pub struct ClientTlsStream {
+    inner: TlsStream<TcpStream>,
+    log: Arc<SetupLog>,
+    early_data_offered: bool,
+    observed: bool,
+}
+
+/// Handshake over `tcp`, or get ready for early data.
+pub async fn connect(
+    tcp: TcpStream,
+    client: &TlsClient,
+    log: Arc<SetupLog>,
+) -> Result<ClientTlsStream, MeasuredFailure> {
+    log.tls_handshake.begin();
+    let connector = TlsConnector::from(Arc::clone(&client.config))
+        .early_data(client.handshake_mode == HandshakeMode::ZeroRtt);
+    let mut inner = connector
+        .connect(client.server_name.clone(), tcp)
+        .await
+        .map_err(|error| stream_failure(&error, &log))?;
+    let session = inner.get_mut().1;
+    let early_data_offered = session.is_handshaking() && session.early_data().is_some();
+    let mut stream = ClientTlsStream {
+        inner,
+        log,
+        early_data_offered,
+        observed: false,
+    };
+    stream.observe();
+    Ok(stream)
+}
+
+impl ClientTlsStream {
+    /// Look whether the handshake has ended.
+    fn observe(&mut self) {
+        let session = self.inner.get_ref().1;
+        if self.observed || session.is_handshaking() {
+            return;
+        }
+        self.observed = true;
+        self.log.tls_handshake.finish();
+        self.log
+            .set_handshake(|| describe(session, self.early_data_offered));
+    }
+}
+
+fn describe(session: &ClientConnection, early_data_offered: bool) -> Handshake {
+    Handshake {
+        alpn: session
+            .alpn_protocol()
+            .map(|alpn| String::from_utf8_lossy(alpn).into_owned()),
+        tls_version: session
+            .protocol_version()
+            .map(|version| format!("{version:?}")),
+        cipher_suite: session
+            .negotiated_cipher_suite()
+            .map(|suite| iana_name(suite.suite())),
+        resumed: session.handshake_kind() == Some(HandshakeKind::Resumed),
+        early_data_accepted: early_data_offered.then(|| session.is_early_data_accepted()),
+    }
+}
+
+/// What an error of the stream means: a failed handshake before its end, a lost connection after.
+pub fn stream_failure(error: &io::Error, log: &SetupLog) -> MeasuredFailure {
+    let tls = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let failure = match tls {
+        Some(rustls::Error::InvalidCertificate(_)) => Failure::TlsCertificateInvalid,
+        _ if log.tls_handshake.is_under_way() => Failure::TlsHandshakeFailed,
+        _ => Failure::QueryConnectionClosed,
+    };
+    MeasuredFailure::new(failure, error)
+}
+
+impl AsyncRead for ClientTlsStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        self.observe();
+        result
+    }
+}
+
+impl AsyncWrite for ClientTlsStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.observe();
+        result
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.inner).poll_flush(cx);
+        self.observe();
+        result
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.observe();
+        result
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.observe();
+        result
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}

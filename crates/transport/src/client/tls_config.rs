@@ -1,0 +1,125 @@
+//! The TLS configuration of one client: TLS 1.3, one key exchange group, AES-128 first, checked
+//! certificates, and tickets only when the handshake asked for needs them.
+
+use super::tickets::TicketStore;
+use resolab_record::HandshakeMode;
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use rustls::{CipherSuite, ClientConfig, RootCertStore};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a TLS client cannot be made.
+#[derive(Debug, Error)]
+pub enum TlsConfigError {
+    /// rustls refused the configuration.
+    #[error("configure TLS: {0}")]
+    Rustls(#[from] rustls::Error),
+    /// The host cannot stand in a certificate.
+    #[error("use {host:?} as a server name: {source}")]
+    ServerName {
+        /// The host as given.
+        host: String,
+        /// What was wrong.
+        source: InvalidDnsNameError,
+    },
+    /// No cipher suite for QUIC's Initial packets.
+    #[error("configure QUIC: {0}")]
+    Quic(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
+}
+
+/// TLS towards one server name with one ALPN and one way of handshaking. Connections share it and
+/// with it the tickets: rustls resumes only under the same verifier object.
+#[derive(Debug, Clone)]
+pub struct TlsClient {
+    pub(super) config: Arc<ClientConfig>,
+    pub(super) server_name: ServerName<'static>,
+    /// `None` for full handshakes: no ticket is kept.
+    pub tickets: Option<Arc<TicketStore>>,
+    /// What is asked for.
+    pub handshake_mode: HandshakeMode,
+}
+
+impl TlsClient {
+    /// Prepare TLS for one server.
+    pub fn new(
+        roots: &Arc<RootCertStore>,
+        host: &str,
+        alpn: &str,
+        handshake_mode: HandshakeMode,
+    ) -> Result<Self, TlsConfigError> {
+        let server_name =
+            ServerName::try_from(host.to_owned()).map_err(|source| TlsConfigError::ServerName {
+                host: host.to_owned(),
+                source,
+            })?;
+        let mut config = ClientConfig::builder_with_provider(Arc::new(crypto_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_root_certificates(Arc::clone(roots))
+            .with_no_client_auth();
+        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
+        config.enable_early_data = handshake_mode == HandshakeMode::ZeroRtt;
+        let tickets = (handshake_mode != HandshakeMode::Full).then(Arc::<TicketStore>::default);
+        config.resumption = match &tickets {
+            Some(store) => Resumption::store(Arc::clone(store) as _),
+            None => Resumption::disabled(),
+        };
+        Ok(Self {
+            config: Arc::new(config),
+            server_name,
+            tickets,
+            handshake_mode,
+        })
+    }
+}
+
+/// ring with X25519 alone, so that the first flight is the same everywhere and small, and with
+/// AES-128 first.
+fn crypto_provider() -> CryptoProvider {
+    let mut provider = ring::default_provider();
+    provider.kx_groups = vec![ring::kx_group::X25519];
+    provider
+        .cipher_suites
+        .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+    provider
+}
+
+/// The IANA name of a TLS 1.3 cipher suite.
+pub(super) fn iana_name(suite: CipherSuite) -> String {
+    format!("{suite:?}").replace("TLS13_", "TLS_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_one_group_and_aes_128_first() {
+        let provider = crypto_provider();
+        assert_eq!(provider.kx_groups.len(), 1);
+        assert_eq!(
+            provider.cipher_suites[0].suite(),
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+        );
+        assert_eq!(
+            iana_name(provider.cipher_suites[0].suite()),
+            "TLS_AES_128_GCM_SHA256"
+        );
+    }
+
+    #[test]
+    fn only_other_than_full_handshakes_keep_tickets() {
+        let roots = Arc::new(RootCertStore::empty());
+        for (mode, keeps, early) in [
+            (HandshakeMode::Full, false, false),
+            (HandshakeMode::Resumed, true, false),
+            (HandshakeMode::ZeroRtt, true, true),
+        ] {
+            let client = TlsClient::new(&roots, "dns.example", "doq", mode).unwrap();
+            assert_eq!(client.tickets.is_some(), keeps);
+            assert_eq!(client.config.enable_early_data, early);
+        }
+        assert!(TlsClient::new(&roots, "not a name", "doq", HandshakeMode::Full).is_err());
+    }
+}

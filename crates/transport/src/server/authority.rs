@@ -1,0 +1,272 @@
+//! The lab's certificate authority: made once, kept in a folder, signs a leaf for every name.
+//!
+//! For: certificates that rustls, NSS and Chromium accept once the authority is trusted. Chains are
+//! the leaf alone, because above about 3.6 kB of server flight QUIC's amplification limit (RFC 9000
+//! section 8.1) would add a round trip.
+//! Not for: anything outside the lab. Do not put the authority into a system's trust store.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, PublicKeyData, date_time_ymd,
+};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
+use rustls::{RootCertStore, SupportedCipherSuite};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const CERTIFICATE_FILE: &str = "ca.pem";
+const KEY_FILE: &str = "ca-key.pem";
+const AUTHORITY_NAME: &str = "resolab lab authority";
+const DAY: Duration = Duration::from_hours(24);
+const AUTHORITY_DAYS: u32 = 3_650;
+/// Chromium refuses leaves valid for more than 398 days; one of these lies in the past, so that
+/// clocks may differ.
+const LEAF_DAYS: u32 = 396;
+
+/// Why there is no authority.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// Reading or writing the folder.
+    #[error("use {path}: {source}; give a folder that can be written")]
+    File {
+        /// File or folder.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Key and certificate cannot be used.
+    #[error(
+        "use the certificate authority in {folder}: {reason}; remove ca.pem and ca-key.pem to have a new one made"
+    )]
+    Unusable {
+        /// Folder.
+        folder: String,
+        /// Why.
+        reason: String,
+    },
+    /// A leaf could not be made.
+    #[error("issue a certificate for {name}: {reason}")]
+    Issue {
+        /// First name of the leaf.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// An authority with its key.
+pub struct CertificateAuthority {
+    certificate_file: PathBuf,
+    issuer: Issuer<'static, KeyPair>,
+    spki_sha256: String,
+    provider: Arc<CryptoProvider>,
+}
+
+impl CertificateAuthority {
+    /// Open the authority in `folder`, making folder and authority if missing.
+    pub fn open_or_create(folder: &Path) -> Result<Self, AuthorityError> {
+        let certificate_file = folder.join(CERTIFICATE_FILE);
+        let key_file = folder.join(KEY_FILE);
+        if !certificate_file.exists() || !key_file.exists() {
+            create(folder, &certificate_file, &key_file)?;
+        }
+        let unusable = |reason: String| AuthorityError::Unusable {
+            folder: folder.display().to_string(),
+            reason,
+        };
+        let key = KeyPair::from_pem(&read(&key_file)?).map_err(|e| unusable(e.to_string()))?;
+        let spki_sha256 = STANDARD.encode(sha256(&key.subject_public_key_info()));
+        let authority = Self {
+            certificate_file: fs::canonicalize(&certificate_file).unwrap_or(certificate_file),
+            issuer: Issuer::new(authority_params(), key),
+            spki_sha256,
+            provider: Arc::new(rustls::crypto::ring::default_provider()),
+        };
+        authority.check().map_err(unusable)?;
+        Ok(authority)
+    }
+
+    /// The authority's certificate, PEM, for clients.
+    pub fn certificate_file(&self) -> &Path {
+        &self.certificate_file
+    }
+
+    /// Base64 of the SHA-256 of the authority's SubjectPublicKeyInfo (RFC 7469 section 2.4).
+    pub fn spki_sha256(&self) -> &str {
+        &self.spki_sha256
+    }
+
+    /// A new key and leaf certificate for names (or addresses, as text).
+    pub fn issue(&self, names: &[String]) -> Result<Arc<CertifiedKey>, AuthorityError> {
+        let failed = |reason: String| AuthorityError::Issue {
+            name: names.first().cloned().unwrap_or_default(),
+            reason,
+        };
+        let key = KeyPair::generate().map_err(|e| failed(e.to_string()))?;
+        let mut params = CertificateParams::new(names).map_err(|e| failed(e.to_string()))?;
+        set_validity(&mut params, LEAF_DAYS);
+        params.distinguished_name = common_name(names.first().map_or("", |name| name));
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let leaf = params
+            .signed_by(&key, &self.issuer)
+            .map_err(|e| failed(e.to_string()))?;
+        let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        CertifiedKey::from_der(vec![leaf.der().clone()], private, &self.provider)
+            .map(Arc::new)
+            .map_err(|e| failed(e.to_string()))
+    }
+
+    /// Issue a leaf and verify it as a client would: finds an expired authority, and a certificate
+    /// that does not belong to the key.
+    fn check(&self) -> Result<(), String> {
+        let name = "check.invalid";
+        let leaf = self.issue(&[name.to_owned()]).map_err(|e| e.to_string())?;
+        let certificate =
+            CertificateDer::from_pem_file(&self.certificate_file).map_err(|e| e.to_string())?;
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).map_err(|e| e.to_string())?;
+        let provider = Arc::clone(&self.provider);
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(|e| e.to_string())?;
+        let server_name = ServerName::try_from(name).map_err(|e| e.to_string())?;
+        verifier
+            .verify_server_cert(&leaf.cert[0], &[], &server_name, &[], UnixTime::now())
+            .map(|_| ())
+            .map_err(|e| format!("what its key signs is not accepted ({e})"))
+    }
+}
+
+fn create(folder: &Path, certificate: &Path, key_file: &Path) -> Result<(), AuthorityError> {
+    fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
+    let made = KeyPair::generate().and_then(|key| {
+        Ok((
+            authority_params().self_signed(&key)?.pem(),
+            key.serialize_pem(),
+        ))
+    });
+    let (certificate_pem, key_pem) = made.map_err(|e| AuthorityError::Unusable {
+        folder: folder.display().to_string(),
+        reason: e.to_string(),
+    })?;
+    write(key_file, &key_pem, 0o600)?;
+    write(certificate, &certificate_pem, 0o644)
+}
+
+fn authority_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    set_validity(&mut params, AUTHORITY_DAYS);
+    params.distinguished_name = common_name(AUTHORITY_NAME);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+/// Valid from a day ago.
+fn set_validity(params: &mut CertificateParams, days: u32) {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let start = date_time_ymd(1970, 1, 1) + Duration::from_secs(now.as_secs()) - DAY;
+    params.not_before = start;
+    params.not_after = start + DAY * days;
+}
+
+fn common_name(name: &str) -> DistinguishedName {
+    let mut distinguished = DistinguishedName::new();
+    distinguished.push(DnType::CommonName, name);
+    distinguished
+}
+
+fn sha256(bytes: &[u8]) -> Vec<u8> {
+    let suite = rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+    match suite {
+        SupportedCipherSuite::Tls13(suite) => {
+            suite.common.hash_provider.hash(bytes).as_ref().to_vec()
+        }
+        SupportedCipherSuite::Tls12(_) => Vec::new(),
+    }
+}
+
+fn read(path: &Path) -> Result<String, AuthorityError> {
+    fs::read_to_string(path).map_err(|source| file_error(path, source))
+}
+
+fn write(path: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
+    let open = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(mode)
+        .open(path);
+    open.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|source| file_error(path, source))
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> AuthorityError {
+    AuthorityError::File {
+        path: path.display().to_string(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("resolab-authority-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn is_made_once_and_found_again() {
+        let folder = scratch("twice");
+        let first = CertificateAuthority::open_or_create(&folder).unwrap();
+        let second = CertificateAuthority::open_or_create(&folder).unwrap();
+        assert_eq!(first.spki_sha256(), second.spki_sha256());
+        assert_eq!(first.spki_sha256().len(), 44);
+        let mode = fs::metadata(folder.join(KEY_FILE))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_foreign_certificate_beside_the_key_is_refused() {
+        let (ours, theirs) = (scratch("ours"), scratch("theirs"));
+        CertificateAuthority::open_or_create(&ours).unwrap();
+        CertificateAuthority::open_or_create(&theirs).unwrap();
+        fs::copy(theirs.join(CERTIFICATE_FILE), ours.join(CERTIFICATE_FILE)).unwrap();
+        let error = CertificateAuthority::open_or_create(&ours).err().unwrap();
+        assert!(error.to_string().contains("remove ca.pem"), "{error}");
+        fs::remove_dir_all(ours).unwrap();
+        fs::remove_dir_all(theirs).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let error = CertificateAuthority::open_or_create(Path::new("/dev/null/ca"))
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("/dev/null/ca"), "{error}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Reads from a ClientHello (RFC 8446 section 4.1.2) the two things that must be known before a TLS
+//! stack is chosen for it: the server name and whether early data is offered.
+//!
+//! For: choosing a ticket policy by name. Pure; bytes in, facts out.
+//! Not for: judging a ClientHello. Whatever cannot be read is left to the TLS stack, whose alert is
+//! the right answer to it.
+
+const CLIENT_HELLO: u8 = 1;
+const RECORD_HANDSHAKE: u8 = 22;
+const EXTENSION_SERVER_NAME: u16 = 0;
+const EXTENSION_EARLY_DATA: u16 = 42;
+/// Longest ClientHello waited for; real ones stay below 4 kB.
+const LIMIT_BYTES: usize = 65_536;
+
+/// What a ClientHello says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientHello {
+    /// Server name (RFC 6066), lower case.
+    pub server_name: Option<String>,
+    /// Whether early data follows (RFC 8446 section 4.2.10).
+    pub early_data_offered: bool,
+}
+
+/// How far reading came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes are needed.
+    Incomplete,
+    /// All there; unreadable ones come out empty, for the TLS stack to refuse.
+    Complete(ClientHello),
+}
+
+impl ClientHello {
+    /// Read from handshake messages, as QUIC's CRYPTO frames carry them.
+    pub fn from_handshake(bytes: &[u8]) -> Progress {
+        if bytes.len() > LIMIT_BYTES || bytes.first().is_some_and(|&kind| kind != CLIENT_HELLO) {
+            return Progress::Complete(Self::default());
+        }
+        let Some(header) = bytes.get(..4) else {
+            return Progress::Incomplete;
+        };
+        let length = u32::from_be_bytes([0, header[1], header[2], header[3]]) as usize;
+        match bytes.get(4..4 + length) {
+            Some(body) => Progress::Complete(parse_body(body).unwrap_or_default()),
+            None if length > LIMIT_BYTES => Progress::Complete(Self::default()),
+            None => Progress::Incomplete,
+        }
+    }
+
+    /// Read from TLS records, as TCP carries them.
+    pub fn from_records(bytes: &[u8]) -> Progress {
+        let mut handshake = Vec::with_capacity(bytes.len());
+        let mut rest = Reader(bytes);
+        loop {
+            match rest.0.first() {
+                Some(&RECORD_HANDSHAKE) => {}
+                Some(_) => return Progress::Complete(Self::default()),
+                None => return Progress::Incomplete,
+            }
+            let fragment = rest.take(3).and_then(|_| rest.take_prefixed_u16());
+            let Some(fragment) = fragment else {
+                return Progress::Incomplete;
+            };
+            handshake.extend_from_slice(fragment);
+            match Self::from_handshake(&handshake) {
+                Progress::Incomplete => {}
+                complete @ Progress::Complete(_) => return complete,
+            }
+        }
+    }
+}
+
+fn parse_body(body: &[u8]) -> Option<ClientHello> {
+    let mut reader = Reader(body);
+    reader.take(2 + 32)?; // legacy_version, random
+    reader.take_prefixed_u8()?; // legacy_session_id
+    reader.take_prefixed_u16()?; // cipher_suites
+    reader.take_prefixed_u8()?; // legacy_compression_methods
+    let mut extensions = Reader(reader.take_prefixed_u16()?);
+    let mut hello = ClientHello::default();
+    while !extensions.0.is_empty() {
+        let kind = extensions.take_u16()?;
+        let content = extensions.take_prefixed_u16()?;
+        match kind {
+            EXTENSION_SERVER_NAME => hello.server_name = parse_server_name(content),
+            EXTENSION_EARLY_DATA => hello.early_data_offered = true,
+            _ => {}
+        }
+    }
+    Some(hello)
+}
+
+fn parse_server_name(content: &[u8]) -> Option<String> {
+    let mut list = Reader(Reader(content).take_prefixed_u16()?);
+    let kind = list.take(1)?[0];
+    let name = list.take_prefixed_u16()?;
+    let text = std::str::from_utf8(name).ok()?;
+    (kind == 0).then(|| text.to_ascii_lowercase())
+}
+
+/// The rest of a byte string.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(count)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn take_u16(&mut self) -> Option<u16> {
+        self.take(2)
+            .map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    fn take_prefixed_u8(&mut self) -> Option<&'a [u8]> {
+        let length = self.take(1)?[0];
+        self.take(usize::from(length))
+    }
+
+    fn take_prefixed_u16(&mut self) -> Option<&'a [u8]> {
+        let length = self.take_u16()?;
+        self.take(usize::from(length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
+        let mut list = Vec::new();
+        for (kind, content) in extensions {
+            list.extend_from_slice(&kind.to_be_bytes());
+            list.extend_from_slice(&(content.len() as u16).to_be_bytes());
+            list.extend_from_slice(content);
+        }
+        let mut body = vec![3, 3];
+        body.extend_from_slice(&[7; 32]);
+        body.extend_from_slice(&[1, 0xAA]); // session id
+        body.extend_from_slice(&[0, 2, 0x13, 1]); // cipher suites
+        body.extend_from_slice(&[1, 0]); // compression
+        body.extend_from_slice(&(list.len() as u16).to_be_bytes());
+        body.extend_from_slice(&list);
+        let mut message = vec![1, 0, 0, 0];
+        message[2..4].copy_from_slice(&(body.len() as u16).to_be_bytes());
+        message.extend_from_slice(&body);
+        message
+    }
+
+    fn name(text: &str) -> (u16, Vec<u8>) {
+        let mut content = ((text.len() + 3) as u16).to_be_bytes().to_vec();
+        content.push(0);
+        content.extend_from_slice(&(text.len() as u16).to_be_bytes());
+        content.extend_from_slice(text.as_bytes());
+        (0, content)
+    }
+
+    fn records(message: &[u8], size: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        for fragment in message.chunks(size) {
+            out.extend_from_slice(&[22, 3, 1]);
+            out.extend_from_slice(&(fragment.len() as u16).to_be_bytes());
+            out.extend_from_slice(fragment);
+        }
+        out
+    }
+
+    #[test]
+    fn name_and_early_data_are_read_whatever_stands_between() {
+        let bytes = hello(&[(51, vec![1; 1200]), name("DNS.resolab.test"), (42, vec![])]);
+        let expected = Progress::Complete(ClientHello {
+            server_name: Some("dns.resolab.test".into()),
+            early_data_offered: true,
+        });
+        assert_eq!(ClientHello::from_handshake(&bytes), expected);
+        assert_eq!(ClientHello::from_records(&records(&bytes, 400)), expected);
+    }
+
+    #[test]
+    fn every_prefix_is_incomplete() {
+        let bytes = hello(&[name("a.test")]);
+        for end in 0..bytes.len() {
+            assert_eq!(
+                ClientHello::from_handshake(&bytes[..end]),
+                Progress::Incomplete,
+                "{end}"
+            );
+        }
+        let wire = records(&bytes, 16);
+        for end in 0..wire.len() {
+            assert_eq!(
+                ClientHello::from_records(&wire[..end]),
+                Progress::Incomplete,
+                "{end}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_client_hello_is_complete_and_empty() {
+        let empty = Progress::Complete(ClientHello::default());
+        assert_eq!(ClientHello::from_handshake(&[2, 0, 0, 0]), empty);
+        assert_eq!(ClientHello::from_records(b"GET / HTTP/1.1\r\n"), empty);
+        assert_eq!(ClientHello::from_handshake(&[1, 0, 0, 2, 3, 3]), empty);
+        assert_eq!(ClientHello::from_handshake(&[1, 0xFF, 0xFF, 0xFF]), empty);
+    }
+}

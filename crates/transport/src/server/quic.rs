@@ -1,0 +1,144 @@
+//! A QUIC listener whose connections choose their ticket policy by server name and can be used
+//! before the handshake is complete.
+//!
+//! For: one address and port each, never a wildcard, so that answers leave from the address asked.
+//! Not for: what is spoken on the connections.
+
+use super::quic_session::QuicAdmission;
+use super::witness::WitnessedCertificate;
+use super::{HandshakeFacts, ServerPolicies};
+use crate::socket::RawUdpSocket;
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::{
+    Connection, ConnectionError, Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig,
+    TransportConfig, VarInt,
+};
+use resolab_record::TicketPolicy;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What a listener grants its clients.
+#[derive(Debug, Clone)]
+pub struct QuicSettings {
+    /// Requests under way at once. Every permitted stream costs the server memory at once.
+    pub max_bidi_streams_count: u32,
+    /// Unidirectional streams; 0 where the protocol has none.
+    pub max_uni_streams_count: u32,
+    /// Silence after which a connection is forgotten.
+    pub idle_timeout: Duration,
+}
+
+/// A bound QUIC socket that accepts connections.
+pub struct QuicListener {
+    endpoint: Endpoint,
+    server_config: ServerConfig,
+    base: Arc<QuicServerConfig>,
+    policies: Arc<ServerPolicies>,
+    alpn: Arc<Vec<Vec<u8>>>,
+}
+
+impl QuicListener {
+    /// Bind; needs the context of a tokio runtime.
+    pub fn bind(
+        address: SocketAddr,
+        alpn: Vec<Vec<u8>>,
+        policies: Arc<ServerPolicies>,
+        settings: &QuicSettings,
+    ) -> io::Result<Self> {
+        let no_certificate = WitnessedCertificate::new(None, Arc::new(AtomicBool::new(false)));
+        let base = policies
+            .quic_config(TicketPolicy::None, &alpn, Arc::new(no_certificate))
+            .map_err(io::Error::other)?;
+        let base = Arc::new(QuicServerConfig::try_from(base).map_err(io::Error::other)?);
+        let mut server_config = ServerConfig::with_crypto(Arc::clone(&base) as _);
+        server_config.transport_config(Arc::new(transport_config(settings)?));
+        let endpoint = Endpoint::new_with_abstract_socket(
+            EndpointConfig::default(),
+            Some(server_config.clone()),
+            RawUdpSocket::bind(address)?,
+            Arc::new(quinn::TokioRuntime),
+        )?;
+        Ok(Self {
+            endpoint,
+            server_config,
+            base,
+            policies,
+            alpn: Arc::new(alpn),
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.endpoint.local_addr()
+    }
+
+    /// The next client; `None` once closed.
+    pub async fn accept(&self) -> Option<QuicArrival> {
+        let incoming = self.endpoint.accept().await?;
+        let facts = Arc::new(HandshakeFacts::default());
+        let admission = QuicAdmission {
+            base: Arc::clone(&self.base),
+            policies: Arc::clone(&self.policies),
+            alpn: Arc::clone(&self.alpn),
+            facts: Arc::clone(&facts),
+        };
+        let mut config = self.server_config.clone();
+        config.crypto = Arc::new(admission);
+        Some(QuicArrival {
+            incoming,
+            config,
+            facts,
+        })
+    }
+
+    /// Close every connection and accept no more.
+    pub fn close(&self, code: u32, reason: &[u8]) {
+        self.endpoint.close(VarInt::from_u32(code), reason);
+    }
+}
+
+/// A client's first packet.
+pub struct QuicArrival {
+    incoming: Incoming,
+    config: ServerConfig,
+    facts: Arc<HandshakeFacts>,
+}
+
+impl QuicArrival {
+    /// What is known of the handshake, now and later.
+    pub fn facts(&self) -> &Arc<HandshakeFacts> {
+        &self.facts
+    }
+
+    /// Who comes.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.incoming.remote_address()
+    }
+
+    /// Go on until the ClientHello is read; the connection is then usable for early data and for
+    /// answers to it, before the handshake is complete.
+    pub async fn start(self) -> Result<Connection, ConnectionError> {
+        let mut connecting = self.incoming.accept_with(Arc::new(self.config))?;
+        connecting.handshake_data().await?;
+        match connecting.into_0rtt() {
+            Ok((connection, _)) => Ok(connection),
+            // Never on a server; waiting for the whole handshake is the same, only later.
+            Err(connecting) => connecting.await,
+        }
+    }
+}
+
+fn transport_config(settings: &QuicSettings) -> io::Result<TransportConfig> {
+    let mut config = TransportConfig::default();
+    let idle = IdleTimeout::try_from(settings.idle_timeout).map_err(io::Error::other)?;
+    config
+        .max_concurrent_bidi_streams(VarInt::from_u32(settings.max_bidi_streams_count))
+        .max_concurrent_uni_streams(VarInt::from_u32(settings.max_uni_streams_count))
+        .max_idle_timeout(Some(idle))
+        // Probes would be extra packets of unlike size on the link.
+        .mtu_discovery_config(None);
+    Ok(config)
+}

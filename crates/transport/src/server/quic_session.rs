@@ -1,0 +1,199 @@
+//! A QUIC server handshake that chooses its TLS configuration after it has read the ClientHello,
+//! as TCP servers can, and writes down what happened.
+//!
+//! For: ticket policies by server name, changed live. Everything cryptographic is the inner
+//! session's, quinn's own over rustls.
+//! Not for: packets, or deciding policies.
+
+use super::client_hello::{ClientHello, Progress};
+use super::witness::WitnessedCertificate;
+use super::{HandshakeFacts, ServerPolicies};
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::crypto::{
+    ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig, Session,
+    UnsupportedVersion,
+};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectionId, Side, TransportError, TransportErrorCode};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Crypto configuration of one incoming connection.
+pub(super) struct QuicAdmission {
+    /// Keys of Initial and Retry packets, which no policy touches.
+    pub(super) base: Arc<QuicServerConfig>,
+    pub(super) policies: Arc<ServerPolicies>,
+    pub(super) alpn: Arc<Vec<Vec<u8>>>,
+    pub(super) facts: Arc<HandshakeFacts>,
+}
+
+impl ServerConfig for QuicAdmission {
+    fn initial_keys(
+        &self,
+        version: u32,
+        dst_cid: &ConnectionId,
+    ) -> Result<Keys, UnsupportedVersion> {
+        self.base.initial_keys(version, dst_cid)
+    }
+
+    fn retry_tag(&self, version: u32, orig_dst_cid: &ConnectionId, packet: &[u8]) -> [u8; 16] {
+        self.base.retry_tag(version, orig_dst_cid, packet)
+    }
+
+    fn start_session(
+        self: Arc<Self>,
+        version: u32,
+        parameters: &TransportParameters,
+    ) -> Box<dyn Session> {
+        // Until the ClientHello is whole the base session stands in; no byte reaches it.
+        let stand_in = Arc::clone(&self.base).start_session(version, parameters);
+        Box::new(ChoosingSession {
+            admission: self,
+            version,
+            parameters: *parameters,
+            received: Some(Vec::new()),
+            witness: None,
+            inner: stand_in,
+        })
+    }
+}
+
+struct ChoosingSession {
+    admission: Arc<QuicAdmission>,
+    version: u32,
+    parameters: TransportParameters,
+    /// Handshake bytes until the ClientHello is whole; `None` once the session is chosen.
+    received: Option<Vec<u8>>,
+    witness: Option<Arc<WitnessedCertificate>>,
+    inner: Box<dyn Session>,
+}
+
+impl ChoosingSession {
+    /// Gather; the whole ClientHello once it is there.
+    fn gather(&mut self, bytes: &[u8]) -> Result<Option<Vec<u8>>, TransportError> {
+        let Some(mut received) = self.received.take() else {
+            return Ok(Some(bytes.to_vec()));
+        };
+        received.extend_from_slice(bytes);
+        match ClientHello::from_handshake(&received) {
+            Progress::Incomplete => {
+                self.received = Some(received);
+                Ok(None)
+            }
+            Progress::Complete(hello) => {
+                self.choose(hello)?;
+                Ok(Some(received))
+            }
+        }
+    }
+
+    fn choose(&mut self, hello: ClientHello) -> Result<(), TransportError> {
+        let admission = &self.admission;
+        let (certificate, policy) = admission.policies.choose(hello.server_name.as_deref());
+        admission.facts.set_client_hello(hello);
+        let signed = Arc::new(AtomicBool::new(false));
+        let witness = Arc::new(WitnessedCertificate::new(certificate.as_deref(), signed));
+        let config = admission
+            .policies
+            .quic_config(policy, &admission.alpn, Arc::clone(&witness) as _)
+            .map_err(|error| internal(&error))?;
+        let config = QuicServerConfig::try_from(config).map_err(|error| internal(&error))?;
+        self.inner = Arc::new(config).start_session(self.version, &self.parameters);
+        self.witness = Some(witness);
+        Ok(())
+    }
+
+    /// After handshake bytes were read: what is known now.
+    fn note_facts(&self) {
+        let facts = &self.admission.facts;
+        let data = self.inner.handshake_data();
+        let data =
+            data.and_then(|data| data.downcast::<quinn::crypto::rustls::HandshakeData>().ok());
+        if let Some(protocol) = data.and_then(|data| data.protocol) {
+            facts.set_alpn(Some(&protocol));
+        }
+        if let (Ok(Some(_)), Some(witness)) = (self.inner.transport_parameters(), &self.witness) {
+            let early_data_accepted = self.inner.early_crypto().is_some();
+            // Without a signature and without a verdict yet (HelloRetryRequest) nothing is known;
+            // the client's Finished settles it.
+            if witness.signed() || early_data_accepted || !self.inner.is_handshaking() {
+                facts.set_server_flight(!witness.signed(), early_data_accepted);
+            }
+        }
+        if self.received.is_none() && !self.inner.is_handshaking() {
+            facts.set_complete_now();
+        }
+    }
+}
+
+impl Session for ChoosingSession {
+    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
+        self.inner.initial_keys(dst_cid, side)
+    }
+
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        self.inner.handshake_data()
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        self.inner.peer_identity()
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        self.inner.early_crypto()
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        self.inner.early_data_accepted()
+    }
+
+    fn is_handshaking(&self) -> bool {
+        self.inner.is_handshaking()
+    }
+
+    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        let Some(bytes) = self.gather(bytes)? else {
+            return Ok(false);
+        };
+        let ready = self.inner.read_handshake(&bytes)?;
+        self.note_facts();
+        Ok(ready)
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        self.inner.transport_parameters()
+    }
+
+    fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
+        if self.received.is_some() {
+            return None;
+        }
+        self.inner.write_handshake(buffer)
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        self.inner.next_1rtt_keys()
+    }
+
+    fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+        self.inner.is_valid_retry(orig_dst_cid, header, payload)
+    }
+
+    fn export_keying_material(
+        &self,
+        output: &mut [u8],
+        label: &[u8],
+        context: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        self.inner.export_keying_material(output, label, context)
+    }
+}
+
+fn internal(error: &impl ToString) -> TransportError {
+    TransportError {
+        code: TransportErrorCode::INTERNAL_ERROR,
+        frame: None,
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,252 @@
+//! A TLS 1.3 server stream over TCP that hands out early data, and takes answers to it, before the
+//! client's Finished (0.5-RTT data), which a stream that first completes the handshake cannot.
+//!
+//! For: DoT and HTTP/2 of the edge. Not for: clients, or TLS 1.2.
+
+use super::client_hello::{ClientHello, Progress};
+use super::{HandshakeFacts, ServerPolicies};
+use rustls::server::ResolvesServerCert;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{HandshakeKind, ServerConnection};
+use std::io::{self, IoSlice, Read, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// TLS over an accepted TCP connection.
+pub struct TlsStream {
+    tcp: TcpStream,
+    tls: ServerConnection,
+    facts: Arc<HandshakeFacts>,
+    close_notify_sent: bool,
+}
+
+impl TlsStream {
+    /// Read the ClientHello, choose the policy of its name and send the server's flight. The
+    /// stream is then usable; the handshake is completed by reading from it.
+    pub async fn accept(
+        mut tcp: TcpStream,
+        policies: &ServerPolicies,
+        alpn: &[Vec<u8>],
+        facts: Arc<HandshakeFacts>,
+    ) -> io::Result<Self> {
+        let (hello, received) = read_client_hello(&mut tcp).await?;
+        let (certificate, policy) = policies.choose(hello.server_name.as_deref());
+        facts.set_client_hello(hello);
+        let config = policies
+            .tcp_config(policy, alpn, certificate_resolver(certificate))
+            .map_err(io::Error::other)?;
+        let mut tls = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
+        tls.set_buffer_limit(None);
+        let mut stream = Self {
+            tcp,
+            tls,
+            facts,
+            close_notify_sent: false,
+        };
+        let mut unread = received.as_slice();
+        while !unread.is_empty() {
+            stream.tls.read_tls(&mut unread)?;
+            let processed = stream.process();
+            std::future::poll_fn(|cx| stream.poll_flush_tls(cx)).await?;
+            processed?;
+        }
+        Ok(stream)
+    }
+
+    /// What is known of the handshake, now and later.
+    pub fn facts(&self) -> &Arc<HandshakeFacts> {
+        &self.facts
+    }
+
+    fn process(&mut self) -> io::Result<()> {
+        let result = self.tls.process_new_packets();
+        self.note_facts();
+        result
+            .map(|_| ())
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    fn note_facts(&mut self) {
+        if self.facts.complete_ns().is_some() {
+            return;
+        }
+        self.facts.set_alpn(self.tls.alpn_protocol());
+        if let Some(kind) = self.tls.handshake_kind() {
+            let early_data_accepted = self.tls.early_data().is_some();
+            self.facts
+                .set_server_flight(kind == HandshakeKind::Resumed, early_data_accepted);
+        }
+        if !self.tls.is_handshaking() {
+            self.facts.set_complete_now();
+        }
+    }
+
+    /// Hand everything encrypted to the kernel.
+    fn poll_flush_tls(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.tls.wants_write() {
+            let mut writer = PollingIo {
+                tcp: &mut self.tcp,
+                cx,
+            };
+            match self.tls.write_tls(&mut writer) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Decrypted bytes that are here already: early data first, it came first.
+    fn read_decrypted(&mut self, buffer: &mut ReadBuf<'_>) -> io::Result<Option<usize>> {
+        let free = buffer.initialize_unfilled();
+        if let Some(mut early) = self.tls.early_data() {
+            let count = early.read(free)?;
+            if count > 0 {
+                buffer.advance(count);
+                return Ok(Some(count));
+            }
+        }
+        match self.tls.reader().read(free) {
+            Ok(count) => {
+                buffer.advance(count);
+                Ok(Some(count))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl AsyncRead for TlsStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            if buffer.remaining() == 0 || this.read_decrypted(buffer)?.is_some() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut reader = PollingIo {
+                tcp: &mut this.tcp,
+                cx,
+            };
+            match this.tls.read_tls(&mut reader) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            let processed = this.process();
+            // Tickets and alerts leave at once; a full socket buffer only delays them.
+            if let Poll::Ready(Err(error)) = this.poll_flush_tls(cx) {
+                return Poll::Ready(Err(error));
+            }
+            processed?;
+        }
+    }
+}
+
+impl AsyncWrite for TlsStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_flush_tls(cx))?;
+        let count = this.tls.writer().write(bytes)?;
+        match this.poll_flush_tls(cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(count)),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_flush_tls(cx))?;
+        let count = this.tls.writer().write_vectored(slices)?;
+        match this.poll_flush_tls(cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(count)),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_flush_tls(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.close_notify_sent {
+            this.tls.send_close_notify();
+            this.close_notify_sent = true;
+        }
+        ready!(this.poll_flush_tls(cx))?;
+        Pin::new(&mut this.tcp).poll_shutdown(cx)
+    }
+}
+
+async fn read_client_hello(tcp: &mut TcpStream) -> io::Result<(ClientHello, Vec<u8>)> {
+    let mut received = Vec::with_capacity(4_096);
+    loop {
+        if tcp.read_buf(&mut received).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Progress::Complete(hello) = ClientHello::from_records(&received) {
+            return Ok((hello, received));
+        }
+    }
+}
+
+fn certificate_resolver(certificate: Option<Arc<CertifiedKey>>) -> Arc<dyn ResolvesServerCert> {
+    match certificate {
+        Some(certificate) => Arc::new(SingleCertAndKey::from(certificate)),
+        None => Arc::new(rustls::server::ResolvesServerCertUsingSni::new()),
+    }
+}
+
+/// Blocking-style I/O for rustls on a socket that is polled.
+struct PollingIo<'a, 'b> {
+    tcp: &'a mut TcpStream,
+    cx: &'a mut Context<'b>,
+}
+
+impl Read for PollingIo<'_, '_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut buffer = ReadBuf::new(into);
+        match Pin::new(&mut *self.tcp).poll_read(self.cx, &mut buffer) {
+            Poll::Ready(result) => result.map(|()| buffer.filled().len()),
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+impl Write for PollingIo<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match Pin::new(&mut *self.tcp).poll_write_vectored(self.cx, slices) {
+            Poll::Ready(result) => result,
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

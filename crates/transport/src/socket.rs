@@ -1,0 +1,171 @@
+//! A bare UDP socket for QUIC, for both roles: one datagram a system call.
+//!
+//! For: endpoints whose creation costs tens of microseconds. quinn's own socket probes offloads
+//! with extra sockets and makes its endpoint allocate megabytes for coalesced receives, which
+//! would stand inside the clock of every cold exchange; and super-packets must not reach an
+//! emulated link.
+//! Not for: ECN, path MTU discovery, or a socket bound to a wildcard address on a host with many
+//! (replies leave from the bound address).
+
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, UdpPoller};
+use std::fmt;
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::ReadBuf;
+use tokio::net::UdpSocket;
+
+/// A non-blocking UDP socket without offloads.
+#[derive(Debug)]
+pub struct RawUdpSocket {
+    io: UdpSocket,
+}
+
+impl RawUdpSocket {
+    /// Bind; needs the context of a tokio runtime.
+    pub fn bind(local: SocketAddr) -> io::Result<Arc<Self>> {
+        Self::from_std(std::net::UdpSocket::bind(local)?)
+    }
+
+    /// Take over a bound socket; needs the context of a tokio runtime.
+    pub fn from_std(socket: std::net::UdpSocket) -> io::Result<Arc<Self>> {
+        socket.set_nonblocking(true)?;
+        Ok(Arc::new(Self {
+            io: UdpSocket::from_std(socket)?,
+        }))
+    }
+}
+
+impl AsyncUdpSocket for RawUdpSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Box::pin(WritePoller {
+            socket: self,
+            waiting: None,
+        })
+    }
+
+    fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
+        match self.io.try_send_to(transmit.contents, transmit.destination) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            // Any other refusal is to QUIC what a lost packet is: its timers deal with it. An
+            // error here would end every connection of the endpoint.
+            _ => Ok(()),
+        }
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let (Some(buffer), Some(meta)) = (buffers.first_mut(), meta.first_mut()) else {
+            return Poll::Ready(Ok(0));
+        };
+        let mut datagram = ReadBuf::new(buffer);
+        let from = ready!(self.io.poll_recv_from(cx, &mut datagram))?;
+        let length = datagram.filled().len();
+        *meta = RecvMeta {
+            addr: from,
+            len: length,
+            stride: length,
+            ecn: None,
+            dst_ip: None,
+        };
+        Poll::Ready(Ok(1))
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+}
+
+type Writable = Pin<Box<dyn Future<Output = io::Result<()>> + Send + Sync>>;
+
+/// Wakes one connection when the socket can take a datagram. Each has a future of its own because
+/// the socket's `poll_send_ready` remembers only the last task that asked.
+struct WritePoller {
+    socket: Arc<RawUdpSocket>,
+    waiting: Option<Writable>,
+}
+
+impl UdpPoller for WritePoller {
+    fn poll_writable(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
+        let socket = Arc::clone(&self.socket);
+        let waiting = self
+            .waiting
+            .get_or_insert_with(|| Box::pin(async move { socket.io.writable().await }));
+        let result = ready!(waiting.as_mut().poll(cx));
+        self.waiting = None;
+        Poll::Ready(result)
+    }
+}
+
+impl fmt::Debug for WritePoller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("WritePoller")
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+
+    async fn receive(socket: &RawUdpSocket, buffer: &mut [u8]) -> RecvMeta {
+        let mut meta = [RecvMeta::default()];
+        poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut *buffer)], &mut meta))
+            .await
+            .unwrap();
+        meta[0]
+    }
+
+    #[tokio::test]
+    async fn carries_one_datagram_with_its_source() {
+        let left = RawUdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let right = RawUdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut poller = Arc::clone(&left).create_io_poller();
+        poll_fn(|cx| poller.as_mut().poll_writable(cx))
+            .await
+            .unwrap();
+        for contents in [&b"first"[..], b"second, longer"] {
+            let transmit = Transmit {
+                destination: right.local_addr().unwrap(),
+                ecn: None,
+                contents,
+                segment_size: None,
+                src_ip: None,
+            };
+            left.try_send(&transmit).unwrap();
+        }
+        let mut buffer = [0; 64];
+        let meta = receive(&right, &mut buffer).await;
+        assert_eq!((meta.len, meta.stride), (5, 5));
+        assert_eq!(meta.addr, left.local_addr().unwrap());
+        assert_eq!(&buffer[..5], b"first");
+        assert_eq!(receive(&right, &mut buffer).await.len, 14);
+    }
+
+    #[tokio::test]
+    async fn a_refused_send_counts_as_lost() {
+        let socket = RawUdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut poller = Arc::clone(&socket).create_io_poller();
+        poll_fn(|cx| poller.as_mut().poll_writable(cx))
+            .await
+            .unwrap();
+        let transmit = Transmit {
+            destination: "[::1]:9".parse().unwrap(),
+            ecn: None,
+            contents: b"x",
+            segment_size: None,
+            src_ip: None,
+        };
+        socket.try_send(&transmit).unwrap();
+    }
+}
