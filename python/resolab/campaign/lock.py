@@ -1,0 +1,21 @@
+"""One process at a time works on a dataset. Not for: readers; they need no lock."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resolab.errors import ConfigurationError
+
+
+@contextmanager
+def dataset_lock(folder: Path) -> Iterator[None]:
+    """Hold the dataset's lock; the kernel lets go of it however the process ends."""
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(
+                f"could not work on {folder}: another resolab is running it; wait for its end or stop it"
+            ) from None
+        yield

@@ -1,0 +1,72 @@
+"""The manifest of a campaign: made at its start, checked at a resume, brought up to date at its end.
+
+For: what goes into it. Not for: how it is written; that is the store's.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+import resolab
+from resolab.browser import chromium_version
+from resolab.engine import find_core
+from resolab.errors import ConfigurationError
+from resolab.plan import Corpus, Plan
+from resolab.records import FORMAT_VERSION
+from resolab.store import Manifest, RunStatus, Versions, describe_machine, git_commit
+
+PROJECT_ROOT = Path(__file__).parents[3]
+
+
+def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Manifest:
+    """Describe a campaign that is about to begin."""
+    now_ns = time.time_ns()
+    return Manifest(
+        format_version=FORMAT_VERSION,
+        dataset_id=f"{plan.name}-{now_ns:x}",
+        plan=plan.name,
+        plan_text=plan.source_text,
+        seed=plan.seed,
+        blocks=plan.blocks,
+        profiles=[corpus.profile(name) for name in plan.factors.profile],
+        created_unix_ns=now_ns,
+        command_line=["resolab", *command_line[1:]],
+        versions=Versions(resolab=resolab.__version__, resolab_core=_core_version(), browser=chromium_version()),
+        machine=describe_machine(),
+        git_commit=git_commit(PROJECT_ROOT),
+        load_average_start=os.getloadavg()[0],
+        trials_planned_count=plan.blocks * len(plan.conditions()),
+    )
+
+
+def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus) -> None:
+    """Refuse to go on when the access profiles are no longer those the dataset was begun with."""
+    for begun in manifest.profiles:
+        if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
+            raise ConfigurationError(
+                f"could not resume: profile {begun.name!r} has changed since the run began; put it back, or start anew"
+            )
+
+
+def ended(manifest: Manifest, *, finished_count: int) -> Manifest:
+    """Bring the manifest up to date when the process ends its work, done or not."""
+    done = finished_count == manifest.trials_planned_count
+    return msgspec.structs.replace(
+        manifest,
+        status=RunStatus.FINISHED if done else RunStatus.INTERRUPTED,
+        trials_finished_count=finished_count,
+        ended_unix_ns=time.time_ns(),
+        load_average_end=os.getloadavg()[0],
+    )
+
+
+def _core_version() -> str | None:
+    try:
+        run = subprocess.run([find_core(), "--version"], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.strip().removeprefix("resolab-core ")

@@ -1,0 +1,35 @@
+"""Which trials a campaign has, in which order, and which are still to be done.
+
+For: pure scheduling: the same plan and seed give the same trials, so that a resumed campaign goes on where it stopped
+and every block gets each condition once. Not for: running or writing them.
+"""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from resolab.plan import Condition, Plan, block_order
+from resolab.store import trial_id
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """One condition at its place in one block's random order."""
+
+    trial_id: str
+    block: int
+    position: int
+    condition: Condition
+
+
+def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
+    """All trials of the campaign, in order."""
+    return [
+        PlannedTrial(trial_id(block, position), block, position, condition)
+        for block in range(blocks)
+        for position, condition in enumerate(block_order(plan, seed, block))
+    ]
+
+
+def remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:
+    """Trials without a finished file, in order."""
+    return [trial for trial in planned if trial.trial_id not in finished]

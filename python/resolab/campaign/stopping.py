@@ -1,0 +1,35 @@
+"""Stopping a campaign by signal: once lets the trial in flight end, twice abandons it. Not for: SIGKILL (`store`)."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopRequest:
+    """Whether somebody asked the campaign to stop."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    @contextmanager
+    def on_signals(self, say: Callable[[str], None]) -> Iterator[None]:
+        """Listen to SIGINT and SIGTERM while the block runs, in the task that entered it."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def stop() -> None:
+            if self.requested and task is not None:
+                task.cancel()
+                return
+            self.requested = True
+            say("stopping when this trial ends; once more to abandon it")
+
+        for number in SIGNALS:
+            loop.add_signal_handler(number, stop)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)

@@ -1,0 +1,68 @@
+"""`resolab doctor`: what this machine has and lacks for a run, a line each.
+
+For: finding the reason before a run does. Not for: installing; `scripts/setup` does that, before every command.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from resolab.browser import find_chromium
+from resolab.engine import find_core
+from resolab.errors import MachineError, ResolabError
+
+EXIT_LACKING = 4
+NEEDED_FREE_BYTES = 1 << 30
+
+
+def run() -> int:
+    """Check everything, print a line each; exit 4 when something is missing."""
+    lacking = 0
+    for what, check in CHECKS.items():
+        try:
+            print(f"ok       {what}: {check()}")
+        except ResolabError as error:
+            lacking += 1
+            print(f"LACKING  {what}: {error}")
+    return EXIT_LACKING if lacking else 0
+
+
+def _core() -> str:
+    version = subprocess.run([find_core(), "--version"], capture_output=True, text=True, timeout=10, check=False)
+    return version.stdout.strip()
+
+
+def _path() -> str:
+    ended = subprocess.run(
+        [find_core(), "path", "--profile", "ideal"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False,
+    )  # fmt: skip
+    if ended.returncode != 0:
+        raise MachineError(ended.stderr.strip().rpartition("\n")[2].removeprefix("resolab-core: "))
+    rights = "as root" if os.geteuid() == 0 else "rootless"
+    return f"namespaces and TUN work, {rights}"
+
+
+def _certutil() -> str:
+    found = shutil.which("certutil")
+    if found is None:
+        raise MachineError("certutil is missing: apt-get install libnss3-tools")
+    return found
+
+
+def _space() -> str:
+    free = shutil.disk_usage(Path.cwd()).free
+    if free < NEEDED_FREE_BYTES:
+        raise MachineError(f"{free >> 20} MiB free here, a study needs about {NEEDED_FREE_BYTES >> 20}: make room")
+    return f"{free >> 30} GiB free"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "resolab-core": _core,
+    "emulated path": _path,
+    "chromium": lambda: str(find_chromium()),
+    "certutil": _certutil,
+    "disk": _space,
+}

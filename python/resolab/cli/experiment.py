@@ -1,0 +1,53 @@
+"""`resolab run`, `resume` and `report`: from a plan to a dataset with a report.
+
+For: joining plan, campaign and report, and what a person sees of it. Not for: the work of any of them.
+"""
+
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from resolab.errors import ConfigurationError
+
+EXIT_INTERRUPTED = 130
+
+
+def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | None) -> int:
+    """Run a plan into a new dataset."""
+    from resolab.campaign import run_campaign
+    from resolab.plan import load_plan
+
+    plan = load_plan(plan_file, seed=seed, blocks=blocks)
+    folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    outcome = run_campaign(plan, folder, Console(stderr=True))
+    return _finish(folder, interrupted=outcome.interrupted)
+
+
+def resume(folder: Path) -> int:
+    """Finish a dataset that was begun."""
+    from resolab.campaign import resume_campaign
+
+    outcome = resume_campaign(folder, Console(stderr=True))
+    return _finish(folder, interrupted=outcome.interrupted)
+
+
+def report(folder: Path) -> int:
+    """Build tables and report of a dataset."""
+    if not (folder / "manifest.json").is_file():
+        raise ConfigurationError(f"could not report on {folder}: it has no manifest.json, so it is no dataset")
+    return _finish(folder, interrupted=False)
+
+
+def _finish(folder: Path, *, interrupted: bool) -> int:
+    if interrupted:
+        Console(stderr=True).print(f"stopped; every finished trial is kept. Go on with: ./resolab resume {folder}")
+        return EXIT_INTERRUPTED
+    from resolab.report import build_report, terminal_summary
+
+    page = build_report(folder)
+    console = Console()
+    console.print(terminal_summary(folder))
+    console.print(f"dataset: {folder}", highlight=False, soft_wrap=True)
+    console.print(f"report:  {page}", highlight=False, soft_wrap=True)
+    return 0

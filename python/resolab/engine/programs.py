@@ -1,0 +1,172 @@
+"""resolab-core's programs with their arguments and commands as Python objects.
+
+For: the command lines of path, edge, stub, query and enter, in one place. Not for: the order in which they are used.
+"""
+
+import ipaddress
+from collections.abc import Callable, Sequence
+from pathlib import Path as FilePath
+from typing import Self
+
+import msgspec
+
+from resolab.engine.binary import find_core
+from resolab.engine.process import CoreProcess
+from resolab.records import (
+    EdgeCloseConnections,
+    EdgeFlush,
+    EdgeReadyRecord,
+    EdgeSetTicketPolicy,
+    HandshakeMode,
+    LinkProfile,
+    PathReadyRecord,
+    PathSetProfile,
+    PathSummary,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+    StubCloseConnections,
+    StubReadyRecord,
+    TicketPolicy,
+)
+
+START_TIMEOUT_S = 15.0
+OnRecord = Callable[[Record], None]
+
+
+class Resolver(msgspec.Struct, frozen=True, kw_only=True):
+    """A resolver as our clients are told of it."""
+
+    url: str
+    name: str
+    address: str
+    ca_file: FilePath
+
+    def arguments(self) -> list[str]:
+        """Arguments that make its name known and its certificate checked."""
+        return ["--ca", str(self.ca_file), "--resolve", f"{self.name}={self.address}"]
+
+
+def enter_prefix(
+    path_pid: int, host: str, *, nameserver: str | None = None, hosts_file: FilePath | None = None
+) -> list[str]:
+    """Command prefix that runs a program in one of the path's hosts."""
+    prefix = [str(find_core()), "enter", "--path", str(path_pid), "--host", host]
+    if nameserver is not None:
+        prefix += ["--nameserver", str(ipaddress.ip_address(nameserver))]
+    if hosts_file is not None:
+        prefix += ["--hosts", str(hosts_file)]
+    return [*prefix, "--"]
+
+
+class _Program:
+    """What path, edge and stub share: a process that is commanded and closed."""
+
+    def __init__(self, process: CoreProcess) -> None:
+        self.process = process
+
+    async def close(self) -> None:
+        """Stop it and wait until it has ended."""
+        await self.process.close()
+
+
+class Path(_Program):
+    """The emulated path."""
+
+    ready: PathReadyRecord
+
+    @classmethod
+    async def start(cls, profile_file: FilePath, *, seed: int, keep_awake: bool, on_record: OnRecord) -> Self:
+        """Make the hosts and the link between them."""
+        command = [str(find_core()), "path", "--profile", str(profile_file), "--seed", str(seed)]
+        if keep_awake:
+            command.append("--keep-awake")
+        path = cls(await CoreProcess.start("the path", command, on_record))
+        try:
+            path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
+        except BaseException:
+            await path.close()
+            raise
+        return path
+
+    async def set_profile(self, profile: LinkProfile, seed: int) -> None:
+        """Put another profile in force, with fresh loss streams."""
+        await self.process.command(lambda number: PathSetProfile(id=number, profile=profile, seed=seed))
+
+    async def summary(self, label: str | None) -> None:
+        """Have the window's summary and flows written, and begin a new window."""
+        await self.process.command(lambda number: PathSummary(id=number, label=label))
+
+
+class Edge(_Program):
+    """The DNS and web server, in the path's server host."""
+
+    ready: EdgeReadyRecord
+
+    @classmethod
+    async def start(cls, path_pid: int, config_file: FilePath, *, on_record: OnRecord) -> Self:
+        """Start it and wait until it listens."""
+        command = [*enter_prefix(path_pid, "server"), str(find_core()), "edge", "--config", str(config_file)]
+        edge = cls(await CoreProcess.start("the edge", command, on_record))
+        try:
+            edge.ready = await edge.process.first(EdgeReadyRecord, START_TIMEOUT_S)
+        except BaseException:
+            await edge.close()
+            raise
+        return edge
+
+    async def set_ticket_policy(self, name: str, policy: TicketPolicy) -> None:
+        """Set what the name's connections get from now on."""
+        await self.process.command(lambda number: EdgeSetTicketPolicy(id=number, name=name, policy=policy))
+
+    async def close_connections(self) -> None:
+        """Close every connection from the server's side."""
+        await self.process.command(lambda number: EdgeCloseConnections(id=number))
+
+    async def flush(self) -> None:
+        """Wait until everything seen so far has been recorded."""
+        await self.process.command(lambda number: EdgeFlush(id=number))
+
+
+class Stub(_Program):
+    """The forwarder, in the path's client host."""
+
+    ready: StubReadyRecord
+
+    @classmethod
+    async def start(
+        cls, path_pid: int, listen: str, resolver: Resolver, *, handshake: HandshakeMode, on_record: OnRecord
+    ) -> Self:
+        """Start it and wait until it listens; the upstream connection waits for the first query."""
+        command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
+        command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
+        stub = cls(await CoreProcess.start("the stub", command, on_record))
+        try:
+            stub.ready = await stub.process.first(StubReadyRecord, START_TIMEOUT_S)
+        except BaseException:
+            await stub.close()
+            raise
+        return stub
+
+    async def close_connections(self, *, forget_tickets: bool) -> None:
+        """Close the upstream connection, so that the next query is cold."""
+        await self.process.command(lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets))
+
+
+async def run_queries(
+    path_pid: int, resolvers: Sequence[Resolver], qname: str, *, count: int = 1, timeout_s: float = 10.0
+) -> list[QueryRecord]:
+    """Ask each resolver in turn over cold connections, full handshakes, from the path's client host."""
+    records: list[QueryRecord] = []
+
+    def keep(record: Record) -> None:
+        if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
+            records.append(record)
+
+    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", "cold"]
+    command += ["--handshake", "full", "--count", str(count), *resolvers[0].arguments()]
+    for resolver in resolvers:
+        command += ["--resolver", resolver.url]
+    process = await CoreProcess.start("the query", [*command, qname], keep)
+    await process.wait(timeout_s * count * len(resolvers))
+    return records

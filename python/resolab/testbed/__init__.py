@@ -1,0 +1,8 @@
+"""The lab of one campaign: path, edge, stub and browsers, put together, and one trial on it.
+
+For: `Testbed.run_trial(condition)`. Not for: order, repetition and files; those are the campaign's.
+"""
+
+from resolab.testbed.testbed import Testbed, TrialResult
+
+__all__ = ["Testbed", "TrialResult"]

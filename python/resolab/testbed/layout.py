@@ -1,0 +1,95 @@
+"""Names and addresses inside the emulated path, and the edge's configuration made from them.
+
+For: the one place that says which page lives where. Not for: starting anything.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from resolab.engine import Resolver
+from resolab.records import DnsTransport, TicketPolicy
+
+RESOLVER_NAME = "dns.resolab.test"
+RESOLVER_ADDRESS = "10.77.0.1"
+ORIGIN_NETWORK = "10.77.1."
+DOH_PROBE_NAME = "www.gstatic.com"
+"""Chromium asks every DoH server for this name, from each new context, until it gets an answer: unanswered, its
+repetitions would fall into other trials' loads. The address leads nowhere; nobody connects to it."""
+DOH_PROBE_ADDRESS = "10.77.1.254"
+URL_FORMS = {
+    DnsTransport.DOUDP: "udp://{address}",
+    DnsTransport.DOTCP: "tcp://{address}",
+    DnsTransport.DOT: "tls://{name}",
+    DnsTransport.DOH: "https://{name}/dns-query",
+    DnsTransport.DOH3: "h3://{name}/dns-query",
+    DnsTransport.DOQ: "quic://{name}",
+}
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    """One page's place: its host name, its origin's address and its files."""
+
+    page: str
+    host: str
+    address: str
+    folder: Path
+    path: str
+
+    @property
+    def url(self) -> str:
+        """The document's URL."""
+        return f"https://{self.host}{self.path}"
+
+
+def site_address(number: int) -> str:
+    """Address of the origin with this number, from 0."""
+    return f"{ORIGIN_NETWORK}{number + 1}"
+
+
+def stub_address(dns_transport: DnsTransport) -> str:
+    """Loopback address of the client host on which the stub of this transport listens; one stub for each."""
+    return f"127.0.0.{list(DnsTransport).index(dns_transport) + 2}"
+
+
+def resolver(dns_transport: DnsTransport, ca_file: Path) -> Resolver:
+    """Describe the edge as a resolver over one transport."""
+    url = URL_FORMS[dns_transport].format(name=RESOLVER_NAME, address=RESOLVER_ADDRESS)
+    return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file)
+
+
+def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
+    """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own."""
+    lines = [
+        "[ca]",
+        f"folder = {_quoted(ca_folder)}",
+        "",
+        "[resolver]",
+        f"name = {_quoted(RESOLVER_NAME)}",
+        f"addresses = [{_quoted(RESOLVER_ADDRESS)}]",
+        f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
+    ]
+    for site in sites:
+        lines += [
+            "",
+            "[[site]]",
+            f"host = {_quoted(site.host)}",
+            f"address = {_quoted(site.address)}",
+            f"folder = {_quoted(site.folder)}",
+            f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
+        ]
+    lines += [
+        "",
+        "[[zone]]",
+        f"name = {_quoted(DOH_PROBE_NAME)}",
+        'type = "A"',
+        f"value = {_quoted(DOH_PROBE_ADDRESS)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: object) -> str:
+    # A JSON string is a valid TOML basic string.
+    return json.dumps(str(value), ensure_ascii=False)

@@ -1,0 +1,38 @@
+"""The edge's configuration says what the plan's pages need, and stays valid TOML whatever the folders are called."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from resolab.errors import ConfigurationError
+from resolab.plan import Corpus
+from resolab.records import DnsTransport
+from resolab.testbed import layout
+from resolab.testbed.sites import sites_of
+
+CORPUS = Corpus.of_project()
+
+
+def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
+    sites = sites_of(CORPUS, ("wikipedia", "example"))
+    written = tomllib.loads(layout.edge_configuration(Path('/tmp/a "quoted" folder'), list(sites.values())))
+    assert written["ca"]["folder"] == '/tmp/a "quoted" folder'
+    assert [site["address"] for site in written["site"]] == ["10.77.1.1", "10.77.1.2"]
+    assert {site["ticket_policy"] for site in written["site"]} == {written["resolver"]["ticket_policy"]} == {"none"}
+
+
+def test_stubs_have_loopback_addresses_of_their_own():
+    addresses = [layout.stub_address(transport) for transport in DnsTransport]
+    assert len(set(addresses)) == len(addresses)
+    assert all(address.startswith("127.") for address in addresses)
+
+
+def test_a_page_description_with_an_unknown_key_is_refused(tmp_path):
+    page = tmp_path / "pages" / "odd"
+    (page / "site").mkdir(parents=True)
+    (page / "page.toml").write_text(
+        'description="d"\nsource="s"\nhost="h"\nfolder="site"\npath="/"\nrequest_count=1\ncolour="red"\n'
+    )
+    with pytest.raises(ConfigurationError, match="colour"):
+        sites_of(Corpus(tmp_path), ("odd",))

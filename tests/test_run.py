@@ -1,0 +1,154 @@
+"""The main job, end to end with a real browser: run, kill, resume, report; and nothing left behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+from conftest import ROOT, resolab, write_plan
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+
+
+def rows(out, sql):
+    with duckdb.connect() as connection:
+        return connection.execute(sql.replace("@", f"{out}/tables/")).fetchall()
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory, privileged):
+    """One block of each transport and handshake on 4g."""
+    folder = tmp_path_factory.mktemp("run")
+    plan = write_plan(
+        folder, profile=["4g"], dns_transport=["doudp", "doh", "doq"], mode=["full", "zero_rtt"], blocks=1
+    )
+    ended = resolab("run", plan, "--out", folder / "out")
+    assert ended.returncode == 0, ended.stderr
+    return folder / "out", ended
+
+
+def test_the_end_names_dataset_and_report(dataset):
+    out, ended = dataset
+    assert f"dataset: {out}" in ended.stdout
+    assert f"report:  {out}/report/index.html" in ended.stdout
+
+
+def test_every_trial_is_a_success_and_what_was_asked_happened(dataset):
+    out, _ = dataset
+    loads = rows(
+        out,
+        "select requested_handshake_mode, handshake_mode, failure, next_hop_protocol from '@page_loads.parquet' where measured",
+    )
+    assert len(loads) == 6
+    assert all(asked == happened and failure is None and hop == "h3" for asked, happened, failure, hop in loads), loads
+
+
+def test_flags_are_about_lateness_only(dataset):
+    out, _ = dataset
+    for file in sorted((out / "trials").iterdir()):
+        end = json.loads(file.read_text().splitlines()[-1])
+        assert end["record"] == "trial_end"
+        assert set(end["flags"]) <= {"lateness_exceeded"}, (file.name, end["flags"])
+
+
+def test_cold_exchanges_cost_their_round_trips(dataset):
+    out, _ = dataset
+    exchanges = rows(
+        out,
+        "select dns_transport, median(query_response_time_ns) / 91852311 from '@queries.parquet'"
+        " where purpose = 'measured' group by 1",
+    )
+    assert {transport: round(trips) for transport, trips in exchanges} == {"doudp": 1, "doq": 2, "doh": 3}
+
+
+def test_the_look_up_is_inside_the_page_load(dataset):
+    out, _ = dataset
+    for transport, trips in (("doudp", 1), ("doq", 2), ("doh", 3)):
+        (lookup_ms,) = rows(
+            out,
+            "select min(p.domain_lookup_end_ms - p.domain_lookup_start_ms) from '@page_loads.parquet' p"
+            f" join '@trials.parquet' t using (trial_id) where measured and t.dns_transport = '{transport}'",
+        )[0]
+        assert trips * 91.8 - 1 < lookup_ms < trips * 91.8 + 45, (transport, lookup_ms)
+
+
+def test_the_report_needs_no_network_and_shows_failures_first(dataset):
+    out, _ = dataset
+    html = (out / "report" / "index.html").read_text()
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", html)
+    assert "Failures" in html
+    assert html.index("Failures") < html.index("<svg")
+
+
+def test_a_finished_run_has_nothing_to_resume_and_reports_again(dataset):
+    out, _ = dataset
+    before = {file.name: file.stat().st_mtime_ns for file in (out / "trials").iterdir()}
+    assert resolab("resume", out).returncode == 0
+    assert {file.name: file.stat().st_mtime_ns for file in (out / "trials").iterdir()} == before
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_is_resumed_with_even_blocks(tmp_path, privileged, lab_is_clean, sign):
+    out = tmp_path / "out"
+    plan = write_plan(tmp_path, blocks=2, mode=["full", "zero_rtt"])
+    command = [sys.executable, "-m", "resolab", "run", str(plan), "--out", str(out)]
+    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    wait_until(lambda: len(finished(out)) >= 1, 60)
+    time.sleep(0.4)  # into the next trial
+    run.send_signal(sign)
+    _, errors = run.communicate(timeout=60)
+    kept = {file.name: file.read_bytes() for file in finished(out)}
+    assert 1 <= len(kept) < 4
+    if sign == signal.SIGINT:
+        assert run.returncode == 130
+        assert f"resume {out}" in errors
+    resumed = resolab("resume", out)
+    assert resumed.returncode == 0, resumed.stderr
+    assert {name: (out / "trials" / name).read_bytes() for name in kept} == kept
+    per_condition = rows(out, "select condition, count(*) from '@trials.parquet' group by 1")
+    assert [count for _, count in per_condition] == [2, 2]
+    assert json.loads((out / "manifest.json").read_text())["status"] == "finished"
+
+
+def test_nothing_is_left_behind_by_a_killed_run(tmp_path, privileged, lab_is_clean):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "resolab", "run", str(write_plan(tmp_path, blocks=50)), "--out", str(out)]
+    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    wait_until(lambda: len(finished(out)) >= 1, 60)
+    run.kill()
+    run.wait()
+    from conftest import processes_of_the_lab
+
+    wait_until(lambda: processes_of_the_lab() == [], 10)
+
+
+def test_a_full_disk_ends_the_run_with_one_line_and_no_half_trial(tmp_path, privileged, lab_is_clean):
+    if os.geteuid() != 0:
+        pytest.skip("NEEDS ROOT to mount a small file system")
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(small)], check=True)
+    try:
+        ended = resolab("run", write_plan(tmp_path, blocks=30), "--out", small / "out")
+        assert ended.returncode == 4, ended.stderr
+        assert "No space left" in ended.stderr.strip().splitlines()[-1]
+        for file in finished(small / "out"):
+            assert json.loads(file.read_text().splitlines()[-1])["record"] == "trial_end"
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def finished(out):
+    return sorted((out / "trials").glob("*.jsonl")) if (out / "trials").exists() else []
+
+
+def wait_until(condition, timeout_s):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
