@@ -1,1 +1,33 @@
-//! placeholder
+//! DNS messages, one client per transport, resolver addresses, and the stub.
+//!
+//! For: asking one question of one resolver and recording every phase of it; forwarding other
+//! programs' questions over an encrypted transport.
+//! Not for: recursion, caching, or serving zones (`resolab-edge`).
+
+pub mod bootstrap;
+pub mod client;
+pub mod message;
+pub mod question;
+pub mod resolver_address;
+pub mod session;
+pub mod stub;
+
+mod asking;
+mod doh;
+mod doh3;
+mod doq;
+mod dot;
+mod dotcp;
+mod doudp;
+mod exchange;
+mod framed;
+mod http_message;
+mod priming;
+mod recording;
+
+pub use asking::{Answer, Asking, Outcome, Slot};
+pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
+pub use doudp::UdpRetryPolicy;
+pub use exchange::ExchangeLog;
+pub use question::Question;
+pub use resolver_address::ResolverAddress;

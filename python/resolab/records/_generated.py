@@ -133,9 +133,7 @@ class TicketPolicy(enum.StrEnum):
     REJECT_EARLY_DATA = "reject_early_data"
 
 
-class EdgeSetTicketPolicy(
-    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_ticket_policy"
-):
+class EdgeSetTicketPolicy(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_ticket_policy"):
     """Ticket policy of one server name from now on."""
 
     id: int
@@ -143,9 +141,7 @@ class EdgeSetTicketPolicy(
     policy: TicketPolicy
 
 
-class EdgeCloseConnections(
-    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"
-):
+class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
     """Close connections from the server's side:
 
     QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or DOQ_NO_ERROR), TLS with GOAWAY where there is one,
@@ -368,14 +364,13 @@ class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     down: DirectionSummary
     label: str | None = None
     profile: str
+    unrecognised_packets_count: int
     up: DirectionSummary
     window_end_ns: int
     window_start_ns: int
 
 
-class ProfileChangedRecord(
-    msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"
-):
+class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"):
     """The link was given another profile."""
 
     monotonic_ns: int
@@ -530,9 +525,7 @@ Record = (
 )
 
 
-class StubCloseConnections(
-    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"
-):
+class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
     """Close the upstream connection;
 
     the next query opens a new one.

@@ -1,0 +1,169 @@
+//! A client of one resolver, prepared before any clock starts: TLS configuration, trust, request
+//! template. Opening a connection then costs what the wire costs.
+
+use crate::doh::{self, DohSession};
+use crate::http_message::RequestTemplate;
+use crate::resolver_address::ResolverAddress;
+use crate::session::Session;
+use crate::{doh3, doq, dot, dotcp, doudp::UdpRetryPolicy};
+use resolab_record::{Bootstrap, DnsTransport, HandshakeMode};
+use resolab_transport::client::{
+    MeasuredFailure, QuicClient, SetupLog, TicketStore, TlsClient, TlsConfigError, TrustError,
+    load_roots,
+};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How a DoH query travels (RFC 8484 section 4.1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DohMethod {
+    /// In the body.
+    #[default]
+    Post,
+    /// In the URL.
+    Get,
+}
+
+/// What is the same for all queries of a client.
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    /// Handshake asked for; means nothing to transports without one.
+    pub handshake_mode: HandshakeMode,
+    /// DoH by POST or GET.
+    pub doh_method: DohMethod,
+    /// What DoUDP does when no response comes.
+    pub udp_retry_policy: UdpRetryPolicy,
+    /// Whether queries on encrypted transports are padded (RFC 8467).
+    pub is_padded: bool,
+    /// PEM file of the authorities to trust; the system's without one.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            handshake_mode: HandshakeMode::Full,
+            doh_method: DohMethod::Post,
+            udp_retry_policy: UdpRetryPolicy::default(),
+            is_padded: true,
+            ca_file: None,
+        }
+    }
+}
+
+/// Why a client cannot be made.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// No trust anchors.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// No TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsConfigError),
+}
+
+enum Transport {
+    Udp(UdpRetryPolicy),
+    Tcp,
+    Tls(TlsClient),
+    H2(TlsClient, RequestTemplate),
+    H3(QuicClient, RequestTemplate),
+    Quic(QuicClient),
+}
+
+/// A client of one resolver.
+pub struct DnsClient {
+    /// The resolver as given.
+    pub resolver: ResolverAddress,
+    /// Address and port asked.
+    pub resolver_address: SocketAddr,
+    /// How the address was found.
+    pub bootstrap: Bootstrap,
+    /// `None` for transports without a handshake.
+    pub requested_handshake_mode: Option<HandshakeMode>,
+    /// `None` where no tickets are kept.
+    pub tickets: Option<Arc<TicketStore>>,
+    transport: Transport,
+    is_padded: bool,
+}
+
+impl DnsClient {
+    /// Prepare a client.
+    pub fn new(
+        resolver: ResolverAddress,
+        (resolver_address, bootstrap): (SocketAddr, Bootstrap),
+        options: &ClientOptions,
+    ) -> Result<Self, ClientError> {
+        let tls = match alpn_of(resolver.transport) {
+            Some(alpn) => Some(TlsClient::new(
+                &load_roots(options.ca_file.as_deref())?,
+                &resolver.host,
+                alpn,
+                options.handshake_mode,
+            )?),
+            None => None,
+        };
+        Ok(Self {
+            tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
+            requested_handshake_mode: tls.as_ref().map(|tls| tls.handshake_mode),
+            is_padded: tls.is_some() && options.is_padded,
+            transport: transport_of(&resolver, tls, options)?,
+            resolver,
+            resolver_address,
+            bootstrap,
+        })
+    }
+
+    /// Whether each query stands alone.
+    pub fn is_connectionless(&self) -> bool {
+        matches!(self.transport, Transport::Udp(_))
+    }
+
+    /// Open what a first query needs. In 0-RTT the connection is handed out before its handshake.
+    pub async fn open(&self, log: &Arc<SetupLog>) -> Result<Session, MeasuredFailure> {
+        let address = self.resolver_address;
+        let padded = self.is_padded;
+        Ok(match &self.transport {
+            Transport::Udp(policy) => Session::udp(address, *policy, Arc::clone(log)),
+            Transport::Tcp => Session::framed(dotcp::open(address, log).await?, padded),
+            Transport::Tls(tls) => Session::framed(dot::open(address, tls, log).await?, padded),
+            Transport::H2(tls, template) => {
+                let session: DohSession = doh::open(address, tls, template.clone(), log).await?;
+                Session::doh(session, padded)
+            }
+            Transport::H3(quic, template) => Session::doh3(
+                doh3::open(address, quic, template.clone(), log).await?,
+                padded,
+            ),
+            Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, padded),
+        })
+    }
+}
+
+fn alpn_of(transport: DnsTransport) -> Option<&'static str> {
+    match transport {
+        DnsTransport::Doudp | DnsTransport::Dotcp => None,
+        DnsTransport::Dot => Some(dot::ALPN),
+        DnsTransport::Doh => Some(doh::ALPN),
+        DnsTransport::Doh3 => Some(doh3::ALPN),
+        DnsTransport::Doq => Some(doq::ALPN),
+    }
+}
+
+fn transport_of(
+    resolver: &ResolverAddress,
+    tls: Option<TlsClient>,
+    options: &ClientOptions,
+) -> Result<Transport, TlsConfigError> {
+    let template = || RequestTemplate::new(resolver, options.doh_method);
+    Ok(match (resolver.transport, tls) {
+        (DnsTransport::Dot, Some(tls)) => Transport::Tls(tls),
+        (DnsTransport::Doh, Some(tls)) => Transport::H2(tls, template()),
+        (DnsTransport::Doh3, Some(tls)) => Transport::H3(QuicClient::new(&tls)?, template()),
+        (DnsTransport::Doq, Some(tls)) => Transport::Quic(QuicClient::new(&tls)?),
+        (DnsTransport::Doudp, _) => Transport::Udp(options.udp_retry_policy),
+        (_, _) => Transport::Tcp,
+    })
+}

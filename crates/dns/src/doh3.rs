@@ -1,0 +1,48 @@
+//! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
+
+use crate::exchange::ExchangeLog;
+use crate::http_message::{BODY_MAX_BYTES, RequestTemplate, body_of};
+use resolab_http::H3Client;
+use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// ALPN of HTTP/3 (RFC 9114 section 3.1).
+pub const ALPN: &str = "h3";
+
+/// One open connection.
+pub struct Doh3Session {
+    /// HTTP/3.
+    pub client: H3Client,
+    template: RequestTemplate,
+}
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    quic: &QuicClient,
+    template: RequestTemplate,
+    log: &Arc<SetupLog>,
+) -> Result<Doh3Session, MeasuredFailure> {
+    let connection = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
+    Ok(Doh3Session {
+        client: H3Client::open(connection).await?,
+        template,
+    })
+}
+
+impl Doh3Session {
+    /// Send a query and wait for the response.
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<Vec<u8>, MeasuredFailure> {
+        let request = self.template.request(query)?;
+        log.attempt(query);
+        let exchange = self.client.exchange(request, BODY_MAX_BYTES).await?;
+        log.query_exchange.finish();
+        log.add_attempts(exchange.attempt_count - 1);
+        body_of(exchange.response)
+    }
+}

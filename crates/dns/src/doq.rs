@@ -1,0 +1,143 @@
+//! DNS over dedicated QUIC connections (RFC 9250): a stream for each query, message id 0, FIN
+//! after the query.
+
+use crate::exchange::ExchangeLog;
+use crate::framed::{frame, take_message};
+use bytes::BytesMut;
+use quinn::{ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
+use resolab_record::Failure;
+use resolab_transport::client::{
+    MeasuredFailure, QuicClient, QuicConnection, SetupLog, quic_failure,
+};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// ALPN (RFC 9250 section 4.1).
+pub const ALPN: &str = "doq";
+/// DOQ_NO_ERROR (RFC 9250 section 4.3).
+pub const NO_ERROR: u32 = 0x0;
+/// DOQ_REQUEST_CANCELLED.
+const REQUEST_CANCELLED: VarInt = VarInt::from_u32(0x3);
+
+/// One connection.
+pub struct DoqSession {
+    /// QUIC.
+    pub quic: QuicConnection,
+}
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    quic: &QuicClient,
+    log: &Arc<SetupLog>,
+) -> Result<DoqSession, MeasuredFailure> {
+    Ok(DoqSession {
+        quic: quic.connect(resolver, Arc::clone(log)).await?,
+    })
+}
+
+impl DoqSession {
+    /// Send a query and wait for the response; once more on the same connection if it went as
+    /// early data and that was rejected (RFC 9250 section 4.5).
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<Vec<u8>, MeasuredFailure> {
+        let framed = frame(query);
+        log.attempt(query);
+        let mut result = self.try_exchange(&framed).await;
+        if matches!(result, Err(StreamError::EarlyDataRejected)) {
+            log.attempt(query);
+            result = self.try_exchange(&framed).await;
+        }
+        let answer = result.map_err(|error| self.failure_of(&error))?;
+        log.query_exchange.finish();
+        Ok(answer)
+    }
+
+    async fn try_exchange(&self, framed: &[u8]) -> Result<Vec<u8>, StreamError> {
+        let (send, receive) = self.quic.connection.open_bi().await?;
+        let mut stream = QueryStream {
+            send,
+            receive,
+            is_done: false,
+        };
+        stream.send.write_all(framed).await?;
+        // Fails only on a stream that was reset, which the read below reports.
+        let _ = stream.send.finish();
+        let mut buffer = BytesMut::with_capacity(1024);
+        loop {
+            let chunk = stream.receive.read_chunk(usize::MAX, true).await?;
+            let Some(chunk) = chunk else {
+                return Err(StreamError::Incomplete);
+            };
+            buffer.extend_from_slice(&chunk.bytes);
+            if let Some(message) = take_message(&mut buffer) {
+                stream.is_done = true;
+                return Ok(message);
+            }
+        }
+    }
+
+    fn failure_of(&self, error: &StreamError) -> MeasuredFailure {
+        let detail = match error {
+            StreamError::Connection(error) => return quic_failure(error, &self.quic.log),
+            StreamError::EarlyDataRejected => "early data was rejected twice".to_owned(),
+            StreamError::Refused(code) => format!("the resolver ended the stream with code {code}"),
+            StreamError::Incomplete => "the stream ended before the response".to_owned(),
+        };
+        MeasuredFailure::new(Failure::QueryConnectionClosed, detail)
+    }
+}
+
+/// A query's stream, cancelled if it is given up (RFC 9250 section 4.3.1).
+struct QueryStream {
+    send: SendStream,
+    receive: RecvStream,
+    is_done: bool,
+}
+
+impl Drop for QueryStream {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let _ = self.receive.stop(REQUEST_CANCELLED);
+            let _ = self.send.reset(REQUEST_CANCELLED);
+        }
+    }
+}
+
+enum StreamError {
+    Connection(ConnectionError),
+    EarlyDataRejected,
+    Refused(VarInt),
+    Incomplete,
+}
+
+impl From<ConnectionError> for StreamError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl From<WriteError> for StreamError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::ConnectionLost(error) => Self::Connection(error),
+            WriteError::ZeroRttRejected => Self::EarlyDataRejected,
+            WriteError::Stopped(code) => Self::Refused(code),
+            WriteError::ClosedStream => Self::Incomplete,
+        }
+    }
+}
+
+impl From<ReadError> for StreamError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::ConnectionLost(error) => Self::Connection(error),
+            ReadError::ZeroRttRejected => Self::EarlyDataRejected,
+            ReadError::Reset(code) => Self::Refused(code),
+            ReadError::ClosedStream | ReadError::IllegalOrderedRead => Self::Incomplete,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! DNS over TLS (RFC 7858), the resolver authenticated by its name (RFC 8310 section 5, strict).
+
+use crate::framed::FramedConnection;
+use resolab_transport::client::{MeasuredFailure, SetupLog, TlsClient, connect_tcp, connect_tls};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// ALPN of DNS over TLS (IANA TLS ALPN Protocol IDs).
+pub const ALPN: &str = "dot";
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    tls: &TlsClient,
+    log: &Arc<SetupLog>,
+) -> Result<FramedConnection, MeasuredFailure> {
+    let tcp = connect_tcp(resolver, log).await?;
+    let stream = connect_tls(tcp, tls, Arc::clone(log)).await?;
+    Ok(FramedConnection::new(stream, Arc::clone(log)))
+}

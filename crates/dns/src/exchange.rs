@@ -1,0 +1,39 @@
+//! The log of one exchange, readable from outside while it runs, so that a deadline leaves what is
+//! known.
+
+use resolab_transport::client::Phase;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What happened to one query on its connection.
+#[derive(Debug, Default)]
+pub struct ExchangeLog {
+    /// Query handed to the connection, response complete.
+    pub query_exchange: Phase,
+    attempt_count: AtomicU32,
+    query_bytes: AtomicU32,
+}
+
+impl ExchangeLog {
+    /// The query is about to be handed over, for the first time or again.
+    pub fn attempt(&self, query: &[u8]) {
+        self.query_bytes
+            .store(query.len() as u32, Ordering::Relaxed);
+        self.attempt_count.fetch_add(1, Ordering::Relaxed);
+        self.query_exchange.begin();
+    }
+
+    /// Count attempts a layer below made.
+    pub fn add_attempts(&self, count: u32) {
+        self.attempt_count.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Times the query was sent.
+    pub fn attempt_count(&self) -> u32 {
+        self.attempt_count.load(Ordering::Relaxed)
+    }
+
+    /// Length of the query.
+    pub fn query_bytes(&self) -> u32 {
+        self.query_bytes.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,334 @@
+//! Builds a query and checks and reads a response.
+//! Not for: framing, which belongs to each transport.
+
+use crate::question::Question;
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::rdata::opt::EdnsOption;
+use hickory_proto::rr::{RData, Record};
+use std::net::IpAddr;
+use thiserror::Error;
+
+/// EDNS(0) UDP payload size announced: fits an IPv6 packet of minimum size, below the 1,400 bytes
+/// RFC 9715 section 3.2 allows.
+pub const UDP_PAYLOAD_BYTES: u16 = 1232;
+/// Queries on encrypted transports are padded to a multiple of this (RFC 8467 section 4.1).
+const PADDING_BLOCK_BYTES: usize = 128;
+/// EDNS(0) option Padding (RFC 7830).
+const PADDING_OPTION: u16 = 12;
+const HEADER_BYTES: usize = 12;
+const TYPE_AND_CLASS_BYTES: usize = 4;
+const QR_BIT: u8 = 0x80;
+
+/// Why a message cannot be built.
+#[derive(Debug, Error)]
+#[error("encode a query for {name}: {reason}")]
+pub struct EncodeError {
+    name: String,
+    reason: String,
+}
+
+/// Why a message is no answer to the query.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Mismatch {
+    /// Not a whole DNS message.
+    #[error("the response is no DNS message: {0}")]
+    Malformed(String),
+    /// Another id.
+    #[error("the response's id is {got}, the query's was {asked}")]
+    Id {
+        /// The query's.
+        asked: u16,
+        /// The response's.
+        got: u16,
+    },
+    /// The QR bit is not set.
+    #[error("the message is a query, not a response")]
+    NotAResponse,
+    /// Another question.
+    #[error("the response answers another question")]
+    Question,
+}
+
+/// What a response says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Response code as text.
+    pub rcode: String,
+    /// Whether the code means the resolver gave an answer: NOERROR or NXDOMAIN.
+    pub is_answer: bool,
+    /// Truncation flag.
+    pub truncated: bool,
+    /// Records in the answer section.
+    pub answer_count: u32,
+    /// Addresses in the answer section.
+    pub addresses: Vec<IpAddr>,
+    /// Smallest TTL of the answer section.
+    pub ttl_s: Option<u32>,
+    /// All of it.
+    pub message: Message,
+}
+
+/// A random message id, for transports where it has to be guessed by an attacker.
+pub fn random_id() -> u16 {
+    Message::query().metadata.id
+}
+
+/// Encode a query: recursion desired, EDNS(0), padding where asked.
+pub fn build_query(question: &Question, id: u16, padded: bool) -> Result<Vec<u8>, EncodeError> {
+    let mut message = Message::new(id, MessageType::Query, OpCode::Query);
+    message.metadata.recursion_desired = true;
+    message.metadata.checking_disabled = question.checking_disabled;
+    message.add_query(Query::query(question.name.clone(), question.record_type));
+    let mut edns = Edns::new();
+    edns.set_max_payload(UDP_PAYLOAD_BYTES);
+    edns.set_dnssec_ok(question.dnssec_ok);
+    if padded {
+        edns.options_mut()
+            .insert(EdnsOption::Unknown(PADDING_OPTION, Vec::new()));
+    }
+    message.set_edns(edns);
+    let mut bytes = message.to_vec().map_err(|error| EncodeError {
+        name: question.name_text(),
+        reason: error.to_string(),
+    })?;
+    if padded {
+        fill_padding(&mut bytes);
+    }
+    Ok(bytes)
+}
+
+/// The message ends with an empty padding option, alone in the OPT record: lengthen both.
+fn fill_padding(bytes: &mut Vec<u8>) {
+    let end = bytes.len();
+    let padding = end.next_multiple_of(PADDING_BLOCK_BYTES) - end;
+    // OPT's RDLENGTH, then option code and option length, each two bytes.
+    bytes[end - 6..end - 4].copy_from_slice(&(4 + padding as u16).to_be_bytes());
+    bytes[end - 2..end].copy_from_slice(&(padding as u16).to_be_bytes());
+    bytes.resize(end + padding, 0);
+}
+
+/// Whether `response` answers `query`: same id, QR set, same question but for case (RFC 5452
+/// section 9.1). A response with an error code may leave the question out.
+pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
+    let short = || Mismatch::Malformed(format!("it has {} bytes", response.len()));
+    let header = response.get(..HEADER_BYTES).ok_or_else(short)?;
+    let (asked, got) = (id_of(query), id_of(response));
+    if asked != got {
+        return Err(Mismatch::Id { asked, got });
+    }
+    if header[2] & QR_BIT == 0 {
+        return Err(Mismatch::NotAResponse);
+    }
+    let (question_count, rcode) = (u16::from_be_bytes([header[4], header[5]]), header[3] & 0x0f);
+    if question_count == 0 && rcode != 0 {
+        return Ok(());
+    }
+    let end = question_end(query);
+    let same = response.get(..end).is_some_and(|response| {
+        // A label's length is below 64, so that ignoring case ignores nothing but case.
+        let name = HEADER_BYTES..end - TYPE_AND_CLASS_BYTES;
+        response[name.clone()].eq_ignore_ascii_case(&query[name.clone()])
+            && response[name.end..] == query[name.end..end]
+    });
+    if same && question_count == 1 {
+        Ok(())
+    } else {
+        Err(Mismatch::Question)
+    }
+}
+
+/// A message's id; 0 for what is too short to have one.
+pub fn id_of(message: &[u8]) -> u16 {
+    message
+        .get(..2)
+        .map_or(0, |id| u16::from_be_bytes([id[0], id[1]]))
+}
+
+/// Where the question of a query ends; its name is never compressed.
+fn question_end(query: &[u8]) -> usize {
+    let mut at = HEADER_BYTES;
+    while let Some(length) = query.get(at).copied().filter(|length| *length != 0) {
+        at += 1 + usize::from(length);
+    }
+    (at + 1 + TYPE_AND_CLASS_BYTES).min(query.len())
+}
+
+/// Read a response that was checked.
+pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
+    let message =
+        Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
+    let rcode = message.metadata.response_code;
+    Ok(Response {
+        rcode: rcode_text(rcode),
+        is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
+        truncated: message.metadata.truncation,
+        answer_count: message.answers.len() as u32,
+        addresses: message.answers.iter().filter_map(address_of).collect(),
+        ttl_s: message.answers.iter().map(|record| record.ttl).min(),
+        message,
+    })
+}
+
+fn address_of(record: &Record) -> Option<IpAddr> {
+    match &record.data {
+        RData::A(address) => Some(address.0.into()),
+        RData::AAAA(address) => Some(address.0.into()),
+        _ => None,
+    }
+}
+
+/// A response code's mnemonic (IANA DNS RCODEs).
+pub fn rcode_text(rcode: ResponseCode) -> String {
+    let number = u16::from(rcode);
+    let name = match number {
+        0 => "NOERROR",
+        1 => "FORMERR",
+        2 => "SERVFAIL",
+        3 => "NXDOMAIN",
+        4 => "NOTIMP",
+        5 => "REFUSED",
+        6 => "YXDOMAIN",
+        7 => "YXRRSET",
+        8 => "NXRRSET",
+        9 => "NOTAUTH",
+        10 => "NOTZONE",
+        16 => "BADVERS",
+        23 => "BADCOOKIE",
+        _ => return format!("RCODE{number}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hickory_proto::rr::rdata::{A, AAAA, CNAME};
+
+    fn query(padded: bool) -> Vec<u8> {
+        build_query(
+            &Question::parse("Example.resolab.test", "A").unwrap(),
+            77,
+            padded,
+        )
+        .unwrap()
+    }
+
+    fn response(query: &[u8], change: impl FnOnce(&mut Message)) -> Vec<u8> {
+        let mut message = Message::from_vec(query).unwrap().into_response();
+        message.edns = None;
+        change(&mut message);
+        message.to_vec().unwrap()
+    }
+
+    #[test]
+    fn a_query_reads_back() {
+        let message = Message::from_vec(&query(false)).unwrap();
+        assert_eq!(message.metadata.id, 77);
+        assert!(message.metadata.recursion_desired && !message.metadata.checking_disabled);
+        assert_eq!(
+            message.queries[0].name().to_ascii(),
+            "Example.resolab.test."
+        );
+        assert_eq!(message.edns.unwrap().max_payload(), 1232);
+    }
+
+    #[test]
+    fn padding_fills_a_block_and_stays_valid() {
+        for length in 1..60 {
+            let name = format!("{}.test", "x".repeat(length));
+            let question = Question::parse(&name, "A").unwrap();
+            let bytes = build_query(&question, 0, true).unwrap();
+            assert_eq!(bytes.len() % 128, 0, "{name}");
+            let edns = Message::from_vec(&bytes).unwrap().edns.unwrap();
+            assert!(edns.option(PADDING_OPTION.into()).is_some());
+        }
+    }
+
+    #[test]
+    fn dnssec_flags_are_carried() {
+        let mut question = Question::parse("a.test", "A").unwrap();
+        (question.dnssec_ok, question.checking_disabled) = (true, true);
+        let message = Message::from_vec(&build_query(&question, 0, true).unwrap()).unwrap();
+        assert_eq!(Question::of(&message), Some(question));
+    }
+
+    #[test]
+    fn an_echo_may_differ_in_case_only() {
+        let query = query(true);
+        let mut echo = response(&query, |_| ());
+        assert_eq!(check_echo(&query, &echo), Ok(()));
+        echo[13] ^= 0x20;
+        assert_eq!(check_echo(&query, &echo), Ok(()));
+        echo[13] ^= 0x01;
+        assert_eq!(check_echo(&query, &echo), Err(Mismatch::Question));
+    }
+
+    #[test]
+    fn other_ids_types_and_directions_are_no_answer() {
+        let query = query(false);
+        let other = response(&query, |message| message.metadata.id = 78);
+        assert_eq!(
+            check_echo(&query, &other),
+            Err(Mismatch::Id { asked: 77, got: 78 })
+        );
+        assert_eq!(check_echo(&query, &query), Err(Mismatch::NotAResponse));
+        let mut other = response(&query, |_| ());
+        let type_at = question_end(&query) - 3;
+        other[type_at] = 28;
+        assert_eq!(check_echo(&query, &other), Err(Mismatch::Question));
+        assert!(matches!(
+            check_echo(&query, &other[..11]),
+            Err(Mismatch::Malformed(_))
+        ));
+    }
+
+    #[test]
+    fn only_an_error_may_come_without_a_question() {
+        let query = query(false);
+        let empty = response(&query, |message| message.queries.clear());
+        assert_eq!(check_echo(&query, &empty), Err(Mismatch::Question));
+        let refused = response(&query, |message| {
+            message.queries.clear();
+            message.metadata.response_code = ResponseCode::Refused;
+        });
+        assert_eq!(check_echo(&query, &refused), Ok(()));
+        let read = read_response(&refused).unwrap();
+        assert_eq!((read.rcode.as_str(), read.is_answer), ("REFUSED", false));
+    }
+
+    #[test]
+    fn reads_addresses_and_the_smallest_ttl() {
+        let bytes = response(&query(false), |message| {
+            let name = message.queries[0].name().clone();
+            let records = [
+                (300, RData::CNAME(CNAME(name.clone()))),
+                (60, RData::A(A::new(10, 77, 1, 1))),
+                (90, RData::AAAA(AAAA::new(0xfd00, 0, 0, 0, 0, 0, 0, 1))),
+            ];
+            for (ttl, data) in records {
+                message.add_answer(Record::from_rdata(name.clone(), ttl, data));
+            }
+            message.metadata.truncation = true;
+        });
+        let read = read_response(&bytes).unwrap();
+        assert_eq!(read.rcode, "NOERROR");
+        assert!(read.is_answer && read.truncated);
+        assert_eq!((read.answer_count, read.ttl_s), (3, Some(60)));
+        assert_eq!(
+            read.addresses,
+            ["10.77.1.1", "fd00::1"].map(|a| a.parse::<IpAddr>().unwrap())
+        );
+    }
+
+    #[test]
+    fn cut_messages_are_malformed() {
+        let query = query(false);
+        let name = Question::parse("a.test", "A").unwrap().name;
+        let whole = response(&query, |message| {
+            message.add_answer(Record::from_rdata(name, 60, RData::A(A::new(1, 2, 3, 4))));
+        });
+        for cut in 12..whole.len() {
+            assert!(read_response(&whole[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Fetches session tickets before a measured query that needs one, outside every clock. Tickets
+//! live in this process only.
+
+use crate::asking::Asking;
+use crate::client::DnsClient;
+use crate::question::Question;
+use resolab_record::{QueryPurpose, QueryRecord};
+use std::time::Duration;
+
+/// Tickets may follow the response by this much more than a round trip.
+const TICKET_SLACK: Duration = Duration::from_millis(250);
+
+impl DnsClient {
+    /// Make sure a ticket is at hand where the handshake asked for needs one: if there is none,
+    /// ask once on a connection of its own and wait at least a round trip. A server that gives no
+    /// ticket makes the measured handshake full, which its record then says.
+    pub async fn prime(
+        &self,
+        question: &Question,
+        sequence: u64,
+        deadline: Duration,
+    ) -> Option<QueryRecord> {
+        let tickets = self
+            .tickets
+            .as_ref()
+            .filter(|tickets| tickets.count() == 0)?;
+        let mut slot = None;
+        let asking = Asking::begin(self, question);
+        let outcome = asking.ask(&mut slot, deadline).await;
+        let record = asking.record(&outcome, QueryPurpose::Priming, sequence, None);
+        if record.failure.is_none() {
+            let times = record
+                .query_exchange_end_ns
+                .zip(record.query_exchange_start_ns);
+            let round_trip = Duration::from_nanos(times.map_or(0, |(end, start)| end - start));
+            tokio::time::sleep(round_trip).await;
+            tickets.wait(round_trip + TICKET_SLACK).await;
+        }
+        if let Some((session, _)) = slot {
+            session.close().await;
+        }
+        Some(record)
+    }
+}

@@ -1,0 +1,126 @@
+//! What is asked: a name, with its case kept, and a type.
+
+use hickory_proto::op::Message;
+use hickory_proto::rr::{DNSClass, Name, RecordType};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Why a question cannot be asked.
+#[derive(Debug, Error)]
+pub enum QuestionError {
+    /// Not a domain name.
+    #[error("read {name:?} as a domain name: {reason}")]
+    Name {
+        /// As given.
+        name: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// Not a record type.
+    #[error("read {0:?} as a record type: give one like A, AAAA, HTTPS or TYPE65")]
+    Type(String),
+}
+
+/// One question of class IN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Name, with its final dot.
+    pub name: Name,
+    /// Type.
+    pub record_type: RecordType,
+    /// DNSSEC records wanted (RFC 3225).
+    pub dnssec_ok: bool,
+    /// Validation not wanted (RFC 4035 section 3.2.2).
+    pub checking_disabled: bool,
+}
+
+impl Question {
+    /// A question from text.
+    pub fn parse(name: &str, record_type: &str) -> Result<Self, QuestionError> {
+        let mut parsed = Name::from_ascii(name).map_err(|error| QuestionError::Name {
+            name: name.to_owned(),
+            reason: error.to_string(),
+        })?;
+        parsed.set_fqdn(true);
+        Ok(Self {
+            name: parsed,
+            record_type: parse_type(record_type)?,
+            dnssec_ok: false,
+            checking_disabled: false,
+        })
+    }
+
+    /// The question of a query somebody sent; `None` unless it is exactly one, of class IN.
+    pub fn of(query: &Message) -> Option<Self> {
+        let [question] = query.queries.as_slice() else {
+            return None;
+        };
+        (question.query_class() == DNSClass::IN).then(|| Self {
+            name: question.name().clone(),
+            record_type: question.query_type(),
+            dnssec_ok: query
+                .edns
+                .as_ref()
+                .is_some_and(|edns| edns.flags().dnssec_ok),
+            checking_disabled: query.metadata.checking_disabled,
+        })
+    }
+
+    /// The name as text, with its final dot.
+    pub fn name_text(&self) -> String {
+        self.name.to_ascii()
+    }
+
+    /// The type as text; RFC 3597 section 5 for those without a name.
+    pub fn type_text(&self) -> String {
+        match self.record_type {
+            RecordType::Unknown(number) => format!("TYPE{number}"),
+            known => known.to_string(),
+        }
+    }
+}
+
+fn parse_type(text: &str) -> Result<RecordType, QuestionError> {
+    let upper = text.to_ascii_uppercase();
+    if let Some(number) = upper
+        .strip_prefix("TYPE")
+        .and_then(|number| number.parse::<u16>().ok())
+    {
+        return Ok(RecordType::from(number));
+    }
+    RecordType::from_str(&upper).map_err(|_| QuestionError::Type(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_case_and_adds_the_final_dot() {
+        let question = Question::parse("Example.Resolab.TEST", "https").unwrap();
+        assert_eq!(question.name_text(), "Example.Resolab.TEST.");
+        assert_eq!(question.type_text(), "HTTPS");
+        assert_eq!(Question::parse(".", "NS").unwrap().name_text(), ".");
+    }
+
+    #[test]
+    fn types_have_numbers_too() {
+        assert_eq!(
+            Question::parse("a.test", "TYPE65").unwrap().record_type,
+            RecordType::HTTPS
+        );
+        assert_eq!(
+            Question::parse("a.test", "TYPE4711").unwrap().type_text(),
+            "TYPE4711"
+        );
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let long = "a".repeat(64);
+        let name = Question::parse(&long, "A").unwrap_err().to_string();
+        assert!(name.contains(&long), "{name}");
+        let record_type = Question::parse("a.test", "FOO").unwrap_err().to_string();
+        assert!(record_type.contains("\"FOO\""), "{record_type}");
+    }
+}

@@ -1,0 +1,259 @@
+//! The address of a resolver, a URL: `udp:// tcp:// tls:// https:// h3:// quic://`; a bare address
+//! is UDP.
+//! Not for: turning host names into addresses; that is `bootstrap`.
+
+use resolab_record::DnsTransport;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use thiserror::Error;
+use url::Url;
+
+/// Path of DoH when the URL has none (RFC 8484 leaves it to a template; everybody uses this one).
+const DEFAULT_DOH_PATH: &str = "/dns-query";
+
+/// Why a text is no resolver address.
+#[derive(Debug, Error)]
+pub enum ResolverAddressError {
+    /// Not a URL at all.
+    #[error("read resolver {text:?}: {reason}; give an address or a URL like quic://dns.example")]
+    NotAUrl {
+        /// As given.
+        text: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// A scheme that means no transport here.
+    #[error(
+        "read resolver {text:?}: no transport is called {scheme:?}; \
+         use udp, tcp, tls, https, h3 or quic"
+    )]
+    Scheme {
+        /// As given.
+        text: String,
+        /// Its scheme.
+        scheme: String,
+    },
+    /// Parts that mean nothing for a resolver.
+    #[error("read resolver {text:?}: {part} has no meaning there")]
+    Part {
+        /// As given.
+        text: String,
+        /// Which.
+        part: &'static str,
+    },
+}
+
+/// A resolver, and how to reach it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolverAddress {
+    /// The URL as given; `udp://` in front of a bare address.
+    pub url: String,
+    /// Transport.
+    pub transport: DnsTransport,
+    /// Host name or address, without brackets.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Path and query of DoH, `{?dns}` removed.
+    pub path: String,
+}
+
+impl ResolverAddress {
+    /// The host as an address, if it is one.
+    pub fn ip(&self) -> Option<IpAddr> {
+        self.host.parse().ok()
+    }
+
+    /// Host and port as they stand in a DoH request, the port only when it is not 443.
+    pub fn authority(&self) -> String {
+        let host = match self.ip() {
+            Some(IpAddr::V6(address)) => format!("[{address}]"),
+            _ => self.host.clone(),
+        };
+        if self.port == 443 {
+            host
+        } else {
+            format!("{host}:{}", self.port)
+        }
+    }
+
+    fn bare(text: &str) -> Option<Self> {
+        let (ip, port) = match (text.parse::<SocketAddr>(), text.parse::<IpAddr>()) {
+            (Ok(address), _) => (address.ip(), address.port()),
+            (_, Ok(ip)) => (ip, default_port(DnsTransport::Doudp)),
+            _ => return None,
+        };
+        Some(Self {
+            url: format!("udp://{}", SocketAddr::new(ip, port)),
+            transport: DnsTransport::Doudp,
+            host: ip.to_string(),
+            port,
+            path: String::new(),
+        })
+    }
+}
+
+impl FromStr for ResolverAddress {
+    type Err = ResolverAddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(bare) = Self::bare(text) {
+            return Ok(bare);
+        }
+        let not_a_url = |reason: String| ResolverAddressError::NotAUrl {
+            text: text.into(),
+            reason,
+        };
+        let url = Url::parse(text).map_err(|error| not_a_url(error.to_string()))?;
+        let transport = transport_of(url.scheme()).ok_or_else(|| ResolverAddressError::Scheme {
+            text: text.to_owned(),
+            scheme: url.scheme().to_owned(),
+        })?;
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| not_a_url("it has no host".to_owned()))?;
+        Ok(Self {
+            url: text.to_owned(),
+            transport,
+            host: host
+                .trim_start_matches('[')
+                .trim_end_matches(']')
+                .to_owned(),
+            port: url.port().unwrap_or(default_port(transport)),
+            path: path_of(&url, transport, text)?,
+        })
+    }
+}
+
+impl fmt::Display for ResolverAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.url)
+    }
+}
+
+fn transport_of(scheme: &str) -> Option<DnsTransport> {
+    Some(match scheme {
+        "udp" => DnsTransport::Doudp,
+        "tcp" => DnsTransport::Dotcp,
+        "tls" => DnsTransport::Dot,
+        "https" => DnsTransport::Doh,
+        "h3" => DnsTransport::Doh3,
+        "quic" => DnsTransport::Doq,
+        _ => return None,
+    })
+}
+
+/// RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC 9250 section 4.1.1.
+fn default_port(transport: DnsTransport) -> u16 {
+    match transport {
+        DnsTransport::Doudp | DnsTransport::Dotcp => 53,
+        DnsTransport::Dot | DnsTransport::Doq => 853,
+        DnsTransport::Doh | DnsTransport::Doh3 => 443,
+    }
+}
+
+fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, ResolverAddressError> {
+    let wrong = |part| ResolverAddressError::Part {
+        text: text.to_owned(),
+        part,
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("a user name"));
+    }
+    if url.fragment().is_some() {
+        return Err(wrong("a fragment"));
+    }
+    if !matches!(transport, DnsTransport::Doh | DnsTransport::Doh3) {
+        let is_plain = matches!(url.path(), "" | "/") && url.query().is_none();
+        return if is_plain {
+            Ok(String::new())
+        } else {
+            Err(wrong("a path"))
+        };
+    }
+    if url.query().is_some_and(|query| query != "dns}") {
+        return Err(wrong("a query"));
+    }
+    // A URI template's `{?dns}` reaches us as `{` or `%7B` and the query `dns}`.
+    let path = url.path().trim_end_matches("%7B").trim_end_matches('{');
+    Ok(if matches!(path, "" | "/") {
+        DEFAULT_DOH_PATH.to_owned()
+    } else {
+        path.to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> ResolverAddress {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn schemes_and_default_ports() {
+        for (text, transport, port) in [
+            ("udp://10.77.0.1", DnsTransport::Doudp, 53),
+            ("tcp://10.77.0.1", DnsTransport::Dotcp, 53),
+            ("tls://dns.resolab.test", DnsTransport::Dot, 853),
+            ("https://dns.resolab.test", DnsTransport::Doh, 443),
+            ("h3://dns.resolab.test/", DnsTransport::Doh3, 443),
+            ("quic://dns.resolab.test", DnsTransport::Doq, 853),
+            ("quic://dns.resolab.test:8853", DnsTransport::Doq, 8853),
+        ] {
+            let address = parse(text);
+            assert_eq!(
+                (address.transport, address.port),
+                (transport, port),
+                "{text}"
+            );
+            assert_eq!(address.url, text);
+        }
+        assert_eq!(parse("h3://dns.resolab.test").path, "/dns-query");
+        assert_eq!(parse("https://dns.example/q/x").path, "/q/x");
+        assert_eq!(
+            parse("https://dns.example/dns-query{?dns}").path,
+            "/dns-query"
+        );
+    }
+
+    #[test]
+    fn a_bare_address_is_udp() {
+        let address = parse("9.9.9.9");
+        assert_eq!(
+            (address.url.as_str(), address.port),
+            ("udp://9.9.9.9:53", 53)
+        );
+        assert_eq!(parse("127.0.0.1:5300").port, 5300);
+        let address = parse("[::1]:5300");
+        assert_eq!((address.host.as_str(), address.port), ("::1", 5300));
+        assert_eq!(parse("2620:fe::fe").host, "2620:fe::fe");
+    }
+
+    #[test]
+    fn version_6_addresses_lose_their_brackets() {
+        let address = parse("quic://[2620:fe::fe]:8853");
+        assert_eq!(address.ip(), Some("2620:fe::fe".parse().unwrap()));
+        assert_eq!(parse("https://[::1]").authority(), "[::1]");
+        assert_eq!(parse("https://[::1]:8443").authority(), "[::1]:8443");
+        assert_eq!(parse("h3://dns.example").authority(), "dns.example");
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        for (text, says) in [
+            ("dns.example", "give an address or a URL"),
+            ("sdns://AgcAAAA", "\"sdns\""),
+            ("quic://", "no host"),
+            ("quic://dns.example/x", "a path"),
+            ("https://me@dns.example/", "a user name"),
+            ("https://dns.example/?x=1", "a query"),
+            ("tls://dns.example#x", "a fragment"),
+            ("udp://1.2.3.4:99999", "invalid port"),
+        ] {
+            let error = text.parse::<ResolverAddress>().unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains(text), "{error}");
+        }
+    }
+}

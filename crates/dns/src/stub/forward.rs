@@ -1,0 +1,77 @@
+//! One query through the stub: read, ask upstream, answer, then record.
+
+use super::Service;
+use super::listen::Client;
+use super::reply::{failed, forwarded};
+use crate::asking::{Asking, Outcome};
+use crate::question::Question;
+use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
+use resolab_record::{ForwardedFor, QueryPurpose, Record};
+use resolab_transport::clock::monotonic_ns;
+use std::sync::atomic::Ordering;
+
+impl Service {
+    /// Handle one message that came in at `received_ns`. What is no query gets no record.
+    pub(super) async fn handle(&self, message: Vec<u8>, received_ns: u64, client: Client) {
+        let Ok(query) = Message::from_vec(&message) else {
+            return;
+        };
+        if query.metadata.message_type != MessageType::Query {
+            return;
+        }
+        match question_of(&query) {
+            Ok(question) => self.forward(&query, &question, received_ns, client).await,
+            Err(rcode) => drop(client.send(failed(&query, rcode)).await),
+        }
+    }
+
+    async fn forward(
+        &self,
+        query: &Message,
+        question: &Question,
+        received_ns: u64,
+        client: Client,
+    ) {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
+        let mut outcome = self.upstream.ask(&asking, self.deadline).await;
+        let reply = match &mut outcome.result {
+            Ok(answer) => {
+                let response = std::mem::replace(&mut answer.response.message, Message::query());
+                forwarded(query, response, client.carrier())
+            }
+            Err(_) => failed(query, ResponseCode::ServFail),
+        };
+        let is_sent = client.send(reply).await.is_ok();
+        let answered_ns = is_sent.then(|| monotonic_ns() - received_ns);
+        self.record(
+            &asking,
+            &outcome,
+            sequence,
+            ForwardedFor {
+                client_address: client.address(),
+                answered_ns,
+            },
+        );
+    }
+
+    fn record(
+        &self,
+        asking: &Asking<'_>,
+        outcome: &Outcome,
+        sequence: u64,
+        forwarded_for: ForwardedFor,
+    ) {
+        let purpose = QueryPurpose::Forwarded;
+        let record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
+        // The reader is gone only when the stub is ending.
+        let _ = self.records.send(Record::Query(Box::new(record)));
+    }
+}
+
+fn question_of(query: &Message) -> Result<Question, ResponseCode> {
+    if query.metadata.op_code != OpCode::Query {
+        return Err(ResponseCode::NotImp);
+    }
+    Question::of(query).ok_or(ResponseCode::FormErr)
+}

@@ -1,0 +1,78 @@
+//! The stub: takes plain DNS on a local address and forwards every question over one connection of
+//! any transport, so that programs without encrypted DNS can be measured with it.
+//!
+//! For: one record per forwarded query, with the stub's side of it.
+//! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
+
+mod forward;
+mod listen;
+mod reply;
+mod upstream;
+
+use crate::client::DnsClient;
+use resolab_record::Record;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use tokio::net::{TcpListener, UdpSocket};
+use upstream::Upstream;
+
+/// A stub that is listening.
+pub struct Stub {
+    udp: Arc<UdpSocket>,
+    tcp: TcpListener,
+    service: Arc<Service>,
+}
+
+/// What all forwarded queries share.
+struct Service {
+    upstream: Upstream,
+    deadline: Duration,
+    sequence: AtomicU64,
+    records: Sender<Record>,
+}
+
+impl Stub {
+    /// Listen on UDP and TCP. Records go to `records`, which is written out elsewhere: writing may
+    /// block.
+    pub async fn bind(
+        listen: SocketAddr,
+        client: DnsClient,
+        deadline: Duration,
+        records: Sender<Record>,
+    ) -> io::Result<Self> {
+        let udp = UdpSocket::bind(listen).await?;
+        let tcp = TcpListener::bind(udp.local_addr()?).await?;
+        let service = Service {
+            upstream: Upstream::new(client),
+            deadline,
+            sequence: AtomicU64::new(0),
+            records,
+        };
+        Ok(Self {
+            udp: Arc::new(udp),
+            tcp,
+            service: Arc::new(service),
+        })
+    }
+
+    /// Where it listens.
+    pub fn listen_address(&self) -> io::Result<SocketAddr> {
+        self.udp.local_addr()
+    }
+
+    /// Answer queries until dropped.
+    pub async fn serve(&self) {
+        let datagrams = listen::serve_datagrams(Arc::clone(&self.udp), Arc::clone(&self.service));
+        let streams = listen::serve_streams(&self.tcp, &self.service);
+        tokio::join!(datagrams, streams);
+    }
+
+    /// Close the upstream connection; with `forget_tickets` the next handshake is a full one.
+    pub async fn close_connections(&self, forget_tickets: bool) {
+        self.service.upstream.close(forget_tickets).await;
+    }
+}

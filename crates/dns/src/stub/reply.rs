@@ -1,0 +1,164 @@
+//! What the stub answers: the upstream's response with the client's id, question and EDNS, cut to
+//! what the client can take. Pure.
+
+use crate::message::UDP_PAYLOAD_BYTES;
+use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
+
+/// Largest UDP response to a query without EDNS (RFC 1035 section 4.2.1).
+const PLAIN_UDP_BYTES: usize = 512;
+
+/// How a query came in, which limits what can go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carrier {
+    Udp,
+    Tcp,
+}
+
+/// The upstream's response, as the client wants it.
+pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier) -> Vec<u8> {
+    response.metadata.id = query.metadata.id;
+    response.metadata.recursion_desired = query.metadata.recursion_desired;
+    response.metadata.checking_disabled = query.metadata.checking_disabled;
+    response.queries.clone_from(&query.queries);
+    // EDNS is between neighbours (RFC 6891 section 6.2.6); padding must not leak into plain DNS.
+    response.edns = own_edns(query);
+    if response.edns.is_none() && response.metadata.response_code.high() > 0 {
+        // An extended code needs EDNS to be said.
+        response.metadata.response_code = ResponseCode::ServFail;
+    }
+    let Ok(bytes) = response.to_vec() else {
+        return failed(query, ResponseCode::ServFail);
+    };
+    if bytes.len() <= limit(query, carrier) {
+        return bytes;
+    }
+    let mut cut = empty_response(query);
+    cut.metadata = response.metadata;
+    cut.metadata.truncation = true;
+    cut.to_vec().unwrap_or_default()
+}
+
+/// A response with nothing but a code.
+pub(super) fn failed(query: &Message, rcode: ResponseCode) -> Vec<u8> {
+    let mut response = empty_response(query);
+    response.metadata.response_code = rcode;
+    response.to_vec().unwrap_or_default()
+}
+
+fn empty_response(query: &Message) -> Message {
+    let metadata = query.metadata;
+    let mut response = Message::new(metadata.id, MessageType::Response, metadata.op_code);
+    response.metadata.recursion_desired = metadata.recursion_desired;
+    response.metadata.recursion_available = true;
+    response.queries.clone_from(&query.queries);
+    response.edns = own_edns(query);
+    response
+}
+
+/// EDNS of our own, only for those who speak it (RFC 6891 section 7).
+fn own_edns(query: &Message) -> Option<Edns> {
+    let asked = query.edns.as_ref()?;
+    let mut edns = Edns::new();
+    edns.set_max_payload(UDP_PAYLOAD_BYTES);
+    edns.set_dnssec_ok(asked.flags().dnssec_ok);
+    Some(edns)
+}
+
+fn limit(query: &Message, carrier: Carrier) -> usize {
+    match (carrier, &query.edns) {
+        (Carrier::Tcp, _) => usize::from(u16::MAX),
+        (Carrier::Udp, None) => PLAIN_UDP_BYTES,
+        (Carrier::Udp, Some(edns)) => usize::from(edns.max_payload()).max(PLAIN_UDP_BYTES),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::build_query;
+    use crate::question::Question;
+    use hickory_proto::rr::rdata::TXT;
+    use hickory_proto::rr::rdata::opt::EdnsOption;
+    use hickory_proto::rr::{RData, Record};
+
+    fn query(name: &str, with_edns: bool) -> Message {
+        let question = Question::parse(name, "TXT").unwrap();
+        let mut query = Message::from_vec(&build_query(&question, 4711, false).unwrap()).unwrap();
+        if !with_edns {
+            query.edns = None;
+        }
+        query
+    }
+
+    fn upstream(records: usize) -> Message {
+        let mut response = query("a.test", true).into_response();
+        response.metadata.id = 0;
+        let mut edns = Edns::new();
+        edns.options_mut()
+            .insert(EdnsOption::Unknown(12, vec![0; 300]));
+        response.edns = Some(edns);
+        for _ in 0..records {
+            let data = RData::TXT(TXT::new(vec!["x".repeat(100)]));
+            response.add_answer(Record::from_rdata("a.test.".parse().unwrap(), 60, data));
+        }
+        response
+    }
+
+    fn reply(query: &Message, records: usize, carrier: Carrier) -> Message {
+        Message::from_vec(&forwarded(query, upstream(records), carrier)).unwrap()
+    }
+
+    #[test]
+    fn id_and_question_are_the_clients() {
+        let query = query("A.tEst", true);
+        let reply = reply(&query, 1, Carrier::Udp);
+        assert_eq!(reply.metadata.id, 4711);
+        assert_eq!(reply.queries[0].name().to_ascii(), "A.tEst.");
+        assert_eq!(reply.answers.len(), 1);
+    }
+
+    #[test]
+    fn padding_stops_here_and_edns_is_for_those_who_ask() {
+        assert_eq!(reply(&query("a.test", false), 1, Carrier::Udp).edns, None);
+        let edns = reply(&query("a.test", true), 1, Carrier::Udp).edns.unwrap();
+        assert!(edns.options().as_ref().is_empty());
+        assert_eq!(edns.max_payload(), UDP_PAYLOAD_BYTES);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_but_not_on_tcp() {
+        for (with_edns, records, carrier, is_cut) in [
+            (false, 4, Carrier::Udp, false),
+            (false, 5, Carrier::Udp, true),
+            (true, 5, Carrier::Udp, false),
+            (true, 12, Carrier::Udp, true),
+            (false, 12, Carrier::Tcp, false),
+        ] {
+            let reply = reply(&query("a.test", with_edns), records, carrier);
+            assert_eq!(
+                reply.metadata.truncation, is_cut,
+                "{with_edns} {records} {carrier:?}"
+            );
+            assert_eq!(reply.answers.len(), if is_cut { 0 } else { records });
+            assert_eq!(reply.queries.len(), 1);
+        }
+    }
+
+    #[test]
+    fn codes_that_need_edns_become_servfail_without_it() {
+        let mut response = upstream(0);
+        response.metadata.response_code = ResponseCode::BADVERS;
+        let bytes = forwarded(&query("a.test", false), response, Carrier::Udp);
+        let reply = Message::from_vec(&bytes).unwrap();
+        assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+    }
+
+    #[test]
+    fn a_failure_echoes_the_question() {
+        let reply =
+            Message::from_vec(&failed(&query("A.test", false), ResponseCode::ServFail)).unwrap();
+        assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+        assert_eq!((reply.metadata.id, reply.edns.is_none()), (4711, true));
+        assert_eq!(reply.queries[0].name().to_ascii(), "A.test.");
+    }
+}

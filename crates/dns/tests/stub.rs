@@ -1,0 +1,303 @@
+//! The stub between a plain DNS client and a resolver on loopback.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use hickory_proto::op::{Message, ResponseCode};
+use resolab_dns::message::{build_query, check_echo};
+use resolab_dns::stub::Stub;
+use resolab_dns::{ClientOptions, DnsClient, Question};
+use resolab_record::{
+    ConnectionState, Failure, HandshakeMode, QueryPurpose, QueryRecord, Record, TicketPolicy,
+};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use support::{TestResolver, client};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+
+struct Running {
+    stub: Arc<Stub>,
+    address: SocketAddr,
+    records: Receiver<Record>,
+}
+
+async fn start(client: DnsClient, deadline_ms: u64) -> Running {
+    let (sender, records) = channel();
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let deadline = Duration::from_millis(deadline_ms);
+    let stub = Arc::new(Stub::bind(listen, client, deadline, sender).await.unwrap());
+    let address = stub.listen_address().unwrap();
+    let serving = Arc::clone(&stub);
+    tokio::spawn(async move { serving.serve().await });
+    Running {
+        stub,
+        address,
+        records,
+    }
+}
+
+impl Running {
+    async fn ask(&self, name: &str, id: u16) -> Message {
+        self.ask_raw(&plain_query(name, id)).await
+    }
+
+    async fn ask_raw(&self, query: &[u8]) -> Message {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket.send_to(query, self.address).await.unwrap();
+        let mut buffer = vec![0; 4096];
+        let received = tokio::time::timeout(Duration::from_secs(5), socket.recv(&mut buffer));
+        let length = received.await.unwrap().unwrap();
+        check_echo(query, &buffer[..length]).unwrap();
+        Message::from_vec(&buffer[..length]).unwrap()
+    }
+
+    async fn records(&self, count: usize) -> Vec<QueryRecord> {
+        let mut found = Vec::new();
+        let give_up = Instant::now() + Duration::from_secs(5);
+        while found.len() < count && Instant::now() < give_up {
+            match self.records.try_recv() {
+                Ok(Record::Query(record)) => found.push(*record),
+                _ => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+        assert_eq!(found.len(), count);
+        found
+    }
+}
+
+/// As an old stub resolver asks: no EDNS.
+fn plain_query(name: &str, id: u16) -> Vec<u8> {
+    let question = Question::parse(name, "A").unwrap();
+    let mut query = Message::from_vec(&build_query(&question, id, false).unwrap()).unwrap();
+    query.edns = None;
+    query.to_vec().unwrap()
+}
+
+fn has_setup(record: &QueryRecord) -> bool {
+    record.tcp_connect_end_ns.is_some() || record.quic_handshake_end_ns.is_some()
+}
+
+#[tokio::test]
+async fn two_queries_at_once_share_one_connection() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["tcp", "tls", "https", "h3", "quic"] {
+        let before = resolver.connections();
+        let stub = start(resolver.client(scheme, ClientOptions::default()), 5000).await;
+        let (first, second) = tokio::join!(stub.ask("A.tEst", 7), stub.ask("b.test", 7));
+        assert_eq!(first.queries[0].name().to_ascii(), "A.tEst.");
+        assert_eq!((first.metadata.id, first.answers.len()), (7, 1), "{scheme}");
+        assert_eq!(second.answers.len(), 1, "{scheme}");
+        assert!(first.edns.is_none());
+        let records = stub.records(2).await;
+        for record in &records {
+            assert_eq!(
+                record.failure, None,
+                "{scheme}: {:?}",
+                record.failure_detail
+            );
+            assert_eq!(record.purpose, QueryPurpose::Forwarded);
+            // A TCP connect on loopback may be over before the second query is read.
+            let is_cold = record.connection == Some(ConnectionState::Cold);
+            assert!(
+                is_cold || (scheme == "tcp" && !has_setup(record)),
+                "{scheme}"
+            );
+            let answered_ns = record.forwarded_for.as_ref().unwrap().answered_ns;
+            assert!(answered_ns > record.query_response_time_ns, "{scheme}");
+        }
+        let opened = records.iter().filter(|record| has_setup(record)).count();
+        assert_eq!(opened, 1, "{scheme}");
+        stub.ask("c.test", 8).await;
+        let record = stub.records(1).await.remove(0);
+        assert_eq!(
+            (record.connection, record.sequence),
+            (Some(ConnectionState::Warm), 2)
+        );
+        assert!(!has_setup(&record));
+        assert_eq!(resolver.connections(), before + 1, "{scheme}");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_upstream_is_servfail_within_the_deadline() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let options = ClientOptions {
+        ca_file: Some(resolver.ca_file.clone()),
+        ..ClientOptions::default()
+    };
+    for (url, failure) in [
+        ("udp://127.0.0.1:9", Failure::QueryRefused),
+        ("tls://127.0.0.1:9", Failure::TcpConnectRefused),
+        ("quic://127.0.0.1:9", Failure::QuicHandshakeTimeout),
+    ] {
+        let stub = start(client(url, &options), 300).await;
+        let begun = Instant::now();
+        let (first, second) = tokio::join!(stub.ask("a.test", 1), stub.ask("b.test", 2));
+        assert!(begun.elapsed() < Duration::from_millis(1500), "{url}");
+        for reply in [first, second] {
+            assert_eq!(
+                reply.metadata.response_code,
+                ResponseCode::ServFail,
+                "{url}"
+            );
+            assert_eq!(reply.queries.len(), 1);
+        }
+        for record in stub.records(2).await {
+            assert_eq!(
+                record.failure,
+                Some(failure),
+                "{url}: {:?}",
+                record.failure_detail
+            );
+            assert!(record.forwarded_for.unwrap().answered_ns.is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_silent_upstream_is_servfail_and_its_connection_not_used_again() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let stub = start(resolver.client("quic", ClientOptions::default()), 300).await;
+    stub.ask("a.test", 1).await;
+    let reply = stub.ask("silent.test", 2).await;
+    assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+    stub.ask("a.test", 3).await;
+    let records = stub.records(3).await;
+    assert_eq!(records[1].failure, Some(Failure::QueryTimeout));
+    assert_eq!(records[1].connection, Some(ConnectionState::Warm));
+    assert_eq!(records[2].connection, Some(ConnectionState::Cold));
+    assert_eq!(resolver.connections(), 2);
+}
+
+#[tokio::test]
+async fn upstream_codes_are_passed_on() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let stub = start(resolver.client("udp", ClientOptions::default()), 5000).await;
+    let reply = stub.ask("servfail.test", 1).await;
+    assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+    let record = stub.records(1).await.remove(0);
+    assert_eq!(record.failure, Some(Failure::DnsRcode));
+    assert_eq!(record.rcode.as_deref(), Some("SERVFAIL"));
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_had_by_tcp() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let stub = start(resolver.client("https", ClientOptions::default()), 5000).await;
+    let cut = stub.ask("large.test", 1).await;
+    assert!(cut.metadata.truncation && cut.answers.is_empty());
+    let mut stream = TcpStream::connect(stub.address).await.unwrap();
+    for id in [1_u16, 2] {
+        let query = plain_query("large.test", id);
+        stream.write_u16(query.len() as u16).await.unwrap();
+        stream.write_all(&query).await.unwrap();
+    }
+    for _ in 0..2 {
+        let mut reply = vec![0; usize::from(stream.read_u16().await.unwrap())];
+        stream.read_exact(&mut reply).await.unwrap();
+        let reply = Message::from_vec(&reply).unwrap();
+        assert!(matches!(reply.metadata.id, 1 | 2) && !reply.metadata.truncation);
+        assert_eq!(reply.answers.len(), 10);
+    }
+    stub.records(3).await;
+}
+
+#[tokio::test]
+async fn closing_makes_the_next_query_open_and_forgetting_makes_it_full() {
+    let resolver = TestResolver::start(TicketPolicy::EarlyData).await;
+    for scheme in ["tls", "https", "h3", "quic"] {
+        let options = ClientOptions {
+            handshake_mode: HandshakeMode::ZeroRtt,
+            ..ClientOptions::default()
+        };
+        let stub = start(resolver.client(scheme, options), 5000).await;
+        let mut modes = Vec::new();
+        for (id, forget_tickets) in [(1, false), (2, true), (3, false)] {
+            stub.ask("a.test", id).await;
+            let record = stub.records(1).await.remove(0);
+            assert_eq!(record.connection, Some(ConnectionState::Cold), "{scheme}");
+            modes.push(record.handshake_mode.unwrap());
+            // Tickets follow the answer.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            stub.stub.close_connections(forget_tickets).await;
+        }
+        let expected = [
+            HandshakeMode::Full,
+            HandshakeMode::ZeroRtt,
+            HandshakeMode::Full,
+        ];
+        assert_eq!(modes, expected, "{scheme}");
+    }
+}
+
+#[tokio::test]
+async fn closing_fails_what_waits_at_once() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["tls", "https", "h3", "quic"] {
+        let stub = start(resolver.client(scheme, ClientOptions::default()), 3000).await;
+        let close = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            stub.stub.close_connections(false).await;
+        };
+        let begun = Instant::now();
+        let (reply, ()) = tokio::join!(stub.ask("silent.test", 1), close);
+        assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+        assert!(begun.elapsed() < Duration::from_millis(1500), "{scheme}");
+        let failure = stub.records(1).await.remove(0).failure;
+        assert_eq!(failure, Some(Failure::QueryConnectionClosed), "{scheme}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_the_resolver_closed_is_opened_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("tcp://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        // One answer a connection.
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let Ok(length) = stream.read_u16().await else {
+                continue;
+            };
+            let mut query = vec![0; usize::from(length)];
+            stream.read_exact(&mut query).await.unwrap();
+            let answer = support::answer(&query, false).unwrap();
+            stream.write_u16(answer.len() as u16).await.unwrap();
+            stream.write_all(&answer).await.unwrap();
+        }
+    });
+    let stub = start(client(&url, &ClientOptions::default()), 5000).await;
+    for id in 1..4 {
+        let reply = stub.ask("a.test", id).await;
+        assert_eq!(reply.metadata.response_code, ResponseCode::NoError);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for record in stub.records(3).await {
+        assert_eq!(record.connection, Some(ConnectionState::Cold));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_question_is_refused_or_passed_over() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let stub = start(resolver.client("udp", ClientOptions::default()), 5000).await;
+    let mut update = plain_query("a.test", 9);
+    update[2] |= 5 << 3;
+    let reply = stub.ask_raw(&update).await;
+    assert_eq!(reply.metadata.response_code, ResponseCode::NotImp);
+    let mut chaos = plain_query("a.test", 9);
+    *chaos.last_mut().unwrap() = 3;
+    let reply = stub.ask_raw(&chaos).await;
+    assert_eq!(reply.metadata.response_code, ResponseCode::FormErr);
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let mut response = plain_query("a.test", 9);
+    response[2] |= 0x80;
+    for nonsense in [&b"nonsense"[..], &response] {
+        socket.send_to(nonsense, stub.address).await.unwrap();
+    }
+    let waited = tokio::time::timeout(Duration::from_millis(100), socket.recv(&mut [0; 64])).await;
+    assert!(waited.is_err());
+}

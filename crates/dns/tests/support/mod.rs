@@ -1,0 +1,309 @@
+//! A resolver on loopback that speaks all six transports, just enough to test clients: every name
+//! has the address 192.0.2.7, but some names make trouble. Not for: being correct otherwise.
+#![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
+
+use bytes::{Buf, Bytes, BytesMut};
+use h2::server::SendResponse;
+use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::rdata::{A, TXT};
+use hickory_proto::rr::{RData, Record};
+use http::{Request, Response};
+use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::{ClientOptions, DnsClient};
+use resolab_http::server_quic::ServerQuic;
+use resolab_record::TicketPolicy;
+use resolab_transport::server::{
+    CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TlsStream,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UdpSocket};
+
+pub const HOST: &str = "dns.resolab.test";
+
+static FOLDER_NUMBER: AtomicU32 = AtomicU32::new(0);
+
+pub struct TestResolver {
+    pub policies: Arc<ServerPolicies>,
+    /// TCP and QUIC connections accepted so far.
+    pub connection_count: Arc<AtomicUsize>,
+    pub ca_file: PathBuf,
+    folder: PathBuf,
+    urls: Vec<(&'static str, String)>,
+}
+
+impl Drop for TestResolver {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl TestResolver {
+    pub async fn start(policy: TicketPolicy) -> Self {
+        let number = FOLDER_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder =
+            std::env::temp_dir().join(format!("resolab-dns-{}-{number}", std::process::id()));
+        let authority = CertificateAuthority::open_or_create(&folder).unwrap();
+        let policies = Arc::new(ServerPolicies::new(policy));
+        policies.add_name(HOST, authority.issue(&[HOST.to_owned()]).unwrap(), policy);
+        let connection_count = Arc::new(AtomicUsize::new(0));
+        let mut resolver = Self {
+            policies,
+            connection_count,
+            ca_file: authority.certificate_file().to_owned(),
+            folder,
+            urls: Vec::new(),
+        };
+        resolver.serve_udp_and_tcp().await;
+        for (scheme, alpn) in [("tls", "dot"), ("https", "h2")] {
+            resolver.serve_tls(scheme, alpn).await;
+        }
+        for (scheme, alpn) in [("quic", "doq"), ("h3", "h3")] {
+            resolver.serve_quic(scheme, alpn);
+        }
+        resolver
+    }
+
+    pub fn url(&self, scheme: &str) -> &str {
+        &self
+            .urls
+            .iter()
+            .find(|(known, _)| *known == scheme)
+            .unwrap()
+            .1
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connection_count.load(Ordering::SeqCst)
+    }
+
+    pub fn client(&self, scheme: &str, options: ClientOptions) -> DnsClient {
+        let options = ClientOptions {
+            ca_file: Some(self.ca_file.clone()),
+            ..options
+        };
+        client(self.url(scheme), &options)
+    }
+
+    async fn serve_udp_and_tcp(&mut self) {
+        let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = udp.local_addr().unwrap();
+        let tcp = TcpListener::bind(address).await.unwrap();
+        self.urls.push(("udp", format!("udp://{address}")));
+        self.urls.push(("tcp", format!("tcp://{address}")));
+        tokio::spawn(async move {
+            let mut buffer = [0; 4096];
+            loop {
+                let (length, from) = udp.recv_from(&mut buffer).await.unwrap();
+                if let Some(answer) = answer(&buffer[..length], true) {
+                    udp.send_to(&answer, from).await.unwrap();
+                }
+            }
+        });
+        let count = Arc::clone(&self.connection_count);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = tcp.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(serve_framed(stream));
+            }
+        });
+    }
+
+    async fn serve_tls(&mut self, scheme: &'static str, alpn: &'static str) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        self.urls
+            .push((scheme, format!("{scheme}://{HOST}:{port}")));
+        let (policies, count) = (
+            Arc::clone(&self.policies),
+            Arc::clone(&self.connection_count),
+        );
+        tokio::spawn(async move {
+            while let Ok((tcp, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tcp.set_nodelay(true).unwrap();
+                let policies = Arc::clone(&policies);
+                tokio::spawn(async move {
+                    let alpns = [alpn.as_bytes().to_vec()];
+                    let stream = TlsStream::accept(tcp, &policies, &alpns, Arc::default()).await;
+                    match stream {
+                        Ok(stream) if alpn == "h2" => serve_h2(stream).await,
+                        Ok(stream) => serve_framed(stream).await,
+                        Err(_) => (),
+                    }
+                });
+            }
+        });
+    }
+
+    fn serve_quic(&mut self, scheme: &'static str, alpn: &'static str) {
+        let settings = QuicSettings {
+            max_bidi_streams_count: 10,
+            max_uni_streams_count: 3,
+            idle_timeout: Duration::from_secs(10),
+        };
+        let listener = QuicListener::bind(
+            "127.0.0.1:0".parse().unwrap(),
+            vec![alpn.as_bytes().to_vec()],
+            Arc::clone(&self.policies),
+            &settings,
+        )
+        .unwrap();
+        let port = listener.local_address().unwrap().port();
+        self.urls
+            .push((scheme, format!("{scheme}://{HOST}:{port}")));
+        let count = Arc::clone(&self.connection_count);
+        tokio::spawn(async move {
+            while let Some(arrival) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(async move {
+                    match arrival.start().await {
+                        Ok(connection) if alpn == "h3" => serve_h3(connection).await,
+                        Ok(connection) => serve_doq(connection).await,
+                        Err(_) => (),
+                    }
+                });
+            }
+        });
+    }
+}
+
+pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
+    let given = GivenAddresses::parse(&[format!("{HOST}=127.0.0.1")]).unwrap();
+    let resolver = url.parse().unwrap();
+    let located = given.locate(&resolver).unwrap();
+    DnsClient::new(resolver, located, options).unwrap()
+}
+
+/// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
+/// `large.*` has an answer too large for UDP.
+pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
+    let query = Message::from_vec(query).unwrap();
+    let name = query.queries[0].name().clone();
+    let text = name.to_ascii().to_ascii_lowercase();
+    let mut answer = query.into_response();
+    let mut data = vec![RData::A(A::new(192, 0, 2, 7))];
+    if text.starts_with("silent.") {
+        return None;
+    } else if text.starts_with("servfail.") {
+        answer.metadata.response_code = ResponseCode::ServFail;
+        data.clear();
+    } else if text.starts_with("other.") {
+        answer.queries[0].set_name("another.test.".parse().unwrap());
+    } else if text.starts_with("large.") {
+        answer.metadata.truncation = is_udp;
+        data = (0..10)
+            .map(|_| RData::TXT(TXT::new(vec!["x".repeat(200)])))
+            .collect();
+        data.truncate(if is_udp { 0 } else { 10 });
+    }
+    for data in data {
+        answer.add_answer(Record::from_rdata(name.clone(), 60, data));
+    }
+    Some(answer.to_vec().unwrap())
+}
+
+async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
+    while let Ok(length) = stream.read_u16().await {
+        let mut query = vec![0; usize::from(length)];
+        if stream.read_exact(&mut query).await.is_err() {
+            return;
+        }
+        if let Some(answer) = answer(&query, false) {
+            let framed = [&(answer.len() as u16).to_be_bytes()[..], &answer].concat();
+            if stream.write_all(&framed).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn response() -> Response<()> {
+    Response::builder()
+        .header("content-type", "application/dns-message")
+        .body(())
+        .unwrap()
+}
+
+async fn serve_h2(stream: TlsStream) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else {
+        return;
+    };
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        tokio::spawn(answer_h2(request, respond));
+    }
+}
+
+async fn answer_h2(request: Request<h2::RecvStream>, mut respond: SendResponse<Bytes>) {
+    let (head, mut stream) = request.into_parts();
+    let mut body = BytesMut::new();
+    while let Some(Ok(chunk)) = stream.data().await {
+        body.extend_from_slice(&chunk);
+    }
+    let query = if head.method == http::Method::GET {
+        from_uri(&head.uri)
+    } else {
+        body.to_vec()
+    };
+    match answer(&query, false) {
+        Some(answer) => {
+            let mut send = respond.send_response(response(), false).unwrap();
+            let _ = send.send_data(answer.into(), true);
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn from_uri(uri: &http::Uri) -> Vec<u8> {
+    use base64::Engine;
+    let text = uri.query().unwrap().strip_prefix("dns=").unwrap();
+    base64::engine::general_purpose::URL_SAFE_NO_PAD
+        .decode(text)
+        .unwrap()
+}
+
+async fn serve_h3(connection: quinn::Connection) {
+    let (transport, _) = ServerQuic::new(connection);
+    let Ok(mut connection) = h3::server::Connection::<_, Bytes>::new(transport).await else {
+        return;
+    };
+    while let Ok(Some(resolver)) = connection.accept().await {
+        tokio::spawn(async move {
+            let (_, mut stream) = resolver.resolve_request().await.unwrap();
+            let mut body = Vec::new();
+            while let Ok(Some(mut chunk)) = stream.recv_data().await {
+                body.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
+            }
+            let Some(answer) = answer(&body, false) else {
+                return std::future::pending().await;
+            };
+            stream.send_response(response()).await.unwrap();
+            stream.send_data(answer.into()).await.unwrap();
+            stream.finish().await.unwrap();
+        });
+    }
+}
+
+async fn serve_doq(connection: quinn::Connection) {
+    while let Ok((mut send, mut receive)) = connection.accept_bi().await {
+        tokio::spawn(async move {
+            let Ok(query) = receive.read_to_end(65_537).await else {
+                return;
+            };
+            assert_eq!(query[2..4], [0, 0], "RFC 9250 section 4.2.1: the id is 0");
+            let Some(answer) = answer(&query[2..], false) else {
+                return std::future::pending().await;
+            };
+            send.write_all(&(answer.len() as u16).to_be_bytes())
+                .await
+                .unwrap();
+            // In two pieces, so that a client must put them together.
+            tokio::task::yield_now().await;
+            send.write_all(&answer).await.unwrap();
+            send.finish().unwrap();
+        });
+    }
+}
