@@ -10,6 +10,7 @@ to the context as well and go with the sockets.
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 
 from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session
 from resolab.browser.page import Page
@@ -24,13 +25,21 @@ SETTLE_S = 0.05
 DISPOSE_TIMEOUT_S = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Internals:
+    """The browser's own page, open in a context."""
+
+    target_id: str
+    session: Session
+
+
 class Context:
     """A fresh context with a tab to measure in, one to warm up in, and the internals page."""
 
     def __init__(self, connection: Connection, context_id: str) -> None:
         self._connection = connection
         self._context_id = context_id
-        self._internals: asyncio.Task[Session] | None = None
+        self._internals: asyncio.Task[_Internals] | None = None
 
     @classmethod
     async def create(cls, connection: Connection) -> "Context":
@@ -54,19 +63,27 @@ class Context:
             raise AssertionError("just prepared")
         internals = await self._internals
         await page.session.call("Network.clearBrowserCache")
-        await internals.call("Runtime.evaluate", {"expression": CLEAR_SCRIPT})
+        await internals.session.call("Runtime.evaluate", {"expression": CLEAR_SCRIPT})
+        await self._close_internals()
         await asyncio.sleep(SETTLE_S)
 
     async def dispose(self) -> None:
         """Drop everything; harmless when the browser is already gone."""
-        if self._internals is not None:
-            self._internals.cancel()
-            await asyncio.gather(self._internals, return_exceptions=True)
+        with suppress(CdpError, CdpTimeoutError, CdpClosedError):
+            await self._close_internals()
         with suppress(CdpError, CdpTimeoutError, CdpClosedError):
             params = {"browserContextId": self._context_id}
             await self._connection.call("Target.disposeBrowserContext", params, timeout_s=DISPOSE_TIMEOUT_S)
 
-    async def _open_internals(self) -> Session:
+    async def _close_internals(self) -> None:
+        """Close the internals page; a hidden tab that outlives its context makes Chromium 156 abort a minute later."""
+        if self._internals is None:
+            return
+        opening, self._internals = self._internals, None
+        internals = await opening
+        await self._connection.call("Target.closeTarget", {"targetId": internals.target_id})
+
+    async def _open_internals(self) -> _Internals:
         # Hidden: it neither takes the foreground from the measured tab nor is painted.
         params = {"url": INTERNALS_URL, "browserContextId": self._context_id, "hidden": True}
         target_id = (await self._connection.call("Target.createTarget", params))["targetId"]
@@ -77,7 +94,7 @@ class Context:
             if asyncio.get_running_loop().time() > deadline:
                 raise CdpTimeoutError(f"opening {INTERNALS_URL}", READY_TIMEOUT_S)
             await asyncio.sleep(READY_POLL_S)
-        return session
+        return _Internals(target_id, session)
 
 
 async def _ready(session: Session) -> bool:

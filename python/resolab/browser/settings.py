@@ -48,8 +48,13 @@ DISABLED_FEATURES = (
     "NetworkTimeServiceQuerying",
     "OptimizationGuideModelDownloading",
     "OptimizationHints",
+    # These start renderers for parts of every new window, which take a second of processor beside the measured load.
+    "PreloadTopChromeWebUI",
     "PrivacySandboxSettings4",
     "Translate",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
 )
 
 
