@@ -11,7 +11,13 @@ mod schema;
 mod stub;
 
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
 use std::process::ExitCode;
+
+/// Handshakes allocate and free large buffers; this allocator keeps them instead of asking the
+/// kernel for fresh pages inside the measured time (docs/benchmarks.md).
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
 ///

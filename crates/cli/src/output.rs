@@ -28,7 +28,9 @@ pub fn write_record(record: &Record) -> std::io::Result<()> {
 
 /// The first line of a program's stream.
 pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let wall = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Record::Start(StartRecord {
         format_version: FORMAT_VERSION.to_owned(),
         program: program.to_owned(),
