@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, resolab, write_plan
+from lab import ROOT, resolab, write_plan
 
 
 def one_line(ended):

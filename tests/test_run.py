@@ -10,7 +10,7 @@ import time
 
 import duckdb
 import pytest
-from conftest import ROOT, resolab, write_plan
+from lab import ROOT, finished, processes_of_the_lab, resolab, wait_until, write_plan
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 
@@ -122,8 +122,6 @@ def test_nothing_is_left_behind_by_a_killed_run(tmp_path, privileged, lab_is_cle
     wait_until(lambda: len(finished(out)) >= 1, 60)
     run.kill()
     run.wait()
-    from conftest import processes_of_the_lab
-
     wait_until(lambda: processes_of_the_lab() == [], 10)
 
 
@@ -141,14 +139,3 @@ def test_a_full_disk_ends_the_run_with_one_line_and_no_half_trial(tmp_path, priv
             assert json.loads(file.read_text().splitlines()[-1])["record"] == "trial_end"
     finally:
         subprocess.run(["umount", str(small)], check=True)
-
-
-def finished(out):
-    return sorted((out / "trials").glob("*.jsonl")) if (out / "trials").exists() else []
-
-
-def wait_until(condition, timeout_s):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)

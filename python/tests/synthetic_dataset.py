@@ -319,6 +319,7 @@ def _path_summary(
         profile=condition.profile,
         window_start_ns=origin,
         window_end_ns=origin + 2_400_000_000,
+        unrecognised_packets_count=0,
         up=direction(device_drops),
         down=direction(0),
     )

@@ -41,7 +41,8 @@ def report(folder: Path) -> int:
 
 def _finish(folder: Path, *, interrupted: bool) -> int:
     if interrupted:
-        Console(stderr=True).print(f"stopped; every finished trial is kept. Go on with: ./resolab resume {folder}")
+        hint = f"stopped; every finished trial is kept. Go on with: ./resolab resume {folder}"
+        Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
         return EXIT_INTERRUPTED
     from resolab.report import build_report, terminal_summary
 

@@ -3,6 +3,7 @@
 For: messages that name file, key and what is allowed. Not for: what the keys mean.
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
@@ -102,7 +103,8 @@ class Section:
         self._known.append(key)
         value = self._table.get(key, default)
         if value is MISSING:
-            self.fail(key, "is missing")
+            similar = difflib.get_close_matches(key, self._table, n=1)
+            self.fail(key, f"is missing; {similar[0]!r} is no key: is it misspelt?" if similar else "is missing")
         return value
 
 

@@ -39,7 +39,9 @@ def summary(p99_ns, *, drops=0):
         bytes_in_bytes=1, bytes_out_bytes=1, dropped_device_count=drops, dropped_loss_count=0, dropped_queue_count=0,
         lateness_p99_ns=p99_ns, packets_in_count=1, packets_out_count=1,
     )  # fmt: skip
-    return PathSummaryRecord(down=direction, up=direction, profile="4g", window_start_ns=0, window_end_ns=1)
+    return PathSummaryRecord(
+        down=direction, up=direction, profile="4g", unrecognised_packets_count=0, window_start_ns=0, window_end_ns=1
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,87 @@
+"""What the end-to-end tests share: small plans, the command line, and a look at what is left behind."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LEFTOVERS = ("resolab-core", "chromium", "resolab-client", "resolab-server")
+PLAN = """
+name = "tiny"
+question = "Does the whole line work?"
+seed = 7
+blocks = {blocks}
+[factors]
+page = {page}
+profile = {profile}
+dns_transport = {dns_transport}
+http_version = ["h3"]
+requested_handshake_mode = {mode}
+[resolver_path]
+doudp = "native"
+doh = "native"
+doq = "stub"
+[baseline]
+dns_transport = "doudp"
+requested_handshake_mode = "full"
+[limits]
+page_timeout_s = 20
+"""
+
+
+def write_plan(
+    folder, *, blocks=1, page=("example",), profile=("fiber",), dns_transport=("doudp",), mode=("full",), more=""
+):
+    file = folder / "tiny.toml"
+    levels = {"page": page, "profile": profile, "dns_transport": dns_transport, "mode": mode}
+    file.write_text(PLAN.format(blocks=blocks, **{key: str(list(value)) for key, value in levels.items()}) + more)
+    return file
+
+
+def resolab(*arguments, timeout_s=240, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "resolab", *map(str, arguments)],
+        capture_output=True, text=True, timeout=timeout_s, check=False, cwd=ROOT, **options,
+    )  # fmt: skip
+
+
+def processes_of_the_lab():
+    """Command lines of running processes that only a run of resolab starts."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                name = (entry / "comm").read_text().strip()
+                zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                continue
+            of_the_lab = any(word in line.split(" ")[0] or word == name for word in LEFTOVERS)
+            # A dead process that nobody has reaped yet holds nothing any more.
+            if of_the_lab and not zombie and int(entry.name) != os.getpid():
+                found.append(f"{entry.name} {name} {line[:80]}")
+    return found
+
+
+def network_namespaces():
+    """Network namespaces that some process is in."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found.add((entry / "ns" / "net").readlink())
+    return found
+
+
+def finished(out):
+    return sorted((out / "trials").glob("*.jsonl")) if (out / "trials").exists() else []
+
+
+def wait_until(condition, timeout_s):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
