@@ -31,7 +31,7 @@ class BrowserHome:
     """A temporary folder that is the browser's HOME and holds its profile."""
 
     def __init__(self, settings: ChromiumSettings) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="resolab-chromium-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="resolab-chromium-", dir=settings.scratch_folder))
         self.profile_folder = self.folder / "profile"
         try:
             self._write(settings)

@@ -72,6 +72,8 @@ class ChromiumSettings(msgspec.Struct, frozen=True, kw_only=True):
     server's name must be in the hosts file of the browser's mount namespace: then nothing is asked over Do53."""
     ca_file: Path | None = None
     """Authority (PEM) the browser trusts; certificates are checked against it."""
+    scratch_folder: Path | None = None
+    """Where the throw-away profile is made; `None`: the system's place for temporary files."""
     binary: Path | None = None
     """`None`: the machine's stock Chromium."""
     window_width_px: int = 1280

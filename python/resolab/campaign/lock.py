@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resolab.errors import ConfigurationError
+from resolab.store.folder import LOCK
 
 
 @contextmanager
 def dataset_lock(folder: Path) -> Iterator[None]:
     """Hold the dataset's lock; the kernel lets go of it however the process ends."""
-    with (folder / ".lock").open("w") as file:
+    with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

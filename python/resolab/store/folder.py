@@ -13,6 +13,7 @@ PLAN = "plan.toml"
 TRIALS = "trials"
 TABLES = "tables"
 REPORT = "report"
+LOCK = ".lock"
 
 
 def create_dataset_folder(folder: Path) -> Path:
@@ -21,11 +22,17 @@ def create_dataset_folder(folder: Path) -> Path:
         raise ConfigurationError(f"failed to start a dataset in {folder}: it is no folder; give another --out")
     with machine_errors(f"make the dataset folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
+        if not _holds_nothing(folder):
             hint = f"continue it with `resolab resume {folder}` or give another --out"
             raise ConfigurationError(f"failed to start a dataset in {folder}: the folder is not empty; {hint}")
-        (folder / TRIALS).mkdir()
+        (folder / TRIALS).mkdir(exist_ok=True)
     return folder
+
+
+def _holds_nothing(folder: Path) -> bool:
+    """Whether a folder is empty, or was left by a run that was killed before its first trial began."""
+    parts = {part.name for part in folder.iterdir()}
+    return parts <= {TRIALS, LOCK} and not (TRIALS in parts and any((folder / TRIALS).iterdir()))
 
 
 def dataset_folder(folder: Path) -> Path:

@@ -23,6 +23,8 @@ WHERE q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold'
 ORDER BY t.block, t.position, q.sequence
 """
 
+# A connection that failed tells why a load failed; beside a load that succeeded it is a spare that the browser opened
+# and dropped (Chromium opens two to a DoH server and keeps one). Those stand in the connections table only.
 FAILURES = """
 WITH failures AS (
     SELECT CASE WHEN measured THEN 'page load' ELSE 'warm-up load' END AS kind,
@@ -36,7 +38,8 @@ WITH failures AS (
     FROM queries WHERE failure IS NOT NULL
     UNION ALL
     SELECT protocol || ' connection at the edge', trial_id, failure, failure_detail
-    FROM connections WHERE failure IS NOT NULL
+    FROM connections
+    WHERE failure IS NOT NULL AND trial_id IN (SELECT trial_id FROM page_loads WHERE failure IS NOT NULL)
 )
 SELECT kind, failure, t.condition, count(*) AS count, any_value(failure_detail) AS detail
 FROM failures JOIN trials AS t USING (trial_id)

@@ -21,6 +21,7 @@ class BrowserPool:
     def __init__(self, path_pid: int, ca_file: Path, hosts: Sequence[str], folder: Path) -> None:
         self._path_pid, self._ca_file = path_pid, ca_file
         self._forced_h3_origins = tuple(f"{host}:443" for host in hosts)
+        self._folder = folder
         self._hosts_file = folder / "hosts"
         self._hosts_file.write_text(f"127.0.0.1 localhost\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
         self._browsers: dict[Way, Chromium] = {}
@@ -50,6 +51,7 @@ class BrowserPool:
             forced_h3_origins=self._forced_h3_origins,
             doh_template=layout.URL_FORMS[DnsTransport.DOH].format(name=layout.RESOLVER_NAME) if native_doh else None,
             ca_file=self._ca_file,
+            scratch_folder=self._folder,
         )
         stubbed = resolver_path is ResolverPath.STUB
         prefix = engine.enter_prefix(

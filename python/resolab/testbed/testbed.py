@@ -10,7 +10,6 @@ differ in the resolver they are set to, which is fixed when they start; every lo
 import asyncio
 import contextlib
 import random
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from resolab.records import (
 from resolab.testbed import judgement, layout, records_of_load
 from resolab.testbed.browsers import BrowserPool
 from resolab.testbed.layout import Site
+from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 
 SETTLE_MS = 60.0
@@ -78,7 +78,7 @@ class Testbed:
         await self._stack.aclose()
 
     async def _start(self) -> None:
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="resolab-")))
+        folder = self._stack.enter_context(scratch_folder())
         first = self._plan.factors.profile[0]
         self._path = await engine.Path.start(
             self._corpus.profile_file(first),

@@ -75,3 +75,13 @@ def test_git_commit_is_none_outside_a_checkout(tmp_path: Path) -> None:
     assert git_commit(tmp_path) is None
     commit = git_commit(Path(__file__).parent)
     assert commit is None or len(commit.partition("+")[0]) == 40
+
+
+def test_what_a_run_killed_before_its_first_trial_left_is_taken_over(tmp_path):
+    folder = tmp_path / "d"
+    create_dataset_folder(folder)
+    (folder / ".lock").touch()
+    assert create_dataset_folder(folder) == folder
+    (folder / "trials" / "b000-t000.jsonl").touch()
+    with pytest.raises(ConfigurationError, match="not empty"):
+        create_dataset_folder(folder)

@@ -105,6 +105,20 @@ def test_failures_flags_and_handshakes_are_counted(tmp_path: Path) -> None:
         }
 
 
+def test_a_dropped_spare_connection_counts_only_beside_a_failed_load(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(timeouts=True))
+    for file in (folder / "trials").iterdir():
+        file.write_text(
+            file.read_text().replace('"protocol":"quic"', '"protocol":"quic","failure":"quic_handshake_failed"')
+        )
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        failed = sum(load.failure is not None for load in dataset.measured_loads())
+        of_connections = [one for one in dataset.failures() if one.kind == "quic connection at the edge"]
+        assert sum(one.count for one in of_connections) == failed > 0
+        assert len(finished_trials(folder)) > failed
+
+
 def test_a_trial_without_a_measured_load_is_a_failure(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", faults=Faults(no_measured_loads=True, trials_count=5))
     build_tables(folder)
