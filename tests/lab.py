@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LEFTOVERS = ("resolab-core", "chromium", "resolab-client", "resolab-server")
+LEFTOVERS = ("resolab-core", "chromium", "resolab-client", "resolab-server", "resolab-awake")
 PLAN = """
 name = "tiny"
 question = "Does the whole line work?"

@@ -278,16 +278,37 @@ fn threads_are_scheduled_as_the_ready_record_says() {
         return;
     };
     assert!(lab.ready.keep_awake);
-    let allowed = std::thread::available_parallelism().unwrap().get();
-    wait_until("every processor is kept awake", || {
-        policies(lab.ready.pid)
-            .iter()
-            .filter(|policy| **policy == SCHED_IDLE)
-            .count()
-            == allowed
-    });
     let realtime = policies(lab.ready.pid).contains(&SCHED_FIFO);
     assert_eq!(realtime, lab.ready.realtime_scheduling);
+    wait_until("something keeps processors awake", || {
+        child_named(lab.ready.pid, "resolab-awake").is_some()
+    });
+    let awake = child_named(lab.ready.pid, "resolab-awake").unwrap();
+    let allowed = std::thread::available_parallelism().unwrap().get();
+    wait_until("every processor is kept awake", || {
+        let policies = policies(awake);
+        policies.iter().filter(|one| **one == SCHED_IDLE).count() == allowed
+    });
+    // In a session of its own with the lowest weight, so that it takes nothing from other sessions.
+    if let Ok(group) = std::fs::read_to_string(format!("/proc/{awake}/autogroup")) {
+        assert!(group.trim_end().ends_with("nice 19"), "{group}");
+        assert_ne!(
+            Ok(group),
+            std::fs::read_to_string(format!("/proc/{}/autogroup", lab.ready.pid)).map_err(drop)
+        );
+    }
+    drop(lab);
+    wait_until("nothing keeps processors awake", || !alive(awake as i32));
+}
+
+fn child_named(parent: u32, name: &str) -> Option<u32> {
+    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).ok()?;
+    list.split_whitespace()
+        .find(|child| {
+            std::fs::read_to_string(format!("/proc/{child}/comm"))
+                .is_ok_and(|comm| comm.trim_end() == name)
+        })
+        .and_then(|child| child.parse().ok())
 }
 
 #[test]
