@@ -6,12 +6,13 @@
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
-//! [`droptail`], [`rate`], [`delay`]) turns that into fates of packets; [`path`] makes the hosts
+//! [`burst_loss`], [`droptail`], [`rate`], [`delay`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
 //! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
 //! host of a path that stands.
 
 pub mod anchor;
+pub mod burst_loss;
 pub mod clock;
 pub mod delay;
 pub mod droptail;
@@ -27,6 +28,7 @@ pub mod netlink;
 mod packet;
 pub mod path;
 pub mod profile;
+mod profile_check;
 mod quic;
 pub mod random;
 pub mod rate;

@@ -7,6 +7,7 @@
 //! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
 //! nobody carries.
 
+use crate::burst_loss::BurstLoss;
 use crate::delay::ConstantDelay;
 use crate::droptail::Droptail;
 use crate::loss::IndependentLoss;
@@ -40,6 +41,7 @@ pub enum DropCause {
 pub struct DirectionModel {
     label: &'static str,
     loss: IndependentLoss,
+    burst_loss: BurstLoss,
     queue: Droptail,
     rate: ConstantRate,
     delay: ConstantDelay,
@@ -51,7 +53,11 @@ impl DirectionModel {
     pub fn new(profile: &DirectionProfile, label: &'static str, seed: u64) -> Self {
         Self {
             label,
-            loss: IndependentLoss::new(profile.loss_ratio, loss_stream(seed, label)),
+            loss: IndependentLoss::new(profile.loss_ratio, stream(seed, label, "loss")),
+            burst_loss: BurstLoss::new(
+                profile.gilbert_elliott.as_ref(),
+                stream(seed, label, "burst_loss"),
+            ),
             queue: Droptail::new(profile.queue_bytes),
             rate: ConstantRate::new(profile.rate_bps),
             delay: ConstantDelay::from_ms(profile.one_way_delay_ms),
@@ -62,10 +68,10 @@ impl DirectionModel {
     /// Put another profile in force. Packets already taken keep their times, and the link stays
     /// busy with them; without a seed the random streams run on.
     pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>) {
-        self.loss.change(
-            profile.loss_ratio,
-            seed.map(|seed| loss_stream(seed, self.label)),
-        );
+        let new_stream = |element| seed.map(|seed| stream(seed, self.label, element));
+        self.loss.change(profile.loss_ratio, new_stream("loss"));
+        self.burst_loss
+            .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
         self.queue.change(profile.queue_bytes);
         self.rate.change(profile.rate_bps);
         self.delay = ConstantDelay::from_ms(profile.one_way_delay_ms);
@@ -74,7 +80,8 @@ impl DirectionModel {
     /// The fate of a packet of `bytes` that comes at `now_ns`. Arrivals must come in time order;
     /// releases are in the same order, also across a change to a shorter delay.
     pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
-        if self.loss.takes_next() {
+        // Both draw for every packet, whatever the other says.
+        if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
         }
         if !self
@@ -93,8 +100,8 @@ impl DirectionModel {
     }
 }
 
-fn loss_stream(seed: u64, label: &str) -> RandomStream {
-    RandomStream::derive(seed, &format!("link/{label}/loss"))
+fn stream(seed: u64, label: &str, element: &str) -> RandomStream {
+    RandomStream::derive(seed, &format!("link/{label}/{element}"))
 }
 
 #[cfg(test)]
@@ -106,9 +113,8 @@ mod tests {
         DirectionProfile {
             one_way_delay_ms: delay_ms,
             rate_bps,
-            loss_ratio: 0.0,
             queue_bytes,
-            queue_discipline: None,
+            ..DirectionProfile::default()
         }
     }
 
@@ -177,6 +183,23 @@ mod tests {
         link.change(&lossy, Some(1));
         assert_eq!(pattern(&mut link), first);
         assert_ne!(pattern(&mut DirectionModel::new(&lossy, "down", 1)), first);
+    }
+
+    #[test]
+    fn bursts_are_loss_too() {
+        let bursty = DirectionProfile {
+            gilbert_elliott: Some(resolab_record::GilbertElliott {
+                good_to_bad_ratio: 1.0,
+                bad_to_good_ratio: 1.0,
+                good_loss_ratio: None,
+                bad_loss_ratio: None,
+            }),
+            ..profile(0.0, None, None)
+        };
+        let mut link = DirectionModel::new(&bursty, "up", 1);
+        assert_eq!(released(link.arrival(0, 100)), 0);
+        assert_eq!(link.arrival(0, 100), Fate::Drop(DropCause::Loss));
+        assert_eq!(released(link.arrival(0, 100)), 0);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Access-link profiles: reading them from TOML, checking every value, filling in what was left
 //! out, and finding them by name. Not for: what the values do (that is `model`).
 //!
-//! A file names what a packet meets, in the units its keys say:
-//! `name`, `source`, `mtu_bytes`, and in both `[up]` and `[down]` `one_way_delay_ms`, `rate_bps`,
-//! `loss_ratio`, `queue_bytes`, `queue_discipline`.
+//! A file names what a packet meets, in the units its keys say; docs/formats/profile.md lists the
+//! keys, `profile_check` their allowed ranges.
 
+use crate::profile_check::{QUEUE_BYTES, check_direction, check_range};
 use resolab_record::{DirectionProfile, LinkProfile, QueueDiscipline};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,6 @@ pub const DEFAULT_MTU_BYTES: u32 = 1_500;
 const MIN_QUEUE_PACKETS: u64 = 10;
 
 const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
-const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
-const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
-const LOSS_RATIO: RangeInclusive<f64> = 0.0..=1.0;
-const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
 
 /// Why there is no profile; messages read after "failed to".
 #[derive(Debug, Error)]
@@ -229,47 +225,6 @@ fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
     Ok(())
 }
 
-fn check_direction(
-    profile: &str,
-    direction: &str,
-    values: &DirectionProfile,
-) -> Result<(), ProfileError> {
-    let check = |key: &str, value: Option<f64>, range| match value {
-        Some(value) => check_range(profile, &format!("{direction}.{key}"), value, range),
-        None => Ok(()),
-    };
-    check(
-        "one_way_delay_ms",
-        Some(values.one_way_delay_ms),
-        ONE_WAY_DELAY_MS,
-    )?;
-    check("rate_bps", values.rate_bps, RATE_BPS)?;
-    check("loss_ratio", Some(values.loss_ratio), LOSS_RATIO)?;
-    check(
-        "queue_bytes",
-        values.queue_bytes.map(|bytes| bytes as f64),
-        QUEUE_BYTES,
-    )
-}
-
-fn check_range(
-    profile: &str,
-    key: &str,
-    value: f64,
-    range: RangeInclusive<f64>,
-) -> Result<(), ProfileError> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(ProfileError::OutOfRange {
-        profile: profile.to_owned(),
-        key: key.to_owned(),
-        value,
-        min: *range.start(),
-        max: *range.end(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +296,10 @@ mod tests {
             ),
             ("rate_bps = nan", "up.rate_bps = NaN is outside"),
             ("loss_ratio = 1.5", "up.loss_ratio = 1.5 is outside 0 to 1"),
+            (
+                "gilbert_elliott = { good_to_bad_ratio = 2, bad_to_good_ratio = 0.3 }",
+                "up.gilbert_elliott.good_to_bad_ratio = 2 is outside 0 to 1",
+            ),
             (
                 "queue_bytes = 999999999999",
                 "up.queue_bytes = 999999999999 is outside 0 to",

@@ -23,7 +23,7 @@ pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
 pub use path::{
-    DirectionProfile, DirectionSummary, FlowRecord, LinkProfile, PathReadyRecord,
+    DirectionProfile, DirectionSummary, FlowRecord, GilbertElliott, LinkProfile, PathReadyRecord,
     PathSummaryRecord, ProfileChangedRecord, QueueDiscipline,
 };
 pub use process::{CommandDoneRecord, StartRecord};
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -12,8 +12,25 @@ pub enum QueueDiscipline {
     Droptail,
 }
 
+/// Bursty loss: a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in
+/// netem, the state moves first and the packet is lost by the state it was in before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    /// Probability per packet to leave the good state.
+    pub good_to_bad_ratio: f64,
+    /// Probability per packet to leave the bad state; with the default losses, 1 / mean burst length.
+    pub bad_to_good_ratio: f64,
+    /// Share of packets lost in the good state; absent: 0.
+    #[serde(default)]
+    pub good_loss_ratio: Option<f64>,
+    /// Share of packets lost in the bad state; absent: 1.
+    #[serde(default)]
+    pub bad_loss_ratio: Option<f64>,
+}
+
 /// One direction of an access link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionProfile {
     /// Delay added to every packet after the queue.
@@ -24,6 +41,9 @@ pub struct DirectionProfile {
     /// Share of packets lost on entry, independent of each other, 0 to 1.
     #[serde(default)]
     pub loss_ratio: f64,
+    /// Bursty loss on entry, on top of the independent one.
+    #[serde(default)]
+    pub gilbert_elliott: Option<GilbertElliott>,
     /// Bytes that may wait for the link; absent: rate x round trip, at least 10 full packets.
     #[serde(default)]
     pub queue_bytes: Option<u64>,

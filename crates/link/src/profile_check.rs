@@ -1,0 +1,87 @@
+//! The allowed ranges of a profile's values. Not for: reading files or defaults (that is `profile`).
+
+use crate::profile::ProfileError;
+use resolab_record::{DirectionProfile, GilbertElliott};
+use std::ops::RangeInclusive;
+
+/// Of a queue's limit.
+pub const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
+const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
+const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
+const RATIO: RangeInclusive<f64> = 0.0..=1.0;
+
+/// One direction's keys, as named in messages.
+struct Direction<'a> {
+    profile: &'a str,
+    name: &'a str,
+}
+
+/// Check every value of the direction called `direction`.
+pub fn check_direction(
+    profile: &str,
+    direction: &str,
+    values: &DirectionProfile,
+) -> Result<(), ProfileError> {
+    let keys = Direction {
+        profile,
+        name: direction,
+    };
+    let queue_bytes = values.queue_bytes.map(|bytes| bytes as f64);
+    keys.check(
+        "one_way_delay_ms",
+        values.one_way_delay_ms,
+        ONE_WAY_DELAY_MS,
+    )?;
+    keys.check("rate_bps", values.rate_bps, RATE_BPS)?;
+    keys.check("loss_ratio", values.loss_ratio, RATIO)?;
+    keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
+    if let Some(chain) = &values.gilbert_elliott {
+        keys.check_chain(chain)?;
+    }
+    Ok(())
+}
+
+impl Direction<'_> {
+    fn check(
+        &self,
+        key: &str,
+        value: impl Into<Option<f64>>,
+        range: RangeInclusive<f64>,
+    ) -> Result<(), ProfileError> {
+        let Some(value) = value.into() else {
+            return Ok(());
+        };
+        check_range(self.profile, &format!("{}.{key}", self.name), value, range)
+    }
+
+    fn check_chain(&self, chain: &GilbertElliott) -> Result<(), ProfileError> {
+        for (key, value) in [
+            ("good_to_bad_ratio", Some(chain.good_to_bad_ratio)),
+            ("bad_to_good_ratio", Some(chain.bad_to_good_ratio)),
+            ("good_loss_ratio", chain.good_loss_ratio),
+            ("bad_loss_ratio", chain.bad_loss_ratio),
+        ] {
+            self.check(&format!("gilbert_elliott.{key}"), value, RATIO)?;
+        }
+        Ok(())
+    }
+}
+
+/// Check one value.
+pub fn check_range(
+    profile: &str,
+    key: &str,
+    value: f64,
+    range: RangeInclusive<f64>,
+) -> Result<(), ProfileError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(ProfileError::OutOfRange {
+        profile: profile.to_owned(),
+        key: key.to_owned(),
+        value,
+        min: *range.start(),
+        max: *range.end(),
+    })
+}
