@@ -15,10 +15,14 @@ pub struct BurstLoss {
 
 #[derive(Debug, Clone, Copy)]
 struct Chain {
-    good_to_bad_ratio: f64,
-    bad_to_good_ratio: f64,
-    good_loss_ratio: f64,
-    bad_loss_ratio: f64,
+    good: State,
+    bad: State,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct State {
+    leave_ratio: f64,
+    loss_ratio: f64,
 }
 
 impl BurstLoss {
@@ -49,23 +53,23 @@ impl BurstLoss {
             return false;
         };
         let was_bad = self.is_bad;
-        let (leave_ratio, loss_ratio) = if was_bad {
-            (chain.bad_to_good_ratio, chain.bad_loss_ratio)
-        } else {
-            (chain.good_to_bad_ratio, chain.good_loss_ratio)
-        };
-        self.is_bad = was_bad != (move_draw < leave_ratio);
-        loss_draw < loss_ratio
+        let state = if was_bad { chain.bad } else { chain.good };
+        self.is_bad = was_bad != (move_draw < state.leave_ratio);
+        loss_draw < state.loss_ratio
     }
 }
 
 impl Chain {
     fn new(wanted: &GilbertElliott) -> Self {
         Self {
-            good_to_bad_ratio: wanted.good_to_bad_ratio,
-            bad_to_good_ratio: wanted.bad_to_good_ratio,
-            good_loss_ratio: wanted.good_loss_ratio.unwrap_or(0.0),
-            bad_loss_ratio: wanted.bad_loss_ratio.unwrap_or(1.0),
+            good: State {
+                leave_ratio: wanted.good_to_bad_ratio,
+                loss_ratio: wanted.good_loss_ratio.unwrap_or(0.0),
+            },
+            bad: State {
+                leave_ratio: wanted.bad_to_good_ratio,
+                loss_ratio: wanted.bad_loss_ratio.unwrap_or(1.0),
+            },
         }
     }
 }

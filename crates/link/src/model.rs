@@ -8,7 +8,7 @@
 //! nobody carries.
 
 use crate::burst_loss::BurstLoss;
-use crate::delay::ConstantDelay;
+use crate::delay::Delay;
 use crate::droptail::Droptail;
 use crate::loss::IndependentLoss;
 use crate::random::RandomStream;
@@ -44,7 +44,7 @@ pub struct DirectionModel {
     burst_loss: BurstLoss,
     queue: Droptail,
     rate: ConstantRate,
-    delay: ConstantDelay,
+    delay: Delay,
     last_release_ns: u64,
 }
 
@@ -60,7 +60,7 @@ impl DirectionModel {
             ),
             queue: Droptail::new(profile.queue_bytes),
             rate: ConstantRate::new(profile.rate_bps),
-            delay: ConstantDelay::from_ms(profile.one_way_delay_ms),
+            delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
         }
     }
@@ -74,11 +74,12 @@ impl DirectionModel {
             .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
         self.queue.change(profile.queue_bytes);
         self.rate.change(profile.rate_bps);
-        self.delay = ConstantDelay::from_ms(profile.one_way_delay_ms);
+        self.delay.change(profile, new_stream("jitter"));
     }
 
     /// The fate of a packet of `bytes` that comes at `now_ns`. Arrivals must come in time order;
-    /// releases are in the same order, also across a change to a shorter delay.
+    /// releases are in the same order, also across a change to a shorter delay, unless the profile
+    /// asks for packets that overtake each other.
     pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
         // Both draw for every packet, whatever the other says.
         if self.loss.takes_next() | self.burst_loss.takes_next() {
@@ -91,12 +92,14 @@ impl DirectionModel {
             return Fate::Drop(DropCause::QueueFull);
         }
         let service = self.rate.serve(now_ns, bytes);
-        self.last_release_ns = self
-            .last_release_ns
-            .max(self.delay.arrival_ns(service.finish_ns));
-        Fate::Release {
-            at_ns: self.last_release_ns,
-        }
+        let wanted_ns = self.delay.arrival_ns(service.finish_ns);
+        self.last_release_ns = self.last_release_ns.max(wanted_ns);
+        let at_ns = if self.delay.reorders() {
+            wanted_ns
+        } else {
+            self.last_release_ns
+        };
+        Fate::Release { at_ns }
     }
 }
 
@@ -183,6 +186,48 @@ mod tests {
         link.change(&lossy, Some(1));
         assert_eq!(pattern(&mut link), first);
         assert_ne!(pattern(&mut DirectionModel::new(&lossy, "down", 1)), first);
+    }
+
+    fn jittery(per_packet_reordering: bool) -> DirectionProfile {
+        DirectionProfile {
+            jitter: Some(resolab_record::Jitter {
+                standard_deviation_ms: Some(3.0),
+                interval_ms: Some(15.0),
+                per_packet_reordering,
+                ..resolab_record::Jitter::default()
+            }),
+            ..profile(26.65, Some(50e6), Some(100_000))
+        }
+    }
+
+    #[test]
+    fn jitter_keeps_order_unless_asked() {
+        for (reordering, share) in [(false, 0.0..=0.0), (true, 0.4..=0.7)] {
+            let mut link = DirectionModel::new(&jittery(reordering), "up", 1);
+            let releases: Vec<u64> = (0..10_000)
+                .map(|index| released(link.arrival(index * 1_000_000, 100)))
+                .collect();
+            let overtaken = releases.windows(2).filter(|pair| pair[1] < pair[0]).count();
+            assert!(
+                share.contains(&(overtaken as f64 / 10_000.0)),
+                "{overtaken} overtaken"
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_seed_restarts_the_jitter() {
+        let delays = |link: &mut DirectionModel, from_ns: u64| -> Vec<u64> {
+            (0..100)
+                .map(|index| from_ns + index * 5_000_000)
+                .map(|now_ns| released(link.arrival(now_ns, 100)) - now_ns)
+                .collect()
+        };
+        let mut link = DirectionModel::new(&jittery(false), "up", 1);
+        let first = delays(&mut link, 0);
+        link.change(&jittery(false), Some(1));
+        assert_eq!(delays(&mut link, 10_000_000_000), first);
+        assert_ne!(delays(&mut link, 20_000_000_000), first);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! A file names what a packet meets, in the units its keys say; docs/formats/profile.md lists the
 //! keys, `profile_check` their allowed ranges.
 
+use crate::jitter::interval_ms;
 use crate::profile_check::{QUEUE_BYTES, check_direction, check_range};
-use resolab_record::{DirectionProfile, LinkProfile, QueueDiscipline};
+use resolab_record::{DirectionProfile, Jitter, LinkProfile, QueueDiscipline};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -52,13 +53,13 @@ pub enum ProfileError {
         /// Largest allowed.
         max: f64,
     },
-    /// The name or the source cannot serve its purpose.
+    /// A key that cannot serve its purpose, or goes badly with another.
     #[error("use profile {profile:?}: {key} must be {expected}")]
     BadText {
         /// Its name.
         profile: String,
         /// The key.
-        key: &'static str,
+        key: String,
         /// What it must be.
         expected: &'static str,
     },
@@ -125,6 +126,10 @@ pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
                 round_trip_ms,
                 mtu_bytes,
             ))
+        }),
+        jitter: direction.jitter.map(|jitter| Jitter {
+            interval_ms: (!jitter.per_packet_reordering).then(|| interval_ms(&jitter)),
+            ..jitter
         }),
         queue_discipline: direction
             .queue_discipline
@@ -206,10 +211,10 @@ fn parse(text: &str, path: &Path) -> Result<LinkProfile, ProfileError> {
 
 fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
     let identifier = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    let bad = |key, expected| {
+    let bad = |key: &str, expected| {
         Err(ProfileError::BadText {
             profile: profile.name.clone(),
-            key,
+            key: key.to_owned(),
             expected,
         })
     };
@@ -296,6 +301,26 @@ mod tests {
             ),
             ("rate_bps = nan", "up.rate_bps = NaN is outside"),
             ("loss_ratio = 1.5", "up.loss_ratio = 1.5 is outside 0 to 1"),
+            (
+                "jitter = { standard_deviation_ms = 0.5 }",
+                "up.jitter.standard_deviation_ms = 0.5 is outside 0 to 0.333",
+            ),
+            (
+                "jitter = { standard_deviation_ms = 0.3, interval_ms = 1 }",
+                "up.jitter.interval_ms = 1 is outside 1.5 to",
+            ),
+            (
+                "jitter = { interval_ms = 20 }",
+                "up.jitter must be given by either standard_deviation_ms or quantiles_ms",
+            ),
+            (
+                "jitter = { quantiles_ms = [3, 2] }",
+                "up.jitter.quantiles_ms must be 2 to 1001 values",
+            ),
+            (
+                "jitter = { quantiles_ms = [-2, 2] }",
+                "up.jitter.quantiles_ms = -2 is outside -1 to 10000",
+            ),
             (
                 "gilbert_elliott = { good_to_bad_ratio = 2, bad_to_good_ratio = 0.3 }",
                 "up.gilbert_elliott.good_to_bad_ratio = 2 is outside 0 to 1",

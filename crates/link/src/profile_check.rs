@@ -1,13 +1,17 @@
 //! The allowed ranges of a profile's values. Not for: reading files or defaults (that is `profile`).
 
 use crate::profile::ProfileError;
-use resolab_record::{DirectionProfile, GilbertElliott};
+use crate::spread;
+use resolab_record::{DirectionProfile, GilbertElliott, Jitter, JitterDistribution};
 use std::ops::RangeInclusive;
 
 /// Of a queue's limit.
 pub const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
 const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
 const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
+/// A process in time that moves faster than this cannot keep packets in order and its spread too.
+const MIN_INTERVAL_DEVIATIONS: f64 = 5.0;
+const INTERVAL_MAX_MS: f64 = 3_600_000.0;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
 /// One direction's keys, as named in messages.
@@ -35,6 +39,9 @@ pub fn check_direction(
     keys.check("rate_bps", values.rate_bps, RATE_BPS)?;
     keys.check("loss_ratio", values.loss_ratio, RATIO)?;
     keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
+    if let Some(jitter) = &values.jitter {
+        keys.check_jitter(jitter, values.one_way_delay_ms)?;
+    }
     if let Some(chain) = &values.gilbert_elliott {
         keys.check_chain(chain)?;
     }
@@ -52,6 +59,48 @@ impl Direction<'_> {
             return Ok(());
         };
         check_range(self.profile, &format!("{}.{key}", self.name), value, range)
+    }
+
+    fn check_jitter(&self, jitter: &Jitter, delay_ms: f64) -> Result<(), ProfileError> {
+        if jitter.standard_deviation_ms.is_some() == jitter.quantiles_ms.is_some() {
+            return self.bad(
+                "jitter",
+                "given by either standard_deviation_ms or quantiles_ms",
+            );
+        }
+        // A normal delay must not reach below 0; a log-normal one never does.
+        let most_ms = match jitter.distribution {
+            Some(JitterDistribution::Lognormal) => delay_ms * 2.0,
+            _ => delay_ms / 3.0,
+        };
+        let deviation_ms = jitter.standard_deviation_ms;
+        self.check("jitter.standard_deviation_ms", deviation_ms, 0.0..=most_ms)?;
+        if let Some(quantiles_ms) = &jitter.quantiles_ms {
+            self.check_quantiles(quantiles_ms, delay_ms)?;
+        }
+        let least_ms = (MIN_INTERVAL_DEVIATIONS * spread::deviation_ms(jitter)).max(1.0);
+        self.check(
+            "jitter.interval_ms",
+            jitter.interval_ms,
+            least_ms..=INTERVAL_MAX_MS,
+        )
+    }
+
+    fn check_quantiles(&self, quantiles_ms: &[f64], delay_ms: f64) -> Result<(), ProfileError> {
+        if !(2..=1_001).contains(&quantiles_ms.len()) || !quantiles_ms.is_sorted() {
+            return self.bad("jitter.quantiles_ms", "2 to 1001 values, lowest first");
+        }
+        quantiles_ms
+            .iter()
+            .try_for_each(|value| self.check("jitter.quantiles_ms", *value, -delay_ms..=10_000.0))
+    }
+
+    fn bad(&self, key: &str, expected: &'static str) -> Result<(), ProfileError> {
+        Err(ProfileError::BadText {
+            profile: self.profile.to_owned(),
+            key: format!("{}.{key}", self.name),
+            expected,
+        })
     }
 
     fn check_chain(&self, chain: &GilbertElliott) -> Result<(), ProfileError> {

@@ -29,12 +29,47 @@ pub struct GilbertElliott {
     pub bad_loss_ratio: Option<f64>,
 }
 
+/// Shape of a varying delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JitterDistribution {
+    /// Normal about the one-way delay.
+    Normal,
+    /// The whole one-way delay is log-normal, so never negative however large its spread.
+    Lognormal,
+}
+
+/// Variation of the one-way delay: a process in time that keeps packets in order, unless
+/// `per_packet_reordering` is set. Either a standard deviation or quantiles are given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// Standard deviation of the delay; its mean stays `one_way_delay_ms`.
+    #[serde(default)]
+    pub standard_deviation_ms: Option<f64>,
+    /// Shape, with a standard deviation; absent: normal.
+    #[serde(default)]
+    pub distribution: Option<JitterDistribution>,
+    /// Equally spaced quantiles, lowest to highest, of what is added to `one_way_delay_ms`.
+    #[serde(default)]
+    pub quantiles_ms: Option<Vec<f64>>,
+    /// Time between independent values of the process; absent: 10 standard deviations, at least 10.
+    #[serde(default)]
+    pub interval_ms: Option<f64>,
+    /// Every packet's delay is drawn on its own; packets overtake each other.
+    #[serde(default)]
+    pub per_packet_reordering: bool,
+}
+
 /// One direction of an access link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionProfile {
     /// Delay added to every packet after the queue.
     pub one_way_delay_ms: f64,
+    /// How that delay varies; absent: not at all.
+    #[serde(default)]
+    pub jitter: Option<Jitter>,
     /// Bits of IP packets per second; `null` or absent: no limit.
     #[serde(default)]
     pub rate_bps: Option<f64>,
