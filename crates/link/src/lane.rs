@@ -19,6 +19,8 @@ pub struct Lane {
     /// The link.
     pub model: DirectionModel,
     under_way: VecDeque<Cargo>,
+    /// Packets whose fate the model has not settled.
+    waiting: VecDeque<Vec<u8>>,
     under_way_bytes: usize,
     spare: Vec<Vec<u8>>,
 }
@@ -35,25 +37,58 @@ impl Lane {
         Self {
             model,
             under_way: VecDeque::new(),
+            waiting: VecDeque::new(),
             under_way_bytes: 0,
             spare: Vec::new(),
         }
     }
 
-    /// When the next packet is due.
+    /// When something is next to be done: a packet is due, or the fate of one is settled.
     pub fn next_due_ns(&self) -> Option<u64> {
-        self.under_way.front().map(|cargo| cargo.due_ns)
+        let due_ns = self.under_way.front().map(|cargo| cargo.due_ns);
+        match (due_ns, self.model.next_settlement_ns()) {
+            (Some(due_ns), Some(settlement_ns)) => Some(due_ns.min(settlement_ns)),
+            (due_ns, settlement_ns) => due_ns.or(settlement_ns),
+        }
     }
 
     /// A packet came at `now_ns`: ask the model what becomes of it.
     pub fn take(&mut self, now_ns: u64, packet: &[u8], counts: &mut DirectionCounts) {
         counts.entered(packet.len());
+        self.settle(now_ns, counts);
+        if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
+            counts.dropped_by_device(1);
+            return;
+        }
         match self.model.arrival(now_ns, packet.len() as u32) {
             Fate::Drop(cause) => counts.dropped(cause),
-            Fate::Release { .. } if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES => {
-                counts.dropped_by_device(1);
+            Fate::Release { at_ns } => {
+                let packet = self.copy(packet);
+                self.load(at_ns, packet);
             }
-            Fate::Release { at_ns } => self.load(at_ns, packet),
+            Fate::Waits => {
+                let packet = self.copy(packet);
+                self.waiting.push_back(packet);
+                self.settle(now_ns, counts);
+            }
+        }
+    }
+
+    /// Act on the fates the model has settled since.
+    fn settle(&mut self, now_ns: u64, counts: &mut DirectionCounts) {
+        while let Some(fate) = self.model.settled(now_ns) {
+            let Some(packet) = self.waiting.pop_front() else {
+                break;
+            };
+            match fate {
+                Fate::Release { at_ns } => self.load(at_ns, packet),
+                Fate::Drop(cause) => {
+                    counts.dropped(cause);
+                    self.unload(packet);
+                }
+                // The model never settles a packet to wait on.
+                Fate::Waits => self.waiting.push_front(packet),
+            }
         }
     }
 
@@ -64,7 +99,12 @@ impl Lane {
         device: BorrowedFd<'_>,
         counts: &mut DirectionCounts,
     ) -> u64 {
-        while self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {
+        self.settle(now_ns, counts);
+        while self
+            .under_way
+            .front()
+            .is_some_and(|first| first.due_ns <= now_ns)
+        {
             let Some(cargo) = self.under_way.pop_front() else {
                 break;
             };
@@ -75,15 +115,20 @@ impl Lane {
                 Err(_) => counts.dropped_by_device(1),
             }
             self.unload(cargo.packet);
+            self.settle(now_ns, counts);
         }
         now_ns
     }
 
-    fn load(&mut self, due_ns: u64, bytes: &[u8]) {
+    fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.clear();
         packet.extend_from_slice(bytes);
         self.under_way_bytes += packet.len();
+        packet
+    }
+
+    fn load(&mut self, due_ns: u64, packet: Vec<u8>) {
         let cargo = Cargo { due_ns, packet };
         // Nearly always in order already; the rest is a short move within the line.
         if self
@@ -118,7 +163,8 @@ mod tests {
     fn packets_are_delivered_in_the_order_they_are_due() {
         let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
         for (due_ns, byte) in [(5, 2), (9, 4), (5, 3), (1, 1), (9, 5)] {
-            lane.load(due_ns, &[byte]);
+            let packet = lane.copy(&[byte]);
+            lane.load(due_ns, packet);
         }
         let (reader, writer) = pipe().unwrap();
         let mut counts = DirectionCounts::default();
@@ -128,5 +174,39 @@ mod tests {
         let length = read(&reader, &mut delivered).unwrap();
         assert_eq!(delivered[..length], [1, 2, 3, 4, 5]);
         assert_eq!(lane.under_way_bytes, 0);
+    }
+
+    #[test]
+    fn packets_that_wait_are_delivered_or_counted() {
+        let profile = DirectionProfile {
+            rate_bps: Some(12_000.0),
+            queue_bytes: Some(2_500),
+            queue_discipline: Some(resolab_record::QueueDiscipline::Codel),
+            ..DirectionProfile::default()
+        };
+        let mut lane = Lane::new(DirectionModel::new(&profile, "up", 1));
+        let mut counts = DirectionCounts::default();
+        let (reader, writer) = pipe().unwrap();
+        // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
+        for byte in 1..=4 {
+            lane.take(0, &[byte; 1_000], &mut counts);
+        }
+        assert_eq!(lane.next_due_ns(), Some(666_666_666));
+        for now_ms in (0..3_000).step_by(100) {
+            lane.deliver_due(now_ms * 1_000_000, writer.as_fd(), &mut counts);
+        }
+        drop(writer);
+        let mut delivered = [0; 8_192];
+        assert_eq!(read(&reader, &mut delivered).unwrap(), 3_000);
+        assert_eq!(
+            (delivered[0], delivered[1_000], delivered[2_000]),
+            (1, 2, 3)
+        );
+        let summary = counts.summary();
+        assert_eq!(
+            (summary.packets_out_count, summary.dropped_queue_count),
+            (3, 1)
+        );
+        assert_eq!((lane.under_way_bytes, lane.next_due_ns()), (0, None));
     }
 }

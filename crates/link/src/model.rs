@@ -2,18 +2,21 @@
 //! many bytes that comes at such a time. Times follow from the model's own clock, never from when
 //! anybody woke up, so lateness of the ferry never accumulates. Not for: packets, clocks, I/O.
 //!
-//! Order: loss -> queue -> rate -> delay. An element with memory of its own (bursty loss, a queue
+//! Order: loss -> queue -> rate -> delay. A queue that decides when packets leave it (CoDel) makes
+//! them wait; their fates follow when the link would take them. An element with memory of its own (bursty loss, a queue
 //! that drops on waiting time, a trace of delivery opportunities, delay that varies in time) takes
 //! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
 //! nobody carries.
 
 use crate::burst_loss::BurstLoss;
-use crate::delay::Delay;
+use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
+use crate::delay::{Delay, to_ns};
 use crate::droptail::Droptail;
 use crate::loss::IndependentLoss;
 use crate::random::RandomStream;
 use crate::rate::ConstantRate;
-use resolab_record::DirectionProfile;
+use resolab_record::{DirectionProfile, QueueDiscipline};
+use std::collections::VecDeque;
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub enum Fate {
     },
     /// It never comes out.
     Drop(DropCause),
+    /// Not known yet: [`DirectionModel::settled`] tells, in the order of arrivals.
+    Waits,
 }
 
 /// Why a packet never comes out.
@@ -34,6 +39,8 @@ pub enum DropCause {
     Loss,
     /// It did not fit into the queue.
     QueueFull,
+    /// CoDel dropped it for its wait.
+    Codel,
 }
 
 /// One direction of the link.
@@ -42,10 +49,28 @@ pub struct DirectionModel {
     label: &'static str,
     loss: IndependentLoss,
     burst_loss: BurstLoss,
-    queue: Droptail,
+    queue: Queue,
     rate: ConstantRate,
     delay: Delay,
     last_release_ns: u64,
+    settled: VecDeque<Fate>,
+}
+
+#[derive(Debug, Clone)]
+enum Queue {
+    Droptail(Droptail),
+    Codel(Codel<()>),
+}
+
+impl Queue {
+    fn new(profile: &DirectionProfile) -> Self {
+        match profile.queue_discipline {
+            Some(QueueDiscipline::Codel) => Self::Codel(Codel::new(codel_settings(profile))),
+            Some(QueueDiscipline::Droptail) | None => {
+                Self::Droptail(Droptail::new(profile.queue_bytes))
+            }
+        }
+    }
 }
 
 impl DirectionModel {
@@ -58,21 +83,23 @@ impl DirectionModel {
                 profile.gilbert_elliott.as_ref(),
                 stream(seed, label, "burst_loss"),
             ),
-            queue: Droptail::new(profile.queue_bytes),
+            queue: Queue::new(profile),
             rate: ConstantRate::new(profile.rate_bps),
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
+            settled: VecDeque::new(),
         }
     }
 
     /// Put another profile in force. Packets already taken keep their times, and the link stays
-    /// busy with them; without a seed the random streams run on.
+    /// busy with them; those in a CoDel queue stay in it, or go onto the link without another look
+    /// if the new profile has none. Without a seed the random streams run on.
     pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>) {
         let new_stream = |element| seed.map(|seed| stream(seed, self.label, element));
         self.loss.change(profile.loss_ratio, new_stream("loss"));
         self.burst_loss
             .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
-        self.queue.change(profile.queue_bytes);
+        self.change_queue(profile);
         self.rate.change(profile.rate_bps);
         self.delay.change(profile, new_stream("jitter"));
     }
@@ -85,14 +112,90 @@ impl DirectionModel {
         if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
         }
-        if !self
-            .queue
-            .admit(now_ns, self.rate.next_start_ns(now_ns), bytes)
-        {
-            return Fate::Drop(DropCause::QueueFull);
+        match &mut self.queue {
+            Queue::Droptail(queue) => {
+                if !queue.admit(now_ns, self.rate.next_start_ns(now_ns), bytes) {
+                    return Fate::Drop(DropCause::QueueFull);
+                }
+                let service = self.rate.serve(now_ns, bytes);
+                self.release(service.finish_ns)
+            }
+            Queue::Codel(queue) => {
+                let packet = Waiting {
+                    arrived_ns: now_ns,
+                    bytes,
+                    tag: (),
+                };
+                let link_is_free = self.rate.next_start_ns(now_ns) <= now_ns;
+                if queue.admit(packet, link_is_free) {
+                    Fate::Waits
+                } else {
+                    Fate::Drop(DropCause::QueueFull)
+                }
+            }
         }
-        let service = self.rate.serve(now_ns, bytes);
-        let wanted_ns = self.delay.arrival_ns(service.finish_ns);
+    }
+
+    /// The fate of the packet that has waited longest, once it is settled. To be asked until it has
+    /// none before every arrival, with that arrival's time, and again after it.
+    pub fn settled(&mut self, now_ns: u64) -> Option<Fate> {
+        while self.settled.is_empty() && self.next_settlement_ns().is_some_and(|at| at <= now_ns) {
+            self.settle_next();
+        }
+        self.settled.pop_front()
+    }
+
+    /// When the next packets' fates are settled.
+    pub fn next_settlement_ns(&self) -> Option<u64> {
+        if !self.settled.is_empty() {
+            return Some(0);
+        }
+        let Queue::Codel(queue) = &self.queue else {
+            return None;
+        };
+        Some(self.rate.next_start_ns(queue.first_arrived_ns()?))
+    }
+
+    fn settle_next(&mut self) {
+        let (Some(now_ns), Queue::Codel(queue)) = (self.next_settlement_ns(), &mut self.queue)
+        else {
+            return;
+        };
+        let dequeued = queue.dequeue(now_ns);
+        let dropped = dequeued
+            .dropped
+            .iter()
+            .map(|_| Fate::Drop(DropCause::Codel));
+        self.settled.extend(dropped);
+        if let Some(packet) = dequeued.taken {
+            self.serve_waiting(packet);
+        }
+    }
+
+    fn serve_waiting(&mut self, packet: Waiting<()>) {
+        let service = self.rate.serve(packet.arrived_ns, packet.bytes);
+        let fate = self.release(service.finish_ns);
+        self.settled.push_back(fate);
+    }
+
+    fn change_queue(&mut self, profile: &DirectionProfile) {
+        let next = Queue::new(profile);
+        match (&mut self.queue, next) {
+            (Queue::Droptail(queue), Queue::Droptail(_)) => queue.change(profile.queue_bytes),
+            (Queue::Codel(queue), Queue::Codel(_)) => queue.change(codel_settings(profile)),
+            (Queue::Droptail(_), next) => self.queue = next,
+            (Queue::Codel(queue), next) => {
+                let waiting: Vec<_> = queue.drain().collect();
+                self.queue = next;
+                waiting
+                    .into_iter()
+                    .for_each(|packet| self.serve_waiting(packet));
+            }
+        }
+    }
+
+    fn release(&mut self, finish_ns: u64) -> Fate {
+        let wanted_ns = self.delay.arrival_ns(finish_ns);
         self.last_release_ns = self.last_release_ns.max(wanted_ns);
         let at_ns = if self.delay.reorders() {
             wanted_ns
@@ -100,6 +203,16 @@ impl DirectionModel {
             self.last_release_ns
         };
         Fate::Release { at_ns }
+    }
+}
+
+fn codel_settings(profile: &DirectionProfile) -> codel::Settings {
+    let target_ms = profile.codel_target_ms.unwrap_or(DEFAULT_TARGET_MS);
+    let interval_ms = profile.codel_interval_ms.unwrap_or(DEFAULT_INTERVAL_MS);
+    codel::Settings {
+        limit_bytes: profile.queue_bytes,
+        target_ns: to_ns(target_ms),
+        interval_ns: to_ns(interval_ms),
     }
 }
 
@@ -124,7 +237,7 @@ mod tests {
     fn released(fate: Fate) -> u64 {
         match fate {
             Fate::Release { at_ns } => at_ns,
-            Fate::Drop(cause) => panic!("dropped: {cause:?}"),
+            fate => panic!("not released: {fate:?}"),
         }
     }
 
@@ -228,6 +341,71 @@ mod tests {
         link.change(&jittery(false), Some(1));
         assert_eq!(delays(&mut link, 10_000_000_000), first);
         assert_ne!(delays(&mut link, 20_000_000_000), first);
+    }
+
+    fn codel(rate_bps: f64) -> DirectionProfile {
+        DirectionProfile {
+            queue_discipline: Some(QueueDiscipline::Codel),
+            ..profile(5.0, Some(rate_bps), None)
+        }
+    }
+
+    /// All fates of a train of packets, in their order, as the lane would ask for them.
+    fn fates(link: &mut DirectionModel, gap_ns: u64, count: u64) -> Vec<Fate> {
+        let mut fates = Vec::new();
+        for now_ns in (0..count).map(|index| index * gap_ns) {
+            fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
+            fates.extend(Some(link.arrival(now_ns, 1_500)).filter(|fate| *fate != Fate::Waits));
+            fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
+        }
+        fates.extend(std::iter::from_fn(|| link.settled(u64::MAX)));
+        fates
+    }
+
+    #[test]
+    fn codel_is_droptail_while_nobody_waits_long() {
+        let mut droptail = DirectionModel::new(&profile(5.0, Some(12e6), None), "up", 1);
+        let mut link = DirectionModel::new(&codel(12e6), "up", 1);
+        assert_eq!(
+            fates(&mut link, 1_000_001, 500),
+            fates(&mut droptail, 1_000_001, 500)
+        );
+    }
+
+    /// An unresponsive flow at twice the rate: the standing queue is attacked ever faster.
+    #[test]
+    fn codel_drops_from_a_standing_queue_and_keeps_the_rate() {
+        let mut link = DirectionModel::new(&codel(12e6), "up", 1);
+        let fates = fates(&mut link, 500_000, 4_000);
+        assert_eq!(fates.len(), 4_000);
+        let first_drop = fates
+            .iter()
+            .position(|fate| *fate == Fate::Drop(DropCause::Codel));
+        assert_eq!(first_drop, Some(110));
+        let releases: Vec<u64> = fates
+            .iter()
+            .filter(|fate| matches!(fate, Fate::Release { .. }))
+            .map(|fate| released(*fate))
+            .collect();
+        assert!(
+            releases
+                .windows(2)
+                .all(|pair| pair[1] - pair[0] == 1_000_000)
+        );
+        assert!(releases.len() < 3_950);
+    }
+
+    #[test]
+    fn leaving_codel_keeps_who_waits() {
+        let mut link = DirectionModel::new(&codel(12e6), "up", 1);
+        assert!((0..5).all(|_| link.arrival(0, 1_500) == Fate::Waits));
+        link.change(&profile(5.0, Some(12e6), None), None);
+        for index in 1..=5 {
+            let fate = link.settled(0).unwrap();
+            assert_eq!(released(fate), index * 1_000_000 + 5_000_000);
+        }
+        assert_eq!(released(link.arrival(0, 1_500)), 11_000_000);
+        assert_eq!(link.next_settlement_ns(), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! A file names what a packet meets, in the units its keys say; docs/formats/profile.md lists the
 //! keys, `profile_check` their allowed ranges.
 
+use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
 use crate::jitter::interval_ms;
 use crate::profile_check::{QUEUE_BYTES, check_direction, check_range};
 use resolab_record::{DirectionProfile, Jitter, LinkProfile, QueueDiscipline};
@@ -15,6 +16,8 @@ use thiserror::Error;
 pub const DEFAULT_MTU_BYTES: u32 = 1_500;
 /// The default queue holds at least this many full packets.
 const MIN_QUEUE_PACKETS: u64 = 10;
+/// CoDel keeps the wait short itself: room for bursts, as in Linux.
+const MIN_CODEL_PACKETS: u64 = 1_000;
 
 const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
 
@@ -110,8 +113,8 @@ pub fn folders() -> Vec<PathBuf> {
 }
 
 /// Check every value and write the defaults out, so that records say what was in force: the MTU,
-/// the discipline, and rate x round trip (at least ten full packets) for the queue of a direction
-/// with a rate.
+/// the discipline and its settings, the interval of jitter, and rate x round trip (at least ten full
+/// packets, a thousand under CoDel) for the queue of a direction with a rate.
 pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
     check_texts(&profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
@@ -119,23 +122,7 @@ pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
     check_direction(&profile.name, "up", &profile.up)?;
     check_direction(&profile.name, "down", &profile.down)?;
     let round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms;
-    let complete = |direction: DirectionProfile| DirectionProfile {
-        queue_bytes: direction.queue_bytes.or_else(|| {
-            Some(default_queue_bytes(
-                direction.rate_bps?,
-                round_trip_ms,
-                mtu_bytes,
-            ))
-        }),
-        jitter: direction.jitter.map(|jitter| Jitter {
-            interval_ms: (!jitter.per_packet_reordering).then(|| interval_ms(&jitter)),
-            ..jitter
-        }),
-        queue_discipline: direction
-            .queue_discipline
-            .or(Some(QueueDiscipline::Droptail)),
-        ..direction
-    };
+    let complete = |direction| complete_direction(direction, round_trip_ms, mtu_bytes);
     Ok(LinkProfile {
         mtu_bytes: Some(mtu_bytes),
         up: complete(profile.up),
@@ -144,10 +131,40 @@ pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
     })
 }
 
-fn default_queue_bytes(rate_bps: f64, round_trip_ms: f64, mtu_bytes: u32) -> u64 {
-    let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
-    let limit = *QUEUE_BYTES.end() as u64;
-    product_bytes.clamp(MIN_QUEUE_PACKETS * u64::from(mtu_bytes), limit)
+fn complete_direction(
+    direction: DirectionProfile,
+    round_trip_ms: f64,
+    mtu_bytes: u32,
+) -> DirectionProfile {
+    let is_codel = direction.queue_discipline == Some(QueueDiscipline::Codel);
+    let least_packets = if is_codel {
+        MIN_CODEL_PACKETS
+    } else {
+        MIN_QUEUE_PACKETS
+    };
+    let default_queue_bytes = direction.rate_bps.map(|rate_bps| {
+        let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
+        let limit = *QUEUE_BYTES.end() as u64;
+        product_bytes.clamp(least_packets * u64::from(mtu_bytes), limit)
+    });
+    let codel_default = |value| is_codel.then_some(value);
+    DirectionProfile {
+        queue_bytes: direction.queue_bytes.or(default_queue_bytes),
+        queue_discipline: direction
+            .queue_discipline
+            .or(Some(QueueDiscipline::Droptail)),
+        codel_target_ms: direction
+            .codel_target_ms
+            .or(codel_default(DEFAULT_TARGET_MS)),
+        codel_interval_ms: direction
+            .codel_interval_ms
+            .or(codel_default(DEFAULT_INTERVAL_MS)),
+        jitter: direction.jitter.map(|jitter| Jitter {
+            interval_ms: (!jitter.per_packet_reordering).then(|| interval_ms(&jitter)),
+            ..jitter
+        }),
+        ..direction
+    }
 }
 
 fn find(wanted: &str, folders: &[PathBuf]) -> Result<PathBuf, ProfileError> {
@@ -288,6 +305,12 @@ mod tests {
         assert_eq!(profile.down.queue_bytes, None);
         let slow = read(&with("rate_bps = 80_000")).unwrap();
         assert_eq!(slow.up.queue_bytes, Some(15_000));
+        let codel = read(&with("rate_bps = 80_000\nqueue_discipline = 'codel'")).unwrap();
+        assert_eq!(codel.up.queue_bytes, Some(1_500_000));
+        assert_eq!(
+            (codel.up.codel_target_ms, codel.up.codel_interval_ms),
+            (Some(5.0), Some(100.0))
+        );
         let given = read(&with("rate_bps = 80_000\nqueue_bytes = 7")).unwrap();
         assert_eq!(given.up.queue_bytes, Some(7));
     }

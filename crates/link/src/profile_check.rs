@@ -12,6 +12,8 @@ const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
 /// A process in time that moves faster than this cannot keep packets in order and its spread too.
 const MIN_INTERVAL_DEVIATIONS: f64 = 5.0;
 const INTERVAL_MAX_MS: f64 = 3_600_000.0;
+const CODEL_TARGET_MS: RangeInclusive<f64> = 0.01..=1_000.0;
+const CODEL_INTERVAL_MS: RangeInclusive<f64> = 0.1..=60_000.0;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
 /// One direction's keys, as named in messages.
@@ -39,6 +41,12 @@ pub fn check_direction(
     keys.check("rate_bps", values.rate_bps, RATE_BPS)?;
     keys.check("loss_ratio", values.loss_ratio, RATIO)?;
     keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
+    keys.check("codel_target_ms", values.codel_target_ms, CODEL_TARGET_MS)?;
+    keys.check(
+        "codel_interval_ms",
+        values.codel_interval_ms,
+        CODEL_INTERVAL_MS,
+    )?;
     if let Some(jitter) = &values.jitter {
         keys.check_jitter(jitter, values.one_way_delay_ms)?;
     }

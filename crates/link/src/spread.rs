@@ -72,7 +72,7 @@ pub fn deviation_ms(wanted: &Jitter) -> f64 {
             .sum();
         sum / steps
     };
-    let mean = over_steps(|low, high| f64::midpoint(low, high));
+    let mean = over_steps(f64::midpoint);
     let square = over_steps(|low, high| (low * low + low * high + high * high) / 3.0);
     (square - mean * mean).max(0.0).sqrt()
 }

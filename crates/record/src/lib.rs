@@ -51,7 +51,7 @@ pub enum Record {
     /// The emulated path stands.
     PathReady(Box<PathReadyRecord>),
     /// The link's profile was replaced while the path stood.
-    ProfileChanged(ProfileChangedRecord),
+    ProfileChanged(Box<ProfileChangedRecord>),
     /// What the link did since the last summary.
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.

@@ -10,6 +10,8 @@ use std::net::IpAddr;
 pub enum QueueDiscipline {
     /// Arrivals that do not fit are dropped.
     Droptail,
+    /// Besides, packets that would leave after too long a wait are dropped (CoDel, RFC 8289).
+    Codel,
 }
 
 /// Bursty loss: a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in
@@ -79,12 +81,19 @@ pub struct DirectionProfile {
     /// Bursty loss on entry, on top of the independent one.
     #[serde(default)]
     pub gilbert_elliott: Option<GilbertElliott>,
-    /// Bytes that may wait for the link; absent: rate x round trip, at least 10 full packets.
+    /// Bytes that may wait for the link; absent: rate x round trip, at least 10 full packets (CoDel:
+    /// 1,000).
     #[serde(default)]
     pub queue_bytes: Option<u64>,
     /// What a full queue does.
     #[serde(default)]
     pub queue_discipline: Option<QueueDiscipline>,
+    /// CoDel's acceptable standing wait; absent: 5.
+    #[serde(default)]
+    pub codel_target_ms: Option<f64>,
+    /// CoDel's sliding window, a worst-case round trip; absent: 100.
+    #[serde(default)]
+    pub codel_interval_ms: Option<f64>,
 }
 
 /// A named access link, always with both directions.
@@ -151,6 +160,9 @@ pub struct DirectionSummary {
     pub dropped_loss_count: u64,
     /// Packets the full queue refused.
     pub dropped_queue_count: u64,
+    /// Packets CoDel dropped for their wait.
+    #[serde(default)]
+    pub dropped_codel_count: u64,
     /// Packets the instrument itself lost (device refused the write): must be 0 for a valid trial.
     pub dropped_device_count: u64,
     /// Lateness (delivered minus due) over the packets delivered: median; `null` without packets.
