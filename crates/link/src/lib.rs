@@ -6,7 +6,7 @@
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
-//! [`burst_loss`], [`droptail`], [`codel`], [`rate`], [`delay`], [`jitter`]) turns that into fates of packets; [`path`] makes the hosts
+//! [`burst_loss`], [`droptail`], [`codel`], [`link_rate`], [`delay`], [`jitter`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
 //! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
 //! host of a path that stands.
@@ -23,6 +23,7 @@ pub mod histogram;
 pub mod hosts;
 pub mod jitter;
 mod lane;
+pub mod link_rate;
 pub mod loss;
 pub mod model;
 pub mod namespace;
@@ -37,5 +38,7 @@ pub mod rate;
 pub mod schedule;
 pub mod spread;
 pub mod tap;
+pub mod trace;
+pub mod trace_rate;
 pub mod tun;
 pub mod window;

@@ -12,11 +12,13 @@ use crate::burst_loss::BurstLoss;
 use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
 use crate::delay::{Delay, to_ns};
 use crate::droptail::Droptail;
+use crate::link_rate::LinkRate;
 use crate::loss::IndependentLoss;
 use crate::random::RandomStream;
-use crate::rate::ConstantRate;
+use crate::trace::Trace;
 use resolab_record::{DirectionProfile, QueueDiscipline};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub struct DirectionModel {
     loss: IndependentLoss,
     burst_loss: BurstLoss,
     queue: Queue,
-    rate: ConstantRate,
+    rate: LinkRate,
     delay: Delay,
     last_release_ns: u64,
     settled: VecDeque<Fate>,
@@ -74,8 +76,19 @@ impl Queue {
 }
 
 impl DirectionModel {
-    /// A fresh link; `label` (`up`, `down`) sets the directions' random streams apart.
+    /// A fresh link, without a trace; `label` (`up`, `down`) sets the directions' random streams
+    /// apart.
     pub fn new(profile: &DirectionProfile, label: &'static str, seed: u64) -> Self {
+        Self::with_trace(profile, None, label, seed)
+    }
+
+    /// A fresh link over the trace that the profile names.
+    pub fn with_trace(
+        profile: &DirectionProfile,
+        trace: Option<Arc<Trace>>,
+        label: &'static str,
+        seed: u64,
+    ) -> Self {
         Self {
             label,
             loss: IndependentLoss::new(profile.loss_ratio, stream(seed, label, "loss")),
@@ -84,7 +97,7 @@ impl DirectionModel {
                 stream(seed, label, "burst_loss"),
             ),
             queue: Queue::new(profile),
-            rate: ConstantRate::new(profile.rate_bps),
+            rate: LinkRate::new(profile.rate_bps, trace),
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
             settled: VecDeque::new(),
@@ -95,12 +108,22 @@ impl DirectionModel {
     /// busy with them; those in a CoDel queue stay in it, or go onto the link without another look
     /// if the new profile has none. Without a seed the random streams run on.
     pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>) {
+        self.change_over(profile, None, seed);
+    }
+
+    /// The same for a profile that names a trace; a seed restarts that too.
+    pub fn change_over(
+        &mut self,
+        profile: &DirectionProfile,
+        trace: Option<Arc<Trace>>,
+        seed: Option<u64>,
+    ) {
         let new_stream = |element| seed.map(|seed| stream(seed, self.label, element));
         self.loss.change(profile.loss_ratio, new_stream("loss"));
         self.burst_loss
             .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
         self.change_queue(profile);
-        self.rate.change(profile.rate_bps);
+        self.rate.change(profile.rate_bps, trace, seed.is_some());
         self.delay.change(profile, new_stream("jitter"));
     }
 

@@ -7,6 +7,7 @@
 use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
 use crate::jitter::interval_ms;
 use crate::profile_check::{QUEUE_BYTES, check_direction, check_range};
+use crate::trace::{Trace, TraceError};
 use resolab_record::{DirectionProfile, Jitter, LinkProfile, QueueDiscipline};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,16 @@ pub enum ProfileError {
         /// What it must be.
         expected: &'static str,
     },
+    /// The trace it names is missing or none.
+    #[error("use profile {profile:?}: {key}: failed to {error}")]
+    Trace {
+        /// Its name.
+        profile: String,
+        /// The key in full.
+        key: String,
+        /// Why.
+        error: TraceError,
+    },
     /// No file of that name.
     #[error("find profile {name:?}: there is {known} (looked in {folders})")]
     Unknown {
@@ -92,10 +103,14 @@ pub fn load(
         source,
     })?;
     let profile = parse(&text, &path)?;
-    complete(LinkProfile {
-        mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
-        ..profile
-    })
+    let beside = path.parent().map(Path::to_owned).unwrap_or_default();
+    complete_beside(
+        LinkProfile {
+            mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
+            ..profile
+        },
+        &[beside],
+    )
 }
 
 /// The folders profiles are looked for in: `RESOLAB_PROFILES`, `./profiles`, and the checkout's
@@ -115,24 +130,62 @@ pub fn folders() -> Vec<PathBuf> {
 /// Check every value and write the defaults out, so that records say what was in force: the MTU,
 /// the discipline and its settings, the interval of jitter, and rate x round trip (at least ten full
 /// packets, a thousand under CoDel) for the queue of a direction with a rate.
+/// A trace is looked for in the folders of profiles, as the profile has no file.
 pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
+    complete_beside(profile, &folders())
+}
+
+fn complete_beside(profile: LinkProfile, folders: &[PathBuf]) -> Result<LinkProfile, ProfileError> {
     check_texts(&profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
     check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
     check_direction(&profile.name, "up", &profile.up)?;
     check_direction(&profile.name, "down", &profile.down)?;
     let round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms;
-    let complete = |direction| complete_direction(direction, round_trip_ms, mtu_bytes);
+    let complete = |key: &str, mut direction: DirectionProfile| {
+        let rate_bps = match &mut direction.trace_file {
+            None => direction.rate_bps,
+            Some(file) => Some(
+                find_trace(file, folders).map_err(|error| ProfileError::Trace {
+                    profile: profile.name.clone(),
+                    key: format!("{key}.trace_file"),
+                    error,
+                })?,
+            ),
+        };
+        Ok(complete_direction(
+            direction,
+            rate_bps,
+            round_trip_ms,
+            mtu_bytes,
+        ))
+    };
+    let up = complete("up", profile.up)?;
+    let down = complete("down", profile.down)?;
     Ok(LinkProfile {
         mtu_bytes: Some(mtu_bytes),
-        up: complete(profile.up),
-        down: complete(profile.down),
+        up,
+        down,
         ..profile
     })
 }
 
+/// Make the name of a trace absolute and read it; returns its mean rate.
+fn find_trace(file: &mut String, folders: &[PathBuf]) -> Result<f64, TraceError> {
+    let found = folders
+        .iter()
+        .map(|folder| folder.join(&*file))
+        .find(|path| path.is_file())
+        .unwrap_or_else(|| PathBuf::from(&*file));
+    let path = std::path::absolute(&found).unwrap_or(found);
+    let rate_bps = Trace::load(&path)?.mean_rate_bps();
+    *file = path.to_string_lossy().into_owned();
+    Ok(rate_bps)
+}
+
 fn complete_direction(
     direction: DirectionProfile,
+    rate_bps: Option<f64>,
     round_trip_ms: f64,
     mtu_bytes: u32,
 ) -> DirectionProfile {
@@ -142,7 +195,7 @@ fn complete_direction(
     } else {
         MIN_QUEUE_PACKETS
     };
-    let default_queue_bytes = direction.rate_bps.map(|rate_bps| {
+    let default_queue_bytes = rate_bps.map(|rate_bps| {
         let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
         let limit = *QUEUE_BYTES.end() as u64;
         product_bytes.clamp(least_packets * u64::from(mtu_bytes), limit)
@@ -359,6 +412,33 @@ mod tests {
         let late = with("").replace("one_way_delay_ms = 2", "one_way_delay_ms = 20000");
         let message = read(&late).unwrap_err().to_string();
         assert!(message.contains("down.one_way_delay_ms = 20000 is outside 0 to 10000"));
+    }
+
+    #[test]
+    fn a_trace_is_found_beside_the_profile() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let wanted = parse(&with("trace_file = 'tiny.trace'"), Path::new("x.toml")).unwrap();
+        let profile = complete_beside(wanted.clone(), &[folder.clone()]).unwrap();
+        let path = folder.join("tiny.trace").to_string_lossy().into_owned();
+        assert_eq!(profile.up.trace_file, Some(path));
+        assert_eq!(profile.up.queue_bytes, Some(15_000));
+        assert_eq!(complete(profile.clone()).unwrap(), profile);
+        let message = complete_beside(wanted, &[]).unwrap_err().to_string();
+        assert!(
+            message.contains("up.trace_file: failed to read trace /"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_trace_goes_without_a_rate() {
+        let message = read(&with("trace_file = 'x'\nrate_bps = 5000"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("up.trace_file must be given without rate_bps"),
+            "{message}"
+        );
     }
 
     #[test]

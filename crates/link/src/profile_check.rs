@@ -39,6 +39,9 @@ pub fn check_direction(
         ONE_WAY_DELAY_MS,
     )?;
     keys.check("rate_bps", values.rate_bps, RATE_BPS)?;
+    if values.trace_file.is_some() && values.rate_bps.is_some() {
+        return keys.bad("trace_file", "given without rate_bps");
+    }
     keys.check("loss_ratio", values.loss_ratio, RATIO)?;
     keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
     keys.check("codel_target_ms", values.codel_target_ms, CODEL_TARGET_MS)?;

@@ -75,6 +75,10 @@ pub struct DirectionProfile {
     /// Bits of IP packets per second; `null` or absent: no limit.
     #[serde(default)]
     pub rate_bps: Option<f64>,
+    /// Instead of a rate: mahimahi packet-delivery trace, relative to the profile's file. Records of
+    /// a path have its absolute path.
+    #[serde(default)]
+    pub trace_file: Option<String>,
     /// Share of packets lost on entry, independent of each other, 0 to 1.
     #[serde(default)]
     pub loss_ratio: f64,
