@@ -64,8 +64,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn trace() -> Option<Arc<Trace>> {
-        Some(Arc::new(Trace::parse("10\n20\n").unwrap()))
+    fn trace() -> Arc<Trace> {
+        Arc::new(Trace::parse("10\n20\n").unwrap())
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
         for _ in 0..15 {
             link.serve(0, 1_500);
         }
-        link.change(None, trace(), false);
+        link.change(None, Some(trace()), false);
         // Busy until 15 ms; the trace starts with this packet, at 5 ms.
         assert_eq!(link.serve(5 * MS, 1_500).finish_ns, 25 * MS);
         link.change(Some(12e6), None, false);
@@ -83,11 +83,11 @@ mod tests {
 
     #[test]
     fn the_same_trace_runs_on_unless_restarted() {
-        let mut link = LinkRate::new(None, trace());
+        let mut link = LinkRate::new(None, Some(trace()));
         link.serve(0, 1_500);
-        link.change(None, trace(), false);
+        link.change(None, Some(trace()), false);
         assert_eq!(link.next_start_ns(13 * MS), 20 * MS);
-        link.change(None, trace(), true);
+        link.change(None, Some(trace()), true);
         assert_eq!(link.next_start_ns(13 * MS), 23 * MS);
     }
 }

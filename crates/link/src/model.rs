@@ -10,6 +10,7 @@
 
 use crate::burst_loss::BurstLoss;
 use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
+use crate::cross_traffic::{self, CrossTraffic};
 use crate::delay::{Delay, to_ns};
 use crate::droptail::Droptail;
 use crate::link_rate::LinkRate;
@@ -56,12 +57,25 @@ pub struct DirectionModel {
     delay: Delay,
     last_release_ns: u64,
     settled: VecDeque<Fate>,
+    /// Packets to be carried whose fate is not settled.
+    waiting_count: usize,
+    advanced_ns: u64,
+    cross_traffic: CrossTraffic,
 }
 
 #[derive(Debug, Clone)]
 enum Queue {
     Droptail(Droptail),
-    Codel(Codel<()>),
+    Codel(Codel<Traffic>),
+}
+
+/// Whose packet waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Traffic {
+    /// One to be carried.
+    Carried,
+    /// Cross traffic's.
+    Phantom,
 }
 
 impl Queue {
@@ -101,6 +115,12 @@ impl DirectionModel {
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
             settled: VecDeque::new(),
+            waiting_count: 0,
+            advanced_ns: 0,
+            cross_traffic: CrossTraffic::new(
+                profile.cross_traffic,
+                stream(seed, label, "cross_traffic"),
+            ),
         }
     }
 
@@ -122,6 +142,8 @@ impl DirectionModel {
         self.loss.change(profile.loss_ratio, new_stream("loss"));
         self.burst_loss
             .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
+        self.cross_traffic
+            .change(profile.cross_traffic, new_stream("cross_traffic"));
         self.change_queue(profile);
         self.rate.change(profile.rate_bps, trace, seed.is_some());
         self.delay.change(profile, new_stream("jitter"));
@@ -135,69 +157,120 @@ impl DirectionModel {
         if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
         }
-        match &mut self.queue {
-            Queue::Droptail(queue) => {
-                if !queue.admit(now_ns, self.rate.next_start_ns(now_ns), bytes) {
-                    return Fate::Drop(DropCause::QueueFull);
-                }
-                let service = self.rate.serve(now_ns, bytes);
-                self.release(service.finish_ns)
-            }
-            Queue::Codel(queue) => {
-                let packet = Waiting {
-                    arrived_ns: now_ns,
-                    bytes,
-                    tag: (),
-                };
-                let link_is_free = self.rate.next_start_ns(now_ns) <= now_ns;
-                if queue.admit(packet, link_is_free) {
-                    Fate::Waits
-                } else {
-                    Fate::Drop(DropCause::QueueFull)
-                }
-            }
-        }
+        self.advance(now_ns);
+        self.enqueue(now_ns, bytes, Traffic::Carried)
     }
 
     /// The fate of the packet that has waited longest, once it is settled. To be asked until it has
     /// none before every arrival, with that arrival's time, and again after it.
     pub fn settled(&mut self, now_ns: u64) -> Option<Fate> {
-        while self.settled.is_empty() && self.next_settlement_ns().is_some_and(|at| at <= now_ns) {
-            self.settle_next();
-        }
+        while self.settled.is_empty() && self.waiting_count > 0 && self.step(now_ns) {}
         self.settled.pop_front()
     }
 
-    /// When the next packets' fates are settled.
+    /// When the next packets' fates may be settled; never if none waits to be carried.
     pub fn next_settlement_ns(&self) -> Option<u64> {
         if !self.settled.is_empty() {
             return Some(0);
         }
+        if self.waiting_count == 0 {
+            return None;
+        }
+        self.next_dequeue_ns()
+    }
+
+    /// Let everything happen that happens by `now_ns`.
+    fn advance(&mut self, now_ns: u64) {
+        let silence_ns = now_ns.saturating_sub(self.advanced_ns);
+        if self.waiting_count == 0
+            && silence_ns > cross_traffic::WARM_UP_NS
+            && let Queue::Codel(queue) = &mut self.queue
+        {
+            // Cross traffic starts anew after such a silence; so does what it left waiting.
+            queue.drain().for_each(drop);
+        }
+        while self.step(now_ns) {}
+        self.advanced_ns = now_ns;
+    }
+
+    /// The next thing that happens by `now_ns`, if there is one: a packet of others comes, or CoDel's
+    /// next leave the queue.
+    fn step(&mut self, now_ns: u64) -> bool {
+        let dequeue_ns = self.next_dequeue_ns().filter(|at_ns| *at_ns <= now_ns);
+        // One that comes as another leaves still finds it gone, as real arrivals do.
+        let before_ns = dequeue_ns.map_or(now_ns, |at_ns| at_ns.saturating_sub(1));
+        if let Some((at_ns, bytes)) = self.cross_traffic.take_until(before_ns) {
+            self.enqueue(at_ns, bytes, Traffic::Phantom);
+        } else if let Some(at_ns) = dequeue_ns {
+            self.dequeue(at_ns);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn enqueue(&mut self, now_ns: u64, bytes: u32, tag: Traffic) -> Fate {
+        let start_ns = self.rate.next_start_ns(now_ns);
+        let admitted = match &mut self.queue {
+            Queue::Droptail(queue) => queue.admit(now_ns, start_ns, bytes),
+            Queue::Codel(queue) => {
+                let packet = Waiting {
+                    arrived_ns: now_ns,
+                    bytes,
+                    tag,
+                };
+                queue.admit(packet, start_ns <= now_ns)
+            }
+        };
+        match (admitted, &self.queue, tag) {
+            (false, ..) => Fate::Drop(DropCause::QueueFull),
+            (true, Queue::Droptail(_), Traffic::Carried) => {
+                let service = self.rate.serve(now_ns, bytes);
+                self.release(service.finish_ns)
+            }
+            (true, Queue::Droptail(_), Traffic::Phantom) => {
+                self.rate.serve(now_ns, bytes);
+                Fate::Waits
+            }
+            (true, Queue::Codel(_), _) => {
+                self.waiting_count += usize::from(tag == Traffic::Carried);
+                Fate::Waits
+            }
+        }
+    }
+
+    fn next_dequeue_ns(&self) -> Option<u64> {
         let Queue::Codel(queue) = &self.queue else {
             return None;
         };
         Some(self.rate.next_start_ns(queue.first_arrived_ns()?))
     }
 
-    fn settle_next(&mut self) {
-        let (Some(now_ns), Queue::Codel(queue)) = (self.next_settlement_ns(), &mut self.queue)
-        else {
+    fn dequeue(&mut self, now_ns: u64) {
+        let Queue::Codel(queue) = &mut self.queue else {
             return;
         };
         let dequeued = queue.dequeue(now_ns);
-        let dropped = dequeued
-            .dropped
-            .iter()
-            .map(|_| Fate::Drop(DropCause::Codel));
-        self.settled.extend(dropped);
+        for packet in dequeued.dropped {
+            if packet.tag == Traffic::Carried {
+                self.settle(Fate::Drop(DropCause::Codel));
+            }
+        }
         if let Some(packet) = dequeued.taken {
             self.serve_waiting(packet);
         }
     }
 
-    fn serve_waiting(&mut self, packet: Waiting<()>) {
+    fn serve_waiting(&mut self, packet: Waiting<Traffic>) {
         let service = self.rate.serve(packet.arrived_ns, packet.bytes);
-        let fate = self.release(service.finish_ns);
+        if packet.tag == Traffic::Carried {
+            let fate = self.release(service.finish_ns);
+            self.settle(fate);
+        }
+    }
+
+    fn settle(&mut self, fate: Fate) {
+        self.waiting_count -= 1;
         self.settled.push_back(fate);
     }
 
@@ -210,9 +283,9 @@ impl DirectionModel {
             (Queue::Codel(queue), next) => {
                 let waiting: Vec<_> = queue.drain().collect();
                 self.queue = next;
-                waiting
-                    .into_iter()
-                    .for_each(|packet| self.serve_waiting(packet));
+                for packet in waiting {
+                    self.serve_waiting(packet);
+                }
             }
         }
     }
@@ -428,6 +501,55 @@ mod tests {
             assert_eq!(released(fate), index * 1_000_000 + 5_000_000);
         }
         assert_eq!(released(link.arrival(0, 1_500)), 11_000_000);
+        assert_eq!(link.next_settlement_ns(), None);
+    }
+
+    fn busy(load: f64) -> DirectionProfile {
+        DirectionProfile {
+            cross_traffic: Some(resolab_record::CrossTraffic {
+                model: resolab_record::CrossTrafficModel::Poisson,
+                rate_bps: 10.7e6 * load,
+                packet_bytes: None,
+                on_ms: None,
+                off_ms: None,
+            }),
+            ..profile(0.0, Some(10.7e6), None)
+        }
+    }
+
+    /// Pollaczek and Khinchine: the mean wait at load r and service time s is r s / (2 (1 - r)).
+    #[test]
+    fn waits_behind_poisson_traffic_are_those_of_an_m_d_1_queue() {
+        let service_ns = 12_000.0 * 1e9 / 10.7e6;
+        for load in [0.3, 0.7] {
+            let mut link = DirectionModel::new(&busy(load), "up", 1);
+            let waits = (1..=40_000).map(|index| {
+                let now_ns = index * 50_000_000;
+                released(link.arrival(now_ns, 1)) - now_ns - 747
+            });
+            let mean_ns = waits.sum::<u64>() as f64 / 40_000.0;
+            let expected_ns = load * service_ns / (2.0 * (1.0 - load));
+            assert!(
+                (mean_ns / expected_ns - 1.0).abs() < 0.03,
+                "{mean_ns} for {expected_ns}"
+            );
+        }
+    }
+
+    #[test]
+    fn codel_sees_the_traffic_of_others() {
+        let crowded = DirectionProfile {
+            queue_discipline: Some(QueueDiscipline::Codel),
+            ..busy(1.3)
+        };
+        let mut link = DirectionModel::new(&crowded, "up", 1);
+        let fates = fates(&mut link, 20_000_000, 1_000);
+        assert_eq!(fates.len(), 1_000);
+        let dropped = fates
+            .iter()
+            .filter(|fate| **fate == Fate::Drop(DropCause::Codel))
+            .count();
+        assert!((100..400).contains(&dropped), "{dropped} dropped");
         assert_eq!(link.next_settlement_ns(), None);
     }
 

@@ -378,6 +378,14 @@ mod tests {
             ("rate_bps = nan", "up.rate_bps = NaN is outside"),
             ("loss_ratio = 1.5", "up.loss_ratio = 1.5 is outside 0 to 1"),
             (
+                "cross_traffic = { model = 'on_off', rate_bps = 1e6 }",
+                "up.cross_traffic must be given with both on_ms and off_ms",
+            ),
+            (
+                "cross_traffic = { model = 'poisson', rate_bps = 1 }",
+                "up.cross_traffic.rate_bps = 1 is outside 1000 to",
+            ),
+            (
                 "jitter = { standard_deviation_ms = 0.5 }",
                 "up.jitter.standard_deviation_ms = 0.5 is outside 0 to 0.333",
             ),
@@ -418,7 +426,7 @@ mod tests {
     fn a_trace_is_found_beside_the_profile() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
         let wanted = parse(&with("trace_file = 'tiny.trace'"), Path::new("x.toml")).unwrap();
-        let profile = complete_beside(wanted.clone(), &[folder.clone()]).unwrap();
+        let profile = complete_beside(wanted.clone(), std::slice::from_ref(&folder)).unwrap();
         let path = folder.join("tiny.trace").to_string_lossy().into_owned();
         assert_eq!(profile.up.trace_file, Some(path));
         assert_eq!(profile.up.queue_bytes, Some(15_000));

@@ -2,7 +2,9 @@
 
 use crate::profile::ProfileError;
 use crate::spread;
-use resolab_record::{DirectionProfile, GilbertElliott, Jitter, JitterDistribution};
+use resolab_record::{
+    CrossTraffic, CrossTrafficModel, DirectionProfile, GilbertElliott, Jitter, JitterDistribution,
+};
 use std::ops::RangeInclusive;
 
 /// Of a queue's limit.
@@ -14,6 +16,8 @@ const MIN_INTERVAL_DEVIATIONS: f64 = 5.0;
 const INTERVAL_MAX_MS: f64 = 3_600_000.0;
 const CODEL_TARGET_MS: RangeInclusive<f64> = 0.01..=1_000.0;
 const CODEL_INTERVAL_MS: RangeInclusive<f64> = 0.1..=60_000.0;
+const PACKET_BYTES: RangeInclusive<f64> = 20.0..=65_535.0;
+const ON_OFF_MS: RangeInclusive<f64> = 0.1..=3_600_000.0;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
 /// One direction's keys, as named in messages.
@@ -56,6 +60,9 @@ pub fn check_direction(
     if let Some(chain) = &values.gilbert_elliott {
         keys.check_chain(chain)?;
     }
+    if let Some(traffic) = &values.cross_traffic {
+        keys.check_cross_traffic(traffic)?;
+    }
     Ok(())
 }
 
@@ -95,6 +102,22 @@ impl Direction<'_> {
             jitter.interval_ms,
             least_ms..=INTERVAL_MAX_MS,
         )
+    }
+
+    fn check_cross_traffic(&self, traffic: &CrossTraffic) -> Result<(), ProfileError> {
+        let packet_bytes = traffic.packet_bytes.map(f64::from);
+        self.check("cross_traffic.rate_bps", traffic.rate_bps, RATE_BPS)?;
+        self.check("cross_traffic.packet_bytes", packet_bytes, PACKET_BYTES)?;
+        self.check("cross_traffic.on_ms", traffic.on_ms, ON_OFF_MS)?;
+        self.check("cross_traffic.off_ms", traffic.off_ms, ON_OFF_MS)?;
+        let is_on_off = traffic.model == CrossTrafficModel::OnOff;
+        if [traffic.on_ms, traffic.off_ms].map(|time| time.is_some()) != [is_on_off; 2] {
+            return self.bad(
+                "cross_traffic",
+                "given with both on_ms and off_ms for the model on_off, with neither for poisson",
+            );
+        }
+        Ok(())
     }
 
     fn check_quantiles(&self, quantiles_ms: &[f64], delay_ms: f64) -> Result<(), ProfileError> {

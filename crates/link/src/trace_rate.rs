@@ -222,7 +222,8 @@ mod tests {
         ) {
             times_ms.push(60);
             times_ms.sort_unstable();
-            let text: String = times_ms.iter().map(|at_ms| format!("{at_ms}\n")).collect();
+            let lines: Vec<String> = times_ms.iter().map(u64::to_string).collect();
+            let text = lines.join("\n");
             let mut at_ms = 0;
             // The first comes at 0, where the trace starts.
             let packets: Vec<(u64, u32)> = gaps.iter().enumerate().map(|(index, (gap_ms, bytes))| {

@@ -23,8 +23,9 @@ pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
 pub use path::{
-    DirectionProfile, DirectionSummary, FlowRecord, GilbertElliott, Jitter, JitterDistribution,
-    LinkProfile, PathReadyRecord, PathSummaryRecord, ProfileChangedRecord, QueueDiscipline,
+    CrossTraffic, CrossTrafficModel, DirectionProfile, DirectionSummary, FlowRecord,
+    GilbertElliott, Jitter, JitterDistribution, LinkProfile, PathReadyRecord, PathSummaryRecord,
+    ProfileChangedRecord, QueueDiscipline,
 };
 pub use process::{CommandDoneRecord, StartRecord};
 pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};

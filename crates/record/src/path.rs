@@ -63,6 +63,35 @@ pub struct Jitter {
     pub per_packet_reordering: bool,
 }
 
+/// How other traffic on the link comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CrossTrafficModel {
+    /// Independent packets at a constant mean rate.
+    Poisson,
+    /// The same during random times, silence in between.
+    OnOff,
+}
+
+/// Traffic of others that takes up queue and rate but is delivered to nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossTraffic {
+    /// How it comes.
+    pub model: CrossTrafficModel,
+    /// Mean bits of IP packets per second, while it is on.
+    pub rate_bps: f64,
+    /// Length of its packets; absent: 1,500.
+    #[serde(default)]
+    pub packet_bytes: Option<u32>,
+    /// Mean of the exponential time it is on; with `on_off` only.
+    #[serde(default)]
+    pub on_ms: Option<f64>,
+    /// Mean of the exponential time it is off; with `on_off` only.
+    #[serde(default)]
+    pub off_ms: Option<f64>,
+}
+
 /// One direction of an access link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +127,9 @@ pub struct DirectionProfile {
     /// CoDel's sliding window, a worst-case round trip; absent: 100.
     #[serde(default)]
     pub codel_interval_ms: Option<f64>,
+    /// Traffic of others on the same link.
+    #[serde(default)]
+    pub cross_traffic: Option<CrossTraffic>,
 }
 
 /// A named access link, always with both directions.
