@@ -4,6 +4,7 @@
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
 use crate::clock::monotonic_ns;
+use crate::far::FarServers;
 use crate::hosts::Host;
 use crate::lane::Lane;
 use crate::model::DirectionModel;
@@ -141,8 +142,11 @@ impl Ferry {
         seed: u64,
     ) -> Result<(Self, FerryControl), FerryError> {
         let traces = Traces::load(profile)?;
-        let up = DirectionModel::with_trace(&profile.up, traces.up, "up", seed);
-        let down = DirectionModel::with_trace(&profile.down, traces.down, "down", seed);
+        let mut up = DirectionModel::with_trace(&profile.up, traces.up, "up", seed);
+        let mut down = DirectionModel::with_trace(&profile.down, traces.down, "down", seed);
+        for model in [&mut up, &mut down] {
+            model.far = FarServers::new(profile.far.as_deref().unwrap_or_default());
+        }
         let (request_sender, requests) = channel();
         let (replies, reply_receiver) = channel();
         let wake_flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -278,7 +282,7 @@ impl Ferry {
                 Host::Client => &mut self.up,
                 Host::Server => &mut self.down,
             };
-            lane.take(now_ns, packet, self.window.counts_mut(host));
+            lane.take(now_ns, host, packet, self.window.counts_mut(host));
             if self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {
                 self.deliver_due(now_ns);
             }
@@ -297,6 +301,9 @@ impl Ferry {
                     self.up.model.change_over(&profile.up, traces.up, seed);
                     let down = &mut self.down.model;
                     down.change_over(&profile.down, traces.down, seed);
+                    let far = profile.far.as_deref().unwrap_or_default();
+                    self.up.model.far.change(far);
+                    self.down.model.far.change(far);
                     (None, false)
                 }
                 Request::Stop => (None, true),

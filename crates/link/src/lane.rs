@@ -2,7 +2,9 @@
 //! the times the model gave them and in the order of those times. Not for: waiting (that is `ferry`).
 
 use crate::clock::monotonic_ns;
+use crate::hosts::Host;
 use crate::model::{DirectionModel, Fate};
+use crate::packet;
 use crate::window::DirectionCounts;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -53,14 +55,15 @@ impl Lane {
     }
 
     /// A packet came at `now_ns`: ask the model what becomes of it.
-    pub fn take(&mut self, now_ns: u64, packet: &[u8], counts: &mut DirectionCounts) {
+    pub fn take(&mut self, now_ns: u64, sender: Host, packet: &[u8], counts: &mut DirectionCounts) {
         counts.entered(packet.len());
         self.settle(now_ns, counts);
         if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
             counts.dropped_by_device(1);
             return;
         }
-        match self.model.arrival(now_ns, packet.len() as u32) {
+        let way = self.way_of(sender, packet);
+        match self.model.arrival_by(now_ns, packet.len() as u32, way) {
             Fate::Drop(cause) => counts.dropped(cause),
             Fate::Release { at_ns } => {
                 let packet = self.copy(packet);
@@ -72,6 +75,18 @@ impl Lane {
                 self.settle(now_ns, counts);
             }
         }
+    }
+
+    fn way_of(&self, sender: Host, packet: &[u8]) -> Option<usize> {
+        if self.model.far.is_empty() {
+            return None;
+        }
+        let view = packet::view(packet)?;
+        let server = match sender {
+            Host::Client => view.destination,
+            Host::Server => view.source,
+        };
+        self.model.far.way_to(server)
     }
 
     /// Act on the fates the model has settled since.
@@ -156,8 +171,11 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::far::FarServers;
+    use crate::hosts::{CLIENT_ADDRESS, SERVER_ADDRESS};
     use nix::unistd::{pipe, read};
     use resolab_record::DirectionProfile;
+    use std::net::Ipv4Addr;
 
     #[test]
     fn packets_are_delivered_in_the_order_they_are_due() {
@@ -177,6 +195,28 @@ mod tests {
     }
 
     #[test]
+    fn the_servers_address_decides_in_either_direction() {
+        let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
+        lane.model.far = FarServers::new(&[resolab_record::FarNetwork {
+            network: "10.77.1.16/28".to_owned(),
+            extra_one_way_delay_ms: 20.0,
+        }]);
+        let far = (Ipv4Addr::new(10, 77, 1, 17), 443);
+        let client = (CLIENT_ADDRESS, 5_000);
+        let up = packet::samples::ipv4(packet::UDP, client, far, b"x");
+        let down = packet::samples::ipv4(packet::UDP, far, client, b"x");
+        assert_eq!(lane.way_of(Host::Client, &up), Some(0));
+        assert_eq!(lane.way_of(Host::Server, &down), Some(0));
+        assert_eq!(lane.way_of(Host::Server, &up), None);
+        let mut counts = DirectionCounts::default();
+        lane.take(0, Host::Client, &up, &mut counts);
+        assert_eq!(lane.next_due_ns(), Some(20_000_000));
+        let near = packet::samples::ipv4(packet::UDP, client, (SERVER_ADDRESS, 53), b"x");
+        lane.take(1, Host::Client, &near, &mut counts);
+        assert_eq!(lane.next_due_ns(), Some(1));
+    }
+
+    #[test]
     fn packets_that_wait_are_delivered_or_counted() {
         let profile = DirectionProfile {
             rate_bps: Some(12_000.0),
@@ -189,7 +229,7 @@ mod tests {
         let (reader, writer) = pipe().unwrap();
         // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
         for byte in 1..=4 {
-            lane.take(0, &[byte; 1_000], &mut counts);
+            lane.take(0, Host::Client, &[byte; 1_000], &mut counts);
         }
         assert_eq!(lane.next_due_ns(), Some(666_666_666));
         for now_ms in (0..3_000).step_by(100) {

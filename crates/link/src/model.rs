@@ -13,6 +13,7 @@ use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting}
 use crate::cross_traffic::{self, CrossTraffic};
 use crate::delay::{Delay, to_ns};
 use crate::droptail::Droptail;
+use crate::far::FarServers;
 use crate::link_rate::LinkRate;
 use crate::loss::IndependentLoss;
 use crate::random::RandomStream;
@@ -61,6 +62,8 @@ pub struct DirectionModel {
     waiting_count: usize,
     advanced_ns: u64,
     cross_traffic: CrossTraffic,
+    /// Servers behind the link that are farther away.
+    pub far: FarServers,
 }
 
 #[derive(Debug, Clone)]
@@ -72,8 +75,8 @@ enum Queue {
 /// Whose packet waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Traffic {
-    /// One to be carried.
-    Carried,
+    /// One to be carried, this way after the link.
+    Carried(Option<usize>),
     /// Cross traffic's.
     Phantom,
 }
@@ -121,6 +124,7 @@ impl DirectionModel {
                 profile.cross_traffic,
                 stream(seed, label, "cross_traffic"),
             ),
+            far: FarServers::default(),
         }
     }
 
@@ -153,12 +157,17 @@ impl DirectionModel {
     /// releases are in the same order, also across a change to a shorter delay, unless the profile
     /// asks for packets that overtake each other.
     pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
+        self.arrival_by(now_ns, bytes, None)
+    }
+
+    /// The same for a packet of a far server; `way` is what [`FarServers::way_to`] said.
+    pub fn arrival_by(&mut self, now_ns: u64, bytes: u32, way: Option<usize>) -> Fate {
         // Both draw for every packet, whatever the other says.
         if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
         }
         self.advance(now_ns);
-        self.enqueue(now_ns, bytes, Traffic::Carried)
+        self.enqueue(now_ns, bytes, Traffic::Carried(way))
     }
 
     /// The fate of the packet that has waited longest, once it is settled. To be asked until it has
@@ -224,16 +233,16 @@ impl DirectionModel {
         };
         match (admitted, &self.queue, tag) {
             (false, ..) => Fate::Drop(DropCause::QueueFull),
-            (true, Queue::Droptail(_), Traffic::Carried) => {
+            (true, Queue::Droptail(_), Traffic::Carried(way)) => {
                 let service = self.rate.serve(now_ns, bytes);
-                self.release(service.finish_ns)
+                self.release(service.finish_ns, way)
             }
             (true, Queue::Droptail(_), Traffic::Phantom) => {
                 self.rate.serve(now_ns, bytes);
                 Fate::Waits
             }
             (true, Queue::Codel(_), _) => {
-                self.waiting_count += usize::from(tag == Traffic::Carried);
+                self.waiting_count += usize::from(tag != Traffic::Phantom);
                 Fate::Waits
             }
         }
@@ -252,7 +261,7 @@ impl DirectionModel {
         };
         let dequeued = queue.dequeue(now_ns);
         for packet in dequeued.dropped {
-            if packet.tag == Traffic::Carried {
+            if packet.tag != Traffic::Phantom {
                 self.settle(Fate::Drop(DropCause::Codel));
             }
         }
@@ -263,8 +272,8 @@ impl DirectionModel {
 
     fn serve_waiting(&mut self, packet: Waiting<Traffic>) {
         let service = self.rate.serve(packet.arrived_ns, packet.bytes);
-        if packet.tag == Traffic::Carried {
-            let fate = self.release(service.finish_ns);
+        if let Traffic::Carried(way) = packet.tag {
+            let fate = self.release(service.finish_ns, way);
             self.settle(fate);
         }
     }
@@ -290,7 +299,7 @@ impl DirectionModel {
         }
     }
 
-    fn release(&mut self, finish_ns: u64) -> Fate {
+    fn release(&mut self, finish_ns: u64, way: Option<usize>) -> Fate {
         let wanted_ns = self.delay.arrival_ns(finish_ns);
         self.last_release_ns = self.last_release_ns.max(wanted_ns);
         let at_ns = if self.delay.reorders() {
@@ -298,6 +307,9 @@ impl DirectionModel {
         } else {
             self.last_release_ns
         };
+        let at_ns = way.map_or(at_ns, |way| {
+            self.far.arrival_ns(way, at_ns, self.delay.reorders())
+        });
         Fate::Release { at_ns }
     }
 }
@@ -551,6 +563,33 @@ mod tests {
             .count();
         assert!((100..400).contains(&dropped), "{dropped} dropped");
         assert_eq!(link.next_settlement_ns(), None);
+    }
+
+    #[test]
+    fn far_servers_share_the_link_and_take_longer() {
+        for discipline in [QueueDiscipline::Droptail, QueueDiscipline::Codel] {
+            let wanted = DirectionProfile {
+                queue_discipline: Some(discipline),
+                ..profile(5.0, Some(12e6), None)
+            };
+            let mut link = DirectionModel::new(&wanted, "up", 1);
+            link.far = FarServers::new(&[resolab_record::FarNetwork {
+                network: "10.77.1.16/28".to_owned(),
+                extra_one_way_delay_ms: 20.0,
+            }]);
+            let way = link.far.way_to("10.77.1.20".parse().unwrap());
+            let mut times_ms = Vec::new();
+            for way in [way, None, way] {
+                let fate = link.arrival_by(0, 1_500, way);
+                let fate = if fate == Fate::Waits {
+                    link.settled(10_000_000)
+                } else {
+                    Some(fate)
+                };
+                times_ms.push(released(fate.unwrap()) / 1_000_000);
+            }
+            assert_eq!(times_ms, [26, 7, 28]);
+        }
     }
 
     #[test]

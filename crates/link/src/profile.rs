@@ -6,7 +6,7 @@
 
 use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
 use crate::jitter::interval_ms;
-use crate::profile_check::{QUEUE_BYTES, check_direction, check_range};
+use crate::profile_check::{QUEUE_BYTES, check_direction, check_far, check_range};
 use crate::trace::{Trace, TraceError};
 use resolab_record::{DirectionProfile, Jitter, LinkProfile, QueueDiscipline};
 use std::ops::RangeInclusive;
@@ -141,6 +141,7 @@ fn complete_beside(profile: LinkProfile, folders: &[PathBuf]) -> Result<LinkProf
     check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
     check_direction(&profile.name, "up", &profile.up)?;
     check_direction(&profile.name, "down", &profile.down)?;
+    check_far(&profile.name, profile.far.as_deref().unwrap_or_default())?;
     let round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms;
     let complete = |key: &str, mut direction: DirectionProfile| {
         let rate_bps = match &mut direction.trace_file {
@@ -445,6 +446,26 @@ mod tests {
             .to_string();
         assert!(
             message.contains("up.trace_file must be given without rate_bps"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn far_servers_are_checked() {
+        let far = |network: &str, delay_ms: i32| {
+            let table =
+                format!("[[far]]\nnetwork = '{network}'\nextra_one_way_delay_ms = {delay_ms}\n");
+            read(&(with("") + &table))
+        };
+        assert_eq!(far("10.77.1.16/28", 20).unwrap().far.unwrap().len(), 1);
+        let message = far("10.77.1.17/28", 20).unwrap_err().to_string();
+        assert!(
+            message.contains("far.network = \"10.77.1.17/28\" must be the first"),
+            "{message}"
+        );
+        let message = far("10.77.1.16/28", -1).unwrap_err().to_string();
+        assert!(
+            message.contains("far.extra_one_way_delay_ms = -1 is outside 0 to"),
             "{message}"
         );
     }

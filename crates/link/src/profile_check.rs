@@ -1,9 +1,11 @@
 //! The allowed ranges of a profile's values. Not for: reading files or defaults (that is `profile`).
 
+use crate::far::Network;
 use crate::profile::ProfileError;
 use crate::spread;
 use resolab_record::{
-    CrossTraffic, CrossTrafficModel, DirectionProfile, GilbertElliott, Jitter, JitterDistribution,
+    CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
+    JitterDistribution,
 };
 use std::ops::RangeInclusive;
 
@@ -62,6 +64,27 @@ pub fn check_direction(
     }
     if let Some(traffic) = &values.cross_traffic {
         keys.check_cross_traffic(traffic)?;
+    }
+    Ok(())
+}
+
+/// Check the networks of far servers.
+pub fn check_far(profile: &str, far: &[FarNetwork]) -> Result<(), ProfileError> {
+    for network in far {
+        if Network::parse(&network.network).is_none() {
+            return Err(ProfileError::BadText {
+                profile: profile.to_owned(),
+                key: format!("far.network = {:?}", network.network),
+                expected: "the first address of a network and its length, as in 10.77.1.16/28",
+            });
+        }
+        let delay_ms = network.extra_one_way_delay_ms;
+        check_range(
+            profile,
+            "far.extra_one_way_delay_ms",
+            delay_ms,
+            ONE_WAY_DELAY_MS,
+        )?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
 pub use path::{
-    CrossTraffic, CrossTrafficModel, DirectionProfile, DirectionSummary, FlowRecord,
+    CrossTraffic, CrossTrafficModel, DirectionProfile, DirectionSummary, FarNetwork, FlowRecord,
     GilbertElliott, Jitter, JitterDistribution, LinkProfile, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord, QueueDiscipline,
 };

@@ -132,6 +132,16 @@ pub struct DirectionProfile {
     pub cross_traffic: Option<CrossTraffic>,
 }
 
+/// Servers that are farther away than the others, behind the same access link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FarNetwork {
+    /// Their addresses, `a.b.c.d/len`; the longest prefix that holds an address counts.
+    pub network: String,
+    /// Added to the link's delay in either direction.
+    pub extra_one_way_delay_ms: f64,
+}
+
 /// A named access link, always with both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -147,6 +157,9 @@ pub struct LinkProfile {
     pub up: DirectionProfile,
     /// Server to client.
     pub down: DirectionProfile,
+    /// Servers with extra delay; absent: none.
+    #[serde(default)]
+    pub far: Option<Vec<FarNetwork>>,
 }
 
 /// The path stands: programs can be placed in it with `resolab-core enter --path PID`.
