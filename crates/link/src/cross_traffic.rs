@@ -155,11 +155,11 @@ mod tests {
             times.len()
         );
         let mut counts = vec![0.0_f64; 20_000];
-        times.iter().for_each(|at_ns| {
+        for at_ns in &times {
             if let Some(count) = counts.get_mut((at_ns / 10_000_000) as usize) {
                 *count += 1.0;
             }
-        });
+        }
         let squares: f64 = counts.iter().map(|count| (count - 10.0).powi(2)).sum();
         assert!(
             (squares / 20_000.0 - 10.0).abs() < 0.5,

@@ -304,6 +304,7 @@ fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use resolab_record::JitterDistribution;
 
     fn shipped() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles")
@@ -339,6 +340,56 @@ mod tests {
             let rates = (profile.down.rate_bps, profile.up.rate_bps);
             assert_eq!(rates, (Some(down_bps), Some(up_bps)), "{name}");
         }
+    }
+
+    /// Round trip and its deviation in ms, loss, up and down in bit/s.
+    const EARLIER_STUDY: [(&str, [f64; 5]); 3] = [
+        ("4g-h20", [53.3, 1.0, 0.005, 7.44e6, 22.1e6]),
+        ("lossy-4g-h20", [53.3, 1.0, 0.015, 7.44e6, 22.1e6]),
+        ("3g-h20", [150.0, 8.0, 0.021, 1e6, 1e6]),
+    ];
+
+    fn numbers(profile: &LinkProfile) -> [f64; 5] {
+        let deviation = |way: &DirectionProfile| {
+            let jitter = way.jitter.as_ref().unwrap();
+            jitter.standard_deviation_ms.unwrap()
+        };
+        let (up, down) = (&profile.up, &profile.down);
+        assert_eq!(up.loss_ratio, down.loss_ratio);
+        [
+            up.one_way_delay_ms + down.one_way_delay_ms,
+            deviation(up).hypot(deviation(down)),
+            up.loss_ratio,
+            up.rate_bps.unwrap(),
+            down.rate_bps.unwrap(),
+        ]
+    }
+
+    fn assert_near(got: [f64; 5], wanted: [f64; 5]) {
+        for (got, wanted) in got.into_iter().zip(wanted) {
+            assert!((got - wanted).abs() <= wanted * 1e-4, "{got} for {wanted}");
+        }
+    }
+
+    #[test]
+    fn shipped_profiles_are_the_earlier_studys() {
+        for (name, wanted) in EARLIER_STUDY {
+            assert_near(numbers(&load(name, &[shipped()], None).unwrap()), wanted);
+        }
+    }
+
+    #[test]
+    fn the_mobile_networks_are_all_there() {
+        let names = known_names(&[shipped()]);
+        let mobile = names.iter().filter(|name| name.starts_with("errant-"));
+        assert_eq!(mobile.count(), 26);
+        let one = load("errant-net1-norway-4g-bad", &[shipped()], None).unwrap();
+        let wanted = [112.902_371, 82.044_727, 0.0, 149_747.0, 3_295_667.0];
+        assert_near(numbers(&one), wanted);
+        assert_eq!(
+            one.up.jitter.unwrap().distribution,
+            Some(JitterDistribution::Lognormal)
+        );
     }
 
     #[test]
