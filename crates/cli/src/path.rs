@@ -265,10 +265,10 @@ impl Controller {
         let changed = self.control.change_profile(profile.clone(), seed);
         let monotonic_ns = changed.map_err(ServeError::Ferry)?;
         self.profile = profile.clone();
-        write(&Record::ProfileChanged(ProfileChangedRecord {
+        write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {
             monotonic_ns,
             profile,
-        }))
+        })))
     }
 }
 

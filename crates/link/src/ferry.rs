@@ -4,9 +4,11 @@
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
 use crate::clock::monotonic_ns;
+use crate::far::FarServers;
 use crate::hosts::Host;
 use crate::lane::Lane;
 use crate::model::DirectionModel;
+use crate::trace::{TraceError, Traces};
 use crate::window::Window;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -32,6 +34,9 @@ pub enum FerryError {
     /// Set-up or waiting.
     #[error("wait for packets: {0}")]
     Wait(#[from] Errno),
+    /// A trace that was there when the profile was checked.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// A device that stood is gone or down.
     #[error("read from the {host} host's device: {error}; did a program inside change it?")]
     Device {
@@ -47,7 +52,7 @@ pub enum FerryError {
 
 enum Request {
     Summary(Box<Window>),
-    Change(Box<LinkProfile>, Option<u64>),
+    Change(Box<LinkProfile>, Traces, Option<u64>),
     Stop,
 }
 
@@ -78,7 +83,9 @@ impl FerryControl {
         profile: LinkProfile,
         seed: Option<u64>,
     ) -> Result<u64, FerryError> {
-        Ok(self.ask(Request::Change(Box::new(profile), seed))?.at_ns)
+        let traces = Traces::load(&profile)?;
+        let request = Request::Change(Box::new(profile), traces, seed);
+        Ok(self.ask(request)?.at_ns)
     }
 
     /// End the ferry.
@@ -134,6 +141,12 @@ impl Ferry {
         profile: &LinkProfile,
         seed: u64,
     ) -> Result<(Self, FerryControl), FerryError> {
+        let traces = Traces::load(profile)?;
+        let mut up = DirectionModel::with_trace(&profile.up, traces.up, "up", seed);
+        let mut down = DirectionModel::with_trace(&profile.down, traces.down, "down", seed);
+        for model in [&mut up, &mut down] {
+            model.far = FarServers::new(profile.far.as_deref().unwrap_or_default());
+        }
         let (request_sender, requests) = channel();
         let (replies, reply_receiver) = channel();
         let wake_flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -143,8 +156,8 @@ impl Ferry {
         let ferry = Self {
             client_device,
             server_device,
-            up: Lane::new(DirectionModel::new(&profile.up, "up", seed)),
-            down: Lane::new(DirectionModel::new(&profile.down, "down", seed)),
+            up: Lane::new(up),
+            down: Lane::new(down),
             window: Box::new(Window {
                 started_ns: monotonic_ns(),
                 ..Window::default()
@@ -269,7 +282,7 @@ impl Ferry {
                 Host::Client => &mut self.up,
                 Host::Server => &mut self.down,
             };
-            lane.take(now_ns, packet, self.window.counts_mut(host));
+            lane.take(now_ns, host, packet, self.window.counts_mut(host));
             if self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {
                 self.deliver_due(now_ns);
             }
@@ -284,9 +297,13 @@ impl Ferry {
             let at_ns = monotonic_ns();
             let (closed, stop) = match request {
                 Request::Summary(fresh) => (Some(self.begin_window(fresh, at_ns)), false),
-                Request::Change(profile, seed) => {
-                    self.up.model.change(&profile.up, seed);
-                    self.down.model.change(&profile.down, seed);
+                Request::Change(profile, traces, seed) => {
+                    self.up.model.change_over(&profile.up, traces.up, seed);
+                    let down = &mut self.down.model;
+                    down.change_over(&profile.down, traces.down, seed);
+                    let far = profile.far.as_deref().unwrap_or_default();
+                    self.up.model.far.change(far);
+                    self.down.model.far.change(far);
                     (None, false)
                 }
                 Request::Stop => (None, true),

@@ -6,20 +6,26 @@
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
-//! [`droptail`], [`rate`], [`delay`]) turns that into fates of packets; [`path`] makes the hosts
+//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
 //! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
 //! host of a path that stands.
 
 pub mod anchor;
+pub mod burst_loss;
 pub mod clock;
+pub mod codel;
+pub mod cross_traffic;
 pub mod delay;
 pub mod droptail;
 pub mod enter;
+pub mod far;
 pub mod ferry;
 pub mod histogram;
 pub mod hosts;
+pub mod jitter;
 mod lane;
+pub mod link_rate;
 pub mod loss;
 pub mod model;
 pub mod namespace;
@@ -27,10 +33,14 @@ pub mod netlink;
 mod packet;
 pub mod path;
 pub mod profile;
+mod profile_check;
 mod quic;
 pub mod random;
 pub mod rate;
 pub mod schedule;
+pub mod spread;
 pub mod tap;
+pub mod trace;
+pub mod trace_rate;
 pub mod tun;
 pub mod window;

@@ -1,11 +1,14 @@
 //! Access-link profiles: reading them from TOML, checking every value, filling in what was left
 //! out, and finding them by name. Not for: what the values do (that is `model`).
 //!
-//! A file names what a packet meets, in the units its keys say:
-//! `name`, `source`, `mtu_bytes`, and in both `[up]` and `[down]` `one_way_delay_ms`, `rate_bps`,
-//! `loss_ratio`, `queue_bytes`, `queue_discipline`.
+//! A file names what a packet meets, in the units its keys say; docs/formats/profile.md lists the
+//! keys, `profile_check` their allowed ranges.
 
-use resolab_record::{DirectionProfile, LinkProfile, QueueDiscipline};
+use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
+use crate::jitter::interval_ms;
+use crate::profile_check::{QUEUE_BYTES, check_direction, check_far, check_range};
+use crate::trace::{Trace, TraceError};
+use resolab_record::{DirectionProfile, Jitter, LinkProfile, QueueDiscipline};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -14,12 +17,10 @@ use thiserror::Error;
 pub const DEFAULT_MTU_BYTES: u32 = 1_500;
 /// The default queue holds at least this many full packets.
 const MIN_QUEUE_PACKETS: u64 = 10;
+/// CoDel keeps the wait short itself: room for bursts, as in Linux.
+const MIN_CODEL_PACKETS: u64 = 1_000;
 
 const MTU_BYTES: RangeInclusive<f64> = 576.0..=65_535.0;
-const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
-const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
-const LOSS_RATIO: RangeInclusive<f64> = 0.0..=1.0;
-const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
 
 /// Why there is no profile; messages read after "failed to".
 #[derive(Debug, Error)]
@@ -56,15 +57,25 @@ pub enum ProfileError {
         /// Largest allowed.
         max: f64,
     },
-    /// The name or the source cannot serve its purpose.
+    /// A key that cannot serve its purpose, or goes badly with another.
     #[error("use profile {profile:?}: {key} must be {expected}")]
     BadText {
         /// Its name.
         profile: String,
         /// The key.
-        key: &'static str,
+        key: String,
         /// What it must be.
         expected: &'static str,
+    },
+    /// The trace it names is missing or none.
+    #[error("use profile {profile:?}: {key}: failed to {error}")]
+    Trace {
+        /// Its name.
+        profile: String,
+        /// The key in full.
+        key: String,
+        /// Why.
+        error: TraceError,
     },
     /// No file of that name.
     #[error("find profile {name:?}: there is {known} (looked in {folders})")]
@@ -92,10 +103,14 @@ pub fn load(
         source,
     })?;
     let profile = parse(&text, &path)?;
-    complete(LinkProfile {
-        mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
-        ..profile
-    })
+    let beside = path.parent().map(Path::to_owned).unwrap_or_default();
+    complete_beside(
+        LinkProfile {
+            mtu_bytes: mtu_bytes.or(profile.mtu_bytes),
+            ..profile
+        },
+        &[beside],
+    )
 }
 
 /// The folders profiles are looked for in: `RESOLAB_PROFILES`, `./profiles`, and the checkout's
@@ -113,40 +128,97 @@ pub fn folders() -> Vec<PathBuf> {
 }
 
 /// Check every value and write the defaults out, so that records say what was in force: the MTU,
-/// the discipline, and rate x round trip (at least ten full packets) for the queue of a direction
-/// with a rate.
+/// the discipline and its settings, the interval of jitter, and rate x round trip (at least ten full
+/// packets, a thousand under CoDel) for the queue of a direction with a rate.
+/// A trace is looked for in the folders of profiles, as the profile has no file.
 pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
+    complete_beside(profile, &folders())
+}
+
+fn complete_beside(profile: LinkProfile, folders: &[PathBuf]) -> Result<LinkProfile, ProfileError> {
     check_texts(&profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
     check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
     check_direction(&profile.name, "up", &profile.up)?;
     check_direction(&profile.name, "down", &profile.down)?;
+    check_far(&profile.name, profile.far.as_deref().unwrap_or_default())?;
     let round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms;
-    let complete = |direction: DirectionProfile| DirectionProfile {
-        queue_bytes: direction.queue_bytes.or_else(|| {
-            Some(default_queue_bytes(
-                direction.rate_bps?,
-                round_trip_ms,
-                mtu_bytes,
-            ))
-        }),
-        queue_discipline: direction
-            .queue_discipline
-            .or(Some(QueueDiscipline::Droptail)),
-        ..direction
+    let complete = |key: &str, mut direction: DirectionProfile| {
+        let rate_bps = match &mut direction.trace_file {
+            None => direction.rate_bps,
+            Some(file) => Some(
+                find_trace(file, folders).map_err(|error| ProfileError::Trace {
+                    profile: profile.name.clone(),
+                    key: format!("{key}.trace_file"),
+                    error,
+                })?,
+            ),
+        };
+        Ok(complete_direction(
+            direction,
+            rate_bps,
+            round_trip_ms,
+            mtu_bytes,
+        ))
     };
+    let up = complete("up", profile.up)?;
+    let down = complete("down", profile.down)?;
     Ok(LinkProfile {
         mtu_bytes: Some(mtu_bytes),
-        up: complete(profile.up),
-        down: complete(profile.down),
+        up,
+        down,
         ..profile
     })
 }
 
-fn default_queue_bytes(rate_bps: f64, round_trip_ms: f64, mtu_bytes: u32) -> u64 {
-    let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
-    let limit = *QUEUE_BYTES.end() as u64;
-    product_bytes.clamp(MIN_QUEUE_PACKETS * u64::from(mtu_bytes), limit)
+/// Make the name of a trace absolute and read it; returns its mean rate.
+fn find_trace(file: &mut String, folders: &[PathBuf]) -> Result<f64, TraceError> {
+    let found = folders
+        .iter()
+        .map(|folder| folder.join(&*file))
+        .find(|path| path.is_file())
+        .unwrap_or_else(|| PathBuf::from(&*file));
+    let path = std::path::absolute(&found).unwrap_or(found);
+    let rate_bps = Trace::load(&path)?.mean_rate_bps();
+    *file = path.to_string_lossy().into_owned();
+    Ok(rate_bps)
+}
+
+fn complete_direction(
+    direction: DirectionProfile,
+    rate_bps: Option<f64>,
+    round_trip_ms: f64,
+    mtu_bytes: u32,
+) -> DirectionProfile {
+    let is_codel = direction.queue_discipline == Some(QueueDiscipline::Codel);
+    let least_packets = if is_codel {
+        MIN_CODEL_PACKETS
+    } else {
+        MIN_QUEUE_PACKETS
+    };
+    let default_queue_bytes = rate_bps.map(|rate_bps| {
+        let product_bytes = (rate_bps / 8.0 * round_trip_ms / 1_000.0).ceil() as u64;
+        let limit = *QUEUE_BYTES.end() as u64;
+        product_bytes.clamp(least_packets * u64::from(mtu_bytes), limit)
+    });
+    let codel_default = |value| is_codel.then_some(value);
+    DirectionProfile {
+        queue_bytes: direction.queue_bytes.or(default_queue_bytes),
+        queue_discipline: direction
+            .queue_discipline
+            .or(Some(QueueDiscipline::Droptail)),
+        codel_target_ms: direction
+            .codel_target_ms
+            .or(codel_default(DEFAULT_TARGET_MS)),
+        codel_interval_ms: direction
+            .codel_interval_ms
+            .or(codel_default(DEFAULT_INTERVAL_MS)),
+        jitter: direction.jitter.map(|jitter| Jitter {
+            interval_ms: (!jitter.per_packet_reordering).then(|| interval_ms(&jitter)),
+            ..jitter
+        }),
+        ..direction
+    }
 }
 
 fn find(wanted: &str, folders: &[PathBuf]) -> Result<PathBuf, ProfileError> {
@@ -210,10 +282,10 @@ fn parse(text: &str, path: &Path) -> Result<LinkProfile, ProfileError> {
 
 fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
     let identifier = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    let bad = |key, expected| {
+    let bad = |key: &str, expected| {
         Err(ProfileError::BadText {
             profile: profile.name.clone(),
-            key,
+            key: key.to_owned(),
             expected,
         })
     };
@@ -229,50 +301,10 @@ fn check_texts(profile: &LinkProfile) -> Result<(), ProfileError> {
     Ok(())
 }
 
-fn check_direction(
-    profile: &str,
-    direction: &str,
-    values: &DirectionProfile,
-) -> Result<(), ProfileError> {
-    let check = |key: &str, value: Option<f64>, range| match value {
-        Some(value) => check_range(profile, &format!("{direction}.{key}"), value, range),
-        None => Ok(()),
-    };
-    check(
-        "one_way_delay_ms",
-        Some(values.one_way_delay_ms),
-        ONE_WAY_DELAY_MS,
-    )?;
-    check("rate_bps", values.rate_bps, RATE_BPS)?;
-    check("loss_ratio", Some(values.loss_ratio), LOSS_RATIO)?;
-    check(
-        "queue_bytes",
-        values.queue_bytes.map(|bytes| bytes as f64),
-        QUEUE_BYTES,
-    )
-}
-
-fn check_range(
-    profile: &str,
-    key: &str,
-    value: f64,
-    range: RangeInclusive<f64>,
-) -> Result<(), ProfileError> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(ProfileError::OutOfRange {
-        profile: profile.to_owned(),
-        key: key.to_owned(),
-        value,
-        min: *range.start(),
-        max: *range.end(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use resolab_record::JitterDistribution;
 
     fn shipped() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles")
@@ -310,6 +342,56 @@ mod tests {
         }
     }
 
+    /// Round trip and its deviation in ms, loss, up and down in bit/s.
+    const EARLIER_STUDY: [(&str, [f64; 5]); 3] = [
+        ("4g-h20", [53.3, 1.0, 0.005, 7.44e6, 22.1e6]),
+        ("lossy-4g-h20", [53.3, 1.0, 0.015, 7.44e6, 22.1e6]),
+        ("3g-h20", [150.0, 8.0, 0.021, 1e6, 1e6]),
+    ];
+
+    fn numbers(profile: &LinkProfile) -> [f64; 5] {
+        let deviation = |way: &DirectionProfile| {
+            let jitter = way.jitter.as_ref().unwrap();
+            jitter.standard_deviation_ms.unwrap()
+        };
+        let (up, down) = (&profile.up, &profile.down);
+        assert_eq!(up.loss_ratio, down.loss_ratio);
+        [
+            up.one_way_delay_ms + down.one_way_delay_ms,
+            deviation(up).hypot(deviation(down)),
+            up.loss_ratio,
+            up.rate_bps.unwrap(),
+            down.rate_bps.unwrap(),
+        ]
+    }
+
+    fn assert_near(got: [f64; 5], wanted: [f64; 5]) {
+        for (got, wanted) in got.into_iter().zip(wanted) {
+            assert!((got - wanted).abs() <= wanted * 1e-4, "{got} for {wanted}");
+        }
+    }
+
+    #[test]
+    fn shipped_profiles_are_the_earlier_studys() {
+        for (name, wanted) in EARLIER_STUDY {
+            assert_near(numbers(&load(name, &[shipped()], None).unwrap()), wanted);
+        }
+    }
+
+    #[test]
+    fn the_mobile_networks_are_all_there() {
+        let names = known_names(&[shipped()]);
+        let mobile = names.iter().filter(|name| name.starts_with("errant-"));
+        assert_eq!(mobile.count(), 26);
+        let one = load("errant-net1-norway-4g-bad", &[shipped()], None).unwrap();
+        let wanted = [112.902_371, 82.044_727, 0.0, 149_747.0, 3_295_667.0];
+        assert_near(numbers(&one), wanted);
+        assert_eq!(
+            one.up.jitter.unwrap().distribution,
+            Some(JitterDistribution::Lognormal)
+        );
+    }
+
     #[test]
     fn every_shipped_profile_loads_under_its_own_name() {
         let names = known_names(&[shipped()]);
@@ -328,6 +410,12 @@ mod tests {
         assert_eq!(profile.down.queue_bytes, None);
         let slow = read(&with("rate_bps = 80_000")).unwrap();
         assert_eq!(slow.up.queue_bytes, Some(15_000));
+        let codel = read(&with("rate_bps = 80_000\nqueue_discipline = 'codel'")).unwrap();
+        assert_eq!(codel.up.queue_bytes, Some(1_500_000));
+        assert_eq!(
+            (codel.up.codel_target_ms, codel.up.codel_interval_ms),
+            (Some(5.0), Some(100.0))
+        );
         let given = read(&with("rate_bps = 80_000\nqueue_bytes = 7")).unwrap();
         assert_eq!(given.up.queue_bytes, Some(7));
     }
@@ -342,6 +430,38 @@ mod tests {
             ("rate_bps = nan", "up.rate_bps = NaN is outside"),
             ("loss_ratio = 1.5", "up.loss_ratio = 1.5 is outside 0 to 1"),
             (
+                "cross_traffic = { model = 'on_off', rate_bps = 1e6 }",
+                "up.cross_traffic must be given with both on_ms and off_ms",
+            ),
+            (
+                "cross_traffic = { model = 'poisson', rate_bps = 1 }",
+                "up.cross_traffic.rate_bps = 1 is outside 1000 to",
+            ),
+            (
+                "jitter = { standard_deviation_ms = 0.5 }",
+                "up.jitter.standard_deviation_ms = 0.5 is outside 0 to 0.333",
+            ),
+            (
+                "jitter = { standard_deviation_ms = 0.3, interval_ms = 1 }",
+                "up.jitter.interval_ms = 1 is outside 1.5 to",
+            ),
+            (
+                "jitter = { interval_ms = 20 }",
+                "up.jitter must be given by either standard_deviation_ms or quantiles_ms",
+            ),
+            (
+                "jitter = { quantiles_ms = [3, 2] }",
+                "up.jitter.quantiles_ms must be 2 to 1001 values",
+            ),
+            (
+                "jitter = { quantiles_ms = [-2, 2] }",
+                "up.jitter.quantiles_ms = -2 is outside -1 to 10000",
+            ),
+            (
+                "gilbert_elliott = { good_to_bad_ratio = 2, bad_to_good_ratio = 0.3 }",
+                "up.gilbert_elliott.good_to_bad_ratio = 2 is outside 0 to 1",
+            ),
+            (
                 "queue_bytes = 999999999999",
                 "up.queue_bytes = 999999999999 is outside 0 to",
             ),
@@ -352,6 +472,53 @@ mod tests {
         let late = with("").replace("one_way_delay_ms = 2", "one_way_delay_ms = 20000");
         let message = read(&late).unwrap_err().to_string();
         assert!(message.contains("down.one_way_delay_ms = 20000 is outside 0 to 10000"));
+    }
+
+    #[test]
+    fn a_trace_is_found_beside_the_profile() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let wanted = parse(&with("trace_file = 'tiny.trace'"), Path::new("x.toml")).unwrap();
+        let profile = complete_beside(wanted.clone(), std::slice::from_ref(&folder)).unwrap();
+        let path = folder.join("tiny.trace").to_string_lossy().into_owned();
+        assert_eq!(profile.up.trace_file, Some(path));
+        assert_eq!(profile.up.queue_bytes, Some(15_000));
+        assert_eq!(complete(profile.clone()).unwrap(), profile);
+        let message = complete_beside(wanted, &[]).unwrap_err().to_string();
+        assert!(
+            message.contains("up.trace_file: failed to read trace /"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_trace_goes_without_a_rate() {
+        let message = read(&with("trace_file = 'x'\nrate_bps = 5000"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("up.trace_file must be given without rate_bps"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn far_servers_are_checked() {
+        let far = |network: &str, delay_ms: i32| {
+            let table =
+                format!("[[far]]\nnetwork = '{network}'\nextra_one_way_delay_ms = {delay_ms}\n");
+            read(&(with("") + &table))
+        };
+        assert_eq!(far("10.77.1.16/28", 20).unwrap().far.unwrap().len(), 1);
+        let message = far("10.77.1.17/28", 20).unwrap_err().to_string();
+        assert!(
+            message.contains("far.network = \"10.77.1.17/28\" must be the first"),
+            "{message}"
+        );
+        let message = far("10.77.1.16/28", -1).unwrap_err().to_string();
+        assert!(
+            message.contains("far.extra_one_way_delay_ms = -1 is outside 0 to"),
+            "{message}"
+        );
     }
 
     #[test]

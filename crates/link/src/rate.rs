@@ -25,9 +25,14 @@ pub struct ConstantRate {
 impl ConstantRate {
     /// Serves `rate_bps` bits per second, free from the start.
     pub fn new(rate_bps: Option<f64>) -> Self {
+        Self::free_from(rate_bps, 0)
+    }
+
+    /// Serves `rate_bps` bits per second, free from `busy_until_ns`.
+    pub fn free_from(rate_bps: Option<f64>, busy_until_ns: u64) -> Self {
         Self {
             rate_millibits: rate_bps.map(to_millibits),
-            busy_until_ns: 0,
+            busy_until_ns,
             remainder: 0,
         }
     }

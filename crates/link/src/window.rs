@@ -48,6 +48,7 @@ impl DirectionCounts {
     pub fn dropped(&mut self, cause: DropCause) {
         match cause {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
+            DropCause::Codel => self.totals.dropped_codel_count += 1,
             DropCause::QueueFull => self.totals.dropped_queue_count += 1,
         }
     }
@@ -82,17 +83,18 @@ mod tests {
     #[test]
     fn counts_add_up() {
         let mut counts = DirectionCounts::default();
-        for bytes in [100, 200, 300, 400] {
+        for bytes in [100, 200, 300, 300, 100] {
             counts.entered(bytes);
         }
         counts.delivered(100, 7_000);
         counts.dropped(DropCause::Loss);
         counts.dropped(DropCause::QueueFull);
+        counts.dropped(DropCause::Codel);
         counts.dropped_by_device(1);
         let summary = counts.summary();
         assert_eq!(
             (summary.packets_in_count, summary.bytes_in_bytes),
-            (4, 1_000)
+            (5, 1_000)
         );
         assert_eq!(
             (summary.packets_out_count, summary.bytes_out_bytes),
@@ -102,9 +104,10 @@ mod tests {
             (
                 summary.dropped_loss_count,
                 summary.dropped_queue_count,
+                summary.dropped_codel_count,
                 summary.dropped_device_count
             ),
-            (1, 1, 1)
+            (1, 1, 1, 1)
         );
         assert_eq!(summary.lateness_max_ns, Some(7_000));
     }

@@ -23,8 +23,9 @@ pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
 pub use path::{
-    DirectionProfile, DirectionSummary, FlowRecord, LinkProfile, PathReadyRecord,
-    PathSummaryRecord, ProfileChangedRecord, QueueDiscipline,
+    CrossTraffic, CrossTrafficModel, DirectionProfile, DirectionSummary, FarNetwork, FlowRecord,
+    GilbertElliott, Jitter, JitterDistribution, LinkProfile, PathReadyRecord, PathSummaryRecord,
+    ProfileChangedRecord, QueueDiscipline,
 };
 pub use process::{CommandDoneRecord, StartRecord};
 pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
@@ -38,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +52,7 @@ pub enum Record {
     /// The emulated path stands.
     PathReady(Box<PathReadyRecord>),
     /// The link's profile was replaced while the path stood.
-    ProfileChanged(ProfileChangedRecord),
+    ProfileChanged(Box<ProfileChangedRecord>),
     /// What the link did since the last summary.
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.

@@ -1,0 +1,155 @@
+//! Packet-delivery traces in mahimahi's format: one whole number of milliseconds per line, never
+//! falling; each line is one opportunity to deliver 1,504 bytes; the file repeats with its last line
+//! as period. Not for: serving packets by them (that is `trace_rate`).
+
+use resolab_record::{DirectionProfile, LinkProfile};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// What one opportunity delivers: a full Ethernet packet and the four bytes that mahimahi's TUN
+/// devices put before each.
+pub const OPPORTUNITY_BYTES: u32 = 1_504;
+
+/// A trace, never empty.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Trace {
+    opportunities_ms: Vec<u64>,
+}
+
+/// The traces of both directions.
+#[derive(Debug, Clone, Default)]
+pub struct Traces {
+    /// Client to server.
+    pub up: Option<Arc<Trace>>,
+    /// Server to client.
+    pub down: Option<Arc<Trace>>,
+}
+
+/// Why there is no trace; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The file cannot be read.
+    #[error("read trace {path}: {source}")]
+    Unreadable {
+        /// As tried.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not a trace.
+    #[error("read trace {path}, line {line}: there must be {expected}")]
+    Malformed {
+        /// As tried.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What belongs there.
+        expected: &'static str,
+    },
+}
+
+impl Trace {
+    /// Read a file.
+    pub fn load(path: &Path) -> Result<Self, TraceError> {
+        let text = std::fs::read_to_string(path).map_err(|source| TraceError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text).map_err(|(line, expected)| TraceError::Malformed {
+            path: path.to_owned(),
+            line,
+            expected,
+        })
+    }
+
+    /// Read a text; an error is the line and what belongs there.
+    pub fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
+        let mut opportunities_ms: Vec<u64> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let at_ms = line
+                .parse()
+                .map_err(|_| (index + 1, "a whole number of milliseconds"))?;
+            if opportunities_ms.last().is_some_and(|last| *last > at_ms) {
+                return Err((index + 1, "no time before the line above"));
+            }
+            opportunities_ms.push(at_ms);
+        }
+        match opportunities_ms.last() {
+            Some(1..=MAX_PERIOD_MS) => Ok(Self { opportunities_ms }),
+            _ => Err((
+                opportunities_ms.len().max(1),
+                "a period of 1 to 1000000000 ms",
+            )),
+        }
+    }
+
+    /// Times of the opportunities in one period.
+    pub fn opportunities_ms(&self) -> &[u64] {
+        &self.opportunities_ms
+    }
+
+    /// After this the trace starts again.
+    pub fn period_ms(&self) -> u64 {
+        self.opportunities_ms.last().copied().unwrap_or(1)
+    }
+
+    /// Bits per second over a whole period.
+    pub fn mean_rate_bps(&self) -> f64 {
+        let bits = self.opportunities_ms.len() as f64 * f64::from(OPPORTUNITY_BYTES) * 8.0;
+        bits * 1_000.0 / self.period_ms() as f64
+    }
+}
+
+/// Twelve days; keeps all times far from the end of a clock's range.
+const MAX_PERIOD_MS: u64 = 1_000_000_000;
+
+impl Traces {
+    /// Those a complete profile names.
+    pub fn load(profile: &LinkProfile) -> Result<Self, TraceError> {
+        let of = |direction: &DirectionProfile| -> Result<Option<Arc<Trace>>, TraceError> {
+            let Some(file) = &direction.trace_file else {
+                return Ok(None);
+            };
+            Ok(Some(Arc::new(Trace::load(Path::new(file))?)))
+        };
+        Ok(Self {
+            up: of(&profile.up)?,
+            down: of(&profile.down)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_knows_its_period_and_rate() {
+        let trace =
+            Trace::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny.trace"))
+                .unwrap();
+        assert_eq!(trace.opportunities_ms(), [5, 5, 12, 20]);
+        assert_eq!(trace.period_ms(), 20);
+        assert!((trace.mean_rate_bps() - 4.0 * 1_504.0 * 8.0 / 0.020).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_not_a_trace_is_named_with_its_line() {
+        for (text, line, word) in [
+            ("1\nx\n", 2, "whole number"),
+            ("1\n\n2\n", 2, "whole number"),
+            ("3\n2\n", 2, "no time before"),
+            ("", 1, "period"),
+            ("0\n0\n", 2, "period"),
+        ] {
+            let (at, expected) = Trace::parse(text).unwrap_err();
+            assert!(
+                at == line && expected.contains(word),
+                "{text:?}: {at} {expected}"
+            );
+        }
+        let error = Trace::load(Path::new("/nowhere/at/all")).unwrap_err();
+        assert!(error.to_string().starts_with("read trace /nowhere"));
+    }
+}

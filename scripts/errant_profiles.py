@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Write the mobile profiles of the ERRANT data set: `scripts/errant_profiles.py profiles.csv profiles/`.
+
+For: making profiles/errant-*.toml again from the authors' table of averages; the profiles are part of the project, the
+table is not. Not for: anything at run time. How columns become keys is said in docs/formats/profile.md.
+"""
+
+import csv
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = (
+    "M. Trevisan, A. Safari Khatouni, D. Giordano: ERRANT: Realistic emulation of radio access networks, "
+    "Computer Networks 176, 2020; averages of the data set's speed tests"
+)
+
+
+@dataclass(frozen=True)
+class Network:
+    """One row: speed tests of one operator, country, technology and signal quality."""
+
+    name: str
+    down_bps: int
+    up_bps: int
+    round_trip_ms: float
+    round_trip_deviation_ms: float
+
+
+def read_networks(table: Path) -> list[Network]:
+    """Read the table; a missing column is an error."""
+    with table.open(newline="") as file:
+        return [
+            Network(
+                name="-".join(["errant", row["operator"], row["country"], row["rat"], row["signal_quality"]]).lower(),
+                down_bps=round(float(row["download_kbps"]) * 1_000),
+                up_bps=round(float(row["upload_kbps"]) * 1_000),
+                round_trip_ms=float(row["latency_ms_avg"]),
+                round_trip_deviation_ms=float(row["latency_ms_stdev"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def profile_text(network: Network) -> str:
+    """Render a profile file."""
+    deviation_ms = network.round_trip_deviation_ms / math.sqrt(2)
+    way = (
+        f"one_way_delay_ms = {network.round_trip_ms / 2:.6f}\n"
+        f'jitter = {{ standard_deviation_ms = {deviation_ms:.6f}, distribution = "lognormal" }}\n'
+    )
+    return (
+        f"# Round trip {network.round_trip_ms:.3f} ms, standard deviation {network.round_trip_deviation_ms:.3f} ms;\n"
+        f"# {network.down_bps:_} bit/s down, {network.up_bps:_} bit/s up. Written by scripts/errant_profiles.py.\n"
+        f'name = "{network.name}"\n'
+        f'source = "{SOURCE}"\n'
+        f"\n[up]\n{way}rate_bps = {network.up_bps:_}\n"
+        f"\n[down]\n{way}rate_bps = {network.down_bps:_}\n"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Write one file per row."""
+    if len(arguments) != 2:
+        print("usage: errant_profiles.py TABLE.csv FOLDER", file=sys.stderr)
+        return 2
+    table, folder = map(Path, arguments)
+    for network in read_networks(table):
+        (folder / f"{network.name}.toml").write_text(profile_text(network))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
