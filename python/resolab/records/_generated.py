@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.0"
+FORMAT_VERSION = "1.1"
 
 
 class Bootstrap(enum.StrEnum):
@@ -82,20 +82,78 @@ class ConnectionState(enum.StrEnum):
     WARM = "warm"
 
 
+class CrossTrafficModel(enum.StrEnum):
+    """How other traffic on the link comes."""
+
+    POISSON = "poisson"
+    ON_OFF = "on_off"
+
+
+class CrossTraffic(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Traffic of others that takes up queue and rate but is delivered to nobody."""
+
+    model: CrossTrafficModel
+    off_ms: float | None = None
+    on_ms: float | None = None
+    packet_bytes: int | None = None
+    rate_bps: float
+
+
+class GilbertElliott(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Bursty loss:
+
+    a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in netem, the state
+    moves first and the packet is lost by the state it was in before.
+    """
+
+    bad_loss_ratio: float | None = None
+    bad_to_good_ratio: float
+    good_loss_ratio: float | None = None
+    good_to_bad_ratio: float
+
+
+class JitterDistribution(enum.StrEnum):
+    """Shape of a varying delay."""
+
+    NORMAL = "normal"
+    LOGNORMAL = "lognormal"
+
+
+class Jitter(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Variation of the one-way delay:
+
+    a process in time that keeps packets in order, unless `per_packet_reordering` is set. Either a
+    standard deviation or quantiles are given.
+    """
+
+    distribution: JitterDistribution | None = None
+    interval_ms: float | None = None
+    per_packet_reordering: bool = False
+    quantiles_ms: list[float] | None = None
+    standard_deviation_ms: float | None = None
+
+
 class QueueDiscipline(enum.StrEnum):
     """How a full queue behaves."""
 
     DROPTAIL = "droptail"
+    CODEL = "codel"
 
 
 class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """One direction of an access link."""
 
+    codel_interval_ms: float | None = None
+    codel_target_ms: float | None = None
+    cross_traffic: CrossTraffic | None = None
+    gilbert_elliott: GilbertElliott | None = None
+    jitter: Jitter | None = None
     loss_ratio: float = 0.0
     one_way_delay_ms: float
     queue_bytes: int | None = None
     queue_discipline: QueueDiscipline | None = None
     rate_bps: float | None = None
+    trace_file: str | None = None
 
 
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
@@ -103,6 +161,7 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
 
     bytes_in_bytes: int
     bytes_out_bytes: int
+    dropped_codel_count: int = 0
     dropped_device_count: int
     dropped_loss_count: int
     dropped_queue_count: int
@@ -229,6 +288,13 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     status: int
 
 
+class FarNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Servers that are farther away than the others, behind the same access link."""
+
+    extra_one_way_delay_ms: float
+    network: str
+
+
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
     """The tap's totals of one flow (five-tuple) in a window, as they passed the link."""
 
@@ -262,6 +328,7 @@ class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fiel
     """A named access link, always with both directions."""
 
     down: DirectionProfile
+    far: list[FarNetwork] | None = None
     mtu_bytes: int | None = None
     name: str
     source: str
