@@ -11,7 +11,7 @@ use resolab_link::profile;
 use resolab_link::window::Window;
 use resolab_link::{clock, schedule};
 use resolab_record::{
-    CommandDoneRecord, LinkProfile, PathCommand, PathReadyRecord, PathSummaryRecord,
+    CommandDoneRecord, LinkProfile, PathBackend, PathCommand, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord, Record,
 };
 use std::io::{self, BufRead};
@@ -64,8 +64,13 @@ pub fn run(arguments: Arguments) -> ExitCode {
         );
     }
     say_what_was_refused(&path.grants);
-    match announce(&profile, seed, keep_awake, &path.grants) {
-        Ok(()) => carry(path, profile),
+    let conditions = Conditions {
+        backend: PathBackend::Tun,
+        keep_awake,
+        realtime_scheduling: path.grants.realtime_scheduling,
+    };
+    match announce(&profile, seed, &conditions, &path.grants) {
+        Ok(()) => carry(path, profile, conditions),
         Err(error) => failed(
             output::EXIT_INTERNAL,
             format!("write to standard output: {error}"),
@@ -101,28 +106,46 @@ fn say_what_was_refused(grants: &Grants) {
     }
 }
 
-fn announce(profile: &LinkProfile, seed: u64, keep_awake: bool, grants: &Grants) -> io::Result<()> {
+/// What holds for every window of the path.
+#[derive(Clone, Copy)]
+struct Conditions {
+    backend: PathBackend,
+    keep_awake: bool,
+    realtime_scheduling: bool,
+}
+
+fn announce(
+    profile: &LinkProfile,
+    seed: u64,
+    conditions: &Conditions,
+    grants: &Grants,
+) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
     output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
         pid: std::process::id(),
         client_address: CLIENT_ADDRESS.into(),
         server_address: SERVER_ADDRESS.into(),
         server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
+        client_address_v6: None,
+        server_address_v6: None,
+        server_network_v6: None,
+        backend: conditions.backend,
         profile: profile.clone(),
         seed,
-        realtime_scheduling: grants.realtime_scheduling,
-        keep_awake,
+        realtime_scheduling: conditions.realtime_scheduling,
+        keep_awake: conditions.keep_awake,
         rootless: grants.rootless,
     })))
 }
 
 /// Run the ferry on this thread, the punctual one, and commands on another.
-fn carry(path: Path, profile: LinkProfile) -> ExitCode {
+fn carry(path: Path, profile: LinkProfile, conditions: Conditions) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller {
         control: path.control,
         devices: path.devices,
         profile,
+        conditions,
         writing: Arc::clone(&writing),
     };
     let commands = thread::Builder::new()
@@ -176,6 +199,7 @@ struct Controller {
     control: FerryControl,
     devices: Devices,
     profile: LinkProfile,
+    conditions: Conditions,
     /// Held while a command's records are written.
     writing: Arc<Mutex<()>>,
 }
@@ -201,15 +225,19 @@ impl Controller {
                 self.summarise(label)?;
                 write_done(id, None)
             }
-            Ok(PathCommand::SetProfile { id, profile, seed }) => {
-                match profile::complete(*profile) {
-                    Ok(profile) => {
-                        self.change(profile, seed)?;
-                        write_done(id, None)
-                    }
-                    Err(error) => write_done(id, Some(format!("failed to {error}"))),
-                }
+            Ok(PathCommand::StartSchedule { id }) => write_done(id, None),
+            Ok(PathCommand::StartCapture { id, .. } | PathCommand::StopCapture { id }) => {
+                write_done(id, None)
             }
+            Ok(PathCommand::SetProfile {
+                id, profile, seed, ..
+            }) => match profile::complete(*profile) {
+                Ok(profile) => {
+                    self.change(profile, seed)?;
+                    write_done(id, None)
+                }
+                Err(error) => write_done(id, Some(format!("failed to {error}"))),
+            },
             Err(error) => write_done(
                 id_of(line),
                 Some(format!("failed to understand the command: {error}")),
@@ -251,6 +279,11 @@ impl Controller {
             up: window.up.summary(),
             down: window.down.summary(),
             unrecognised_packets_count: window.tap.unrecognised_packets_count(),
+            backend: self.conditions.backend,
+            keep_awake: self.conditions.keep_awake,
+            realtime_scheduling: self.conditions.realtime_scheduling,
+            applied_changes_ns: Vec::new(),
+            applied_change_indices: Vec::new(),
         }
     }
 

@@ -171,6 +171,7 @@ fn a_profile_can_be_replaced_while_the_path_stands() {
         id: 99,
         profile: Box::new(profile),
         seed: None,
+        hold_schedule: false,
     };
     let (records, done) = lab.command(&wrong);
     assert_eq!((records.len(), done.id), (0, 99));

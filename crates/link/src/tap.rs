@@ -127,6 +127,23 @@ fn record(key: &FlowKey, totals: &FlowTotals, label: Option<&str>) -> FlowRecord
         down_bytes: totals.down_bytes,
         quic_up_initial_count: udp_only(totals.initial_count),
         quic_up_zero_rtt_count: udp_only(totals.zero_rtt_count),
+        up_first_entered_ns: None,
+        up_last_entered_ns: None,
+        up_first_delivered_ns: None,
+        up_last_delivered_ns: None,
+        up_delivered_count: 0,
+        down_first_entered_ns: None,
+        down_last_entered_ns: None,
+        down_first_delivered_ns: None,
+        down_last_delivered_ns: None,
+        down_delivered_count: 0,
+        tcp_up_retransmitted_count: None,
+        tcp_down_retransmitted_count: None,
+        quic_up_handshake_count: None,
+        quic_down_initial_count: None,
+        quic_down_handshake_count: None,
+        quic_down_retry_count: None,
+        quic_down_version_negotiation_count: None,
     }
 }
 

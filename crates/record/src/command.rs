@@ -26,6 +26,27 @@ pub enum PathCommand {
         profile: Box<LinkProfile>,
         /// Seed of the loss processes from here on; `null` keeps the streams running.
         seed: Option<u64>,
+        /// Whether the profile's schedule waits for `start_schedule`; absent: it starts now.
+        #[serde(default)]
+        hold_schedule: bool,
+    },
+    /// Put the profile as it was first in force again and count its schedule from now.
+    StartSchedule {
+        /// Returned in `command_done`.
+        id: u64,
+    },
+    /// Write every packet from now on into a pcapng file, once as it enters the link and once as it
+    /// is delivered; ends a capture under way.
+    StartCapture {
+        /// Returned in `command_done`.
+        id: u64,
+        /// The file, made new.
+        file: String,
+    },
+    /// End the capture; the file is complete when this is answered.
+    StopCapture {
+        /// Returned in `command_done`.
+        id: u64,
     },
 }
 

@@ -10,24 +10,32 @@
 //! `CLOCK_MONOTONIC` nanoseconds, shared by every process of one machine; what did not happen is
 //! `null`, never 0.
 
+mod calibration;
 mod command;
 mod edge;
 mod failure;
 mod path;
 mod process;
+mod profile;
 mod query;
 mod terms;
 mod trial;
 
+pub use calibration::{
+    BulkTransferRecord, CalibrationCheck, CalibrationRecord, LinkDirection, ProbeRecord,
+};
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
 pub use path::{
-    CrossTraffic, CrossTrafficModel, DirectionProfile, DirectionSummary, FarNetwork, FlowRecord,
-    GilbertElliott, Jitter, JitterDistribution, LinkProfile, PathReadyRecord, PathSummaryRecord,
-    ProfileChangedRecord, QueueDiscipline,
+    DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
+    ProfileChangedRecord,
 };
 pub use process::{CommandDoneRecord, StartRecord};
+pub use profile::{
+    CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
+    JitterDistribution, LinkProfile, QueueDiscipline, ScheduledChange,
+};
 pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
 pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
 pub use trial::{
@@ -39,7 +47,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.1";
+pub const FORMAT_VERSION: &str = "1.2";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +65,12 @@ pub enum Record {
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.
     Flow(FlowRecord),
+    /// A train of packets went through the link.
+    Probe(Box<ProbeRecord>),
+    /// A TCP transfer went through the link.
+    BulkTransfer(BulkTransferRecord),
+    /// A profile was measured through the path.
+    Calibration(Box<CalibrationRecord>),
     /// The edge is listening.
     EdgeReady(EdgeReadyRecord),
     /// A connection to the edge ended.

@@ -1,165 +1,21 @@
-//! Shapes of the emulated path: its profile, its ready line, its own proof and the tap's flows.
+//! Shapes of the emulated path: its ready line, its own proof and the tap's flows.
 
+use crate::LinkProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// How a full queue behaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What moves packets between the hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum QueueDiscipline {
-    /// Arrivals that do not fit are dropped.
-    Droptail,
-    /// Besides, packets that would leave after too long a wait are dropped (CoDel, RFC 8289).
-    Codel,
-}
-
-/// Bursty loss: a chain of two states that moves once per packet (Gilbert 1960, Elliott 1963). As in
-/// netem, the state moves first and the packet is lost by the state it was in before.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GilbertElliott {
-    /// Probability per packet to leave the good state.
-    pub good_to_bad_ratio: f64,
-    /// Probability per packet to leave the bad state; with the default losses, 1 / mean burst length.
-    pub bad_to_good_ratio: f64,
-    /// Share of packets lost in the good state; absent: 0.
-    #[serde(default)]
-    pub good_loss_ratio: Option<f64>,
-    /// Share of packets lost in the bad state; absent: 1.
-    #[serde(default)]
-    pub bad_loss_ratio: Option<f64>,
-}
-
-/// Shape of a varying delay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum JitterDistribution {
-    /// Normal about the one-way delay.
-    Normal,
-    /// The whole one-way delay is log-normal, so never negative however large its spread.
-    Lognormal,
-}
-
-/// Variation of the one-way delay: a process in time that keeps packets in order, unless
-/// `per_packet_reordering` is set. Either a standard deviation or quantiles are given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Jitter {
-    /// Standard deviation of the delay; its mean stays `one_way_delay_ms`.
-    #[serde(default)]
-    pub standard_deviation_ms: Option<f64>,
-    /// Shape, with a standard deviation; absent: normal.
-    #[serde(default)]
-    pub distribution: Option<JitterDistribution>,
-    /// Equally spaced quantiles, lowest to highest, of what is added to `one_way_delay_ms`.
-    #[serde(default)]
-    pub quantiles_ms: Option<Vec<f64>>,
-    /// Time between independent values of the process; absent: 10 standard deviations, at least 10.
-    #[serde(default)]
-    pub interval_ms: Option<f64>,
-    /// Every packet's delay is drawn on its own; packets overtake each other.
-    #[serde(default)]
-    pub per_packet_reordering: bool,
-}
-
-/// How other traffic on the link comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CrossTrafficModel {
-    /// Independent packets at a constant mean rate.
-    Poisson,
-    /// The same during random times, silence in between.
-    OnOff,
-}
-
-/// Traffic of others that takes up queue and rate but is delivered to nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CrossTraffic {
-    /// How it comes.
-    pub model: CrossTrafficModel,
-    /// Mean bits of IP packets per second, while it is on.
-    pub rate_bps: f64,
-    /// Length of its packets; absent: 1,500.
-    #[serde(default)]
-    pub packet_bytes: Option<u32>,
-    /// Mean of the exponential time it is on; with `on_off` only.
-    #[serde(default)]
-    pub on_ms: Option<f64>,
-    /// Mean of the exponential time it is off; with `on_off` only.
-    #[serde(default)]
-    pub off_ms: Option<f64>,
-}
-
-/// One direction of an access link.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DirectionProfile {
-    /// Delay added to every packet after the queue.
-    pub one_way_delay_ms: f64,
-    /// How that delay varies; absent: not at all.
-    #[serde(default)]
-    pub jitter: Option<Jitter>,
-    /// Bits of IP packets per second; `null` or absent: no limit.
-    #[serde(default)]
-    pub rate_bps: Option<f64>,
-    /// Instead of a rate: mahimahi packet-delivery trace, relative to the profile's file. Records of
-    /// a path have its absolute path.
-    #[serde(default)]
-    pub trace_file: Option<String>,
-    /// Share of packets lost on entry, independent of each other, 0 to 1.
-    #[serde(default)]
-    pub loss_ratio: f64,
-    /// Bursty loss on entry, on top of the independent one.
-    #[serde(default)]
-    pub gilbert_elliott: Option<GilbertElliott>,
-    /// Bytes that may wait for the link; absent: rate x round trip, at least 10 full packets (CoDel:
-    /// 1,000).
-    #[serde(default)]
-    pub queue_bytes: Option<u64>,
-    /// What a full queue does.
-    #[serde(default)]
-    pub queue_discipline: Option<QueueDiscipline>,
-    /// CoDel's acceptable standing wait; absent: 5.
-    #[serde(default)]
-    pub codel_target_ms: Option<f64>,
-    /// CoDel's sliding window, a worst-case round trip; absent: 100.
-    #[serde(default)]
-    pub codel_interval_ms: Option<f64>,
-    /// Traffic of others on the same link.
-    #[serde(default)]
-    pub cross_traffic: Option<CrossTraffic>,
-}
-
-/// Servers that are farther away than the others, behind the same access link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FarNetwork {
-    /// Their addresses, `a.b.c.d/len`; the longest prefix that holds an address counts.
-    pub network: String,
-    /// Added to the link's delay in either direction.
-    pub extra_one_way_delay_ms: f64,
-}
-
-/// A named access link, always with both directions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkProfile {
-    /// Identifier, as used in plans and columns.
-    pub name: String,
-    /// Where the numbers come from.
-    pub source: String,
-    /// Largest IP packet; absent: 1,500.
-    #[serde(default)]
-    pub mtu_bytes: Option<u32>,
-    /// Client to server.
-    pub up: DirectionProfile,
-    /// Server to client.
-    pub down: DirectionProfile,
-    /// Servers with extra delay; absent: none.
-    #[serde(default)]
-    pub far: Option<Vec<FarNetwork>>,
+pub enum PathBackend {
+    /// Our link model between two TUN devices.
+    #[default]
+    Tun,
+    /// Our link model between two packet sockets with kernel arrival stamps.
+    Packet,
+    /// The kernel's sch_netem.
+    Netem,
 }
 
 /// The path stands: programs can be placed in it with `resolab-core enter --path PID`.
@@ -173,6 +29,18 @@ pub struct PathReadyRecord {
     pub server_address: IpAddr,
     /// Every address of this network, `a.b.c.d/len`, is delivered to the server host.
     pub server_network: String,
+    /// IPv6 address of the client host; `null` where the path has no IPv6.
+    #[serde(default)]
+    pub client_address_v6: Option<IpAddr>,
+    /// First IPv6 address of the server host.
+    #[serde(default)]
+    pub server_address_v6: Option<IpAddr>,
+    /// Every address of this IPv6 network, `address/len`, is delivered to the server host.
+    #[serde(default)]
+    pub server_network_v6: Option<String>,
+    /// What moves packets.
+    #[serde(default)]
+    pub backend: PathBackend,
     /// The profile in force.
     pub profile: LinkProfile,
     /// Seed of the loss processes.
@@ -212,6 +80,9 @@ pub struct DirectionSummary {
     /// Packets CoDel dropped for their wait.
     #[serde(default)]
     pub dropped_codel_count: u64,
+    /// Packets that came during an outage of the schedule.
+    #[serde(default)]
+    pub dropped_outage_count: u64,
     /// Packets the instrument itself lost (device refused the write): must be 0 for a valid trial.
     pub dropped_device_count: u64,
     /// Lateness (delivered minus due) over the packets delivered: median; `null` without packets.
@@ -239,6 +110,22 @@ pub struct PathSummaryRecord {
     pub down: DirectionSummary,
     /// Packets that stand in no `flow` record: not IP, or beyond the tap's table of flows.
     pub unrecognised_packets_count: u64,
+    /// What moved packets.
+    #[serde(default)]
+    pub backend: PathBackend,
+    /// Whether idle processors were kept from halting.
+    #[serde(default)]
+    pub keep_awake: bool,
+    /// Whether the ferry's thread had real-time scheduling.
+    #[serde(default)]
+    pub realtime_scheduling: bool,
+    /// Changes of the schedule carried out in the window: `CLOCK_MONOTONIC` at which each came into
+    /// force, by the model's time, not that of a wake-up.
+    #[serde(default)]
+    pub applied_changes_ns: Vec<u64>,
+    /// Which changes they were: places in the profile's schedule, from 0.
+    #[serde(default)]
+    pub applied_change_indices: Vec<u32>,
 }
 
 /// The tap's totals of one flow (five-tuple) in a window, as they passed the link.
@@ -268,9 +155,61 @@ pub struct FlowRecord {
     pub down_packets_count: u64,
     /// IP bytes server to client.
     pub down_bytes: u64,
+    /// `CLOCK_MONOTONIC` of entry into the link, first packet client to server; `null` without one.
+    #[serde(default)]
+    pub up_first_entered_ns: Option<u64>,
+    /// Entry of the last packet client to server.
+    #[serde(default)]
+    pub up_last_entered_ns: Option<u64>,
+    /// Delivery of the first packet client to server; `null` if none was delivered in the window.
+    #[serde(default)]
+    pub up_first_delivered_ns: Option<u64>,
+    /// Delivery of the last packet client to server.
+    #[serde(default)]
+    pub up_last_delivered_ns: Option<u64>,
+    /// Packets client to server delivered in the window.
+    #[serde(default)]
+    pub up_delivered_count: u64,
+    /// Entry of the first packet server to client.
+    #[serde(default)]
+    pub down_first_entered_ns: Option<u64>,
+    /// Entry of the last packet server to client.
+    #[serde(default)]
+    pub down_last_entered_ns: Option<u64>,
+    /// Delivery of the first packet server to client.
+    #[serde(default)]
+    pub down_first_delivered_ns: Option<u64>,
+    /// Delivery of the last packet server to client.
+    #[serde(default)]
+    pub down_last_delivered_ns: Option<u64>,
+    /// Packets server to client delivered in the window.
+    #[serde(default)]
+    pub down_delivered_count: u64,
+    /// TCP segments client to server that carry only sequence space seen before; `null` for flows
+    /// that are not TCP.
+    #[serde(default)]
+    pub tcp_up_retransmitted_count: Option<u64>,
+    /// The same, server to client.
+    #[serde(default)]
+    pub tcp_down_retransmitted_count: Option<u64>,
     /// QUIC Initial packets the client sent (long headers, RFC 9000 section 17.2), coalesced ones
     /// counted each; `null` for flows that are not UDP.
     pub quic_up_initial_count: Option<u64>,
     /// QUIC 0-RTT packets the client sent.
     pub quic_up_zero_rtt_count: Option<u64>,
+    /// QUIC Handshake packets the client sent.
+    #[serde(default)]
+    pub quic_up_handshake_count: Option<u64>,
+    /// QUIC Initial packets the server sent.
+    #[serde(default)]
+    pub quic_down_initial_count: Option<u64>,
+    /// QUIC Handshake packets the server sent.
+    #[serde(default)]
+    pub quic_down_handshake_count: Option<u64>,
+    /// QUIC Retry packets the server sent.
+    #[serde(default)]
+    pub quic_down_retry_count: Option<u64>,
+    /// QUIC Version Negotiation packets the server sent.
+    #[serde(default)]
+    pub quic_down_version_negotiation_count: Option<u64>,
 }

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.1"
+FORMAT_VERSION = "1.2"
 
 
 class Bootstrap(enum.StrEnum):
@@ -15,71 +15,38 @@ class Bootstrap(enum.StrEnum):
     SYSTEM = "system"
 
 
-class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="command_done"):
-    """The answer to one command."""
+class LinkDirection(enum.StrEnum):
+    """A way across the link."""
 
-    error: str | None = None
-    id: int
-    monotonic_ns: int
-
-
-class Failure(enum.StrEnum):
-    """Why a query, connection or request failed."""
-
-    BOOTSTRAP_FAILED = "bootstrap_failed"
-    TCP_CONNECT_REFUSED = "tcp_connect_refused"
-    TCP_CONNECT_TIMEOUT = "tcp_connect_timeout"
-    TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
-    TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
-    TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
-    TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
-    QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
-    QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
-    QUERY_TIMEOUT = "query_timeout"
-    QUERY_REFUSED = "query_refused"
-    QUERY_CONNECTION_CLOSED = "query_connection_closed"
-    QUERY_MALFORMED = "query_malformed"
-    QUERY_TRUNCATED = "query_truncated"
-    DNS_RCODE = "dns_rcode"
-    HTTP_STATUS = "http_status"
-    HTTP_PROTOCOL = "http_protocol"
-    OTHER = "other"
+    UP = "up"
+    DOWN = "down"
 
 
-class HandshakeMode(enum.StrEnum):
-    """A TLS 1.3 or QUIC handshake:
+class BulkTransferRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="bulk_transfer"):
+    """One TCP connection that sent as fast as it could for a time."""
 
-    as asked for in `requested_handshake_mode`, as it happened in `handshake_mode`.
-    """
-
-    FULL = "full"
-    RESUMED = "resumed"
-    ZERO_RTT = "zero_rtt"
-
-
-class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
-    """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
-
-    accepted_ns: int
-    alpn: str | None = None
-    closed_ns: int | None = None
-    connection_id: int
-    early_data_accepted: bool | None = None
-    failure: Failure | None = None
-    failure_detail: str | None = None
-    handshake_complete_ns: int | None = None
-    handshake_mode: HandshakeMode | None = None
-    local_address: str
-    peer_address: str
-    protocol: str
-    server_name: str | None = None
+    congestion_control: str
+    counted_bytes: int
+    counted_ns: int
+    direction: LinkDirection
+    label: str | None = None
+    retransmitted_segments_count: int
+    round_trip_min_us: int
+    segment_bytes: int
+    warm_up_ns: int
 
 
-class ConnectionState(enum.StrEnum):
-    """Whether a query found its connection open."""
+class CalibrationCheck(msgspec.Struct, kw_only=True, frozen=True):
+    """One quantity of a link, asked against got."""
 
-    COLD = "cold"
-    WARM = "warm"
+    asked: float | None = None
+    direction: LinkDirection
+    got: float
+    observations_count: int
+    quantity: str
+    tolerance: float | None = None
+    unit: str
+    within: bool | None = None
 
 
 class CrossTrafficModel(enum.StrEnum):
@@ -150,10 +117,134 @@ class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown
     jitter: Jitter | None = None
     loss_ratio: float = 0.0
     one_way_delay_ms: float
+    packet_overhead_bytes: int | None = None
     queue_bytes: int | None = None
     queue_discipline: QueueDiscipline | None = None
+    queue_packets: int | None = None
     rate_bps: float | None = None
     trace_file: str | None = None
+
+
+class FarNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Servers that are farther away than the others, behind the same access link."""
+
+    extra_one_way_delay_ms: float
+    network: str
+
+
+class ScheduledChange(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A change of the link at a time of the schedule:
+
+    a handover, an outage, or both at once.
+    """
+
+    after_ms: float
+    down: DirectionProfile | None = None
+    outage_ms: float | None = None
+    profile: str | None = None
+    up: DirectionProfile | None = None
+
+
+class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A named access link, always with both directions."""
+
+    down: DirectionProfile
+    far: list[FarNetwork] | None = None
+    mtu_bytes: int | None = None
+    name: str
+    schedule: list[ScheduledChange] | None = None
+    source: str
+    up: DirectionProfile
+
+
+class PathBackend(enum.StrEnum):
+    """What moves packets between the hosts."""
+
+    TUN = "tun"
+    PACKET = "packet"
+    NETEM = "netem"
+
+
+class CalibrationRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="calibration"):
+    """A profile measured through the path on this machine."""
+
+    backend: PathBackend
+    checks: list[CalibrationCheck]
+    core_version: str
+    keep_awake: bool
+    load_average: float
+    profile: LinkProfile
+    realtime_scheduling: bool
+    rootless: bool
+    seed: int
+    unix_ns: int
+
+
+class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="command_done"):
+    """The answer to one command."""
+
+    error: str | None = None
+    id: int
+    monotonic_ns: int
+
+
+class Failure(enum.StrEnum):
+    """Why a query, connection or request failed."""
+
+    BOOTSTRAP_FAILED = "bootstrap_failed"
+    TCP_CONNECT_REFUSED = "tcp_connect_refused"
+    TCP_CONNECT_TIMEOUT = "tcp_connect_timeout"
+    TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
+    TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
+    TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
+    TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
+    QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
+    QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
+    QUERY_TIMEOUT = "query_timeout"
+    QUERY_REFUSED = "query_refused"
+    QUERY_CONNECTION_CLOSED = "query_connection_closed"
+    QUERY_MALFORMED = "query_malformed"
+    QUERY_TRUNCATED = "query_truncated"
+    DNS_RCODE = "dns_rcode"
+    HTTP_STATUS = "http_status"
+    HTTP_PROTOCOL = "http_protocol"
+    OTHER = "other"
+
+
+class HandshakeMode(enum.StrEnum):
+    """A TLS 1.3 or QUIC handshake:
+
+    as asked for in `requested_handshake_mode`, as it happened in `handshake_mode`.
+    """
+
+    FULL = "full"
+    RESUMED = "resumed"
+    ZERO_RTT = "zero_rtt"
+
+
+class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
+    """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
+
+    accepted_ns: int
+    alpn: str | None = None
+    closed_ns: int | None = None
+    connection_id: int
+    early_data_accepted: bool | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+    handshake_complete_ns: int | None = None
+    handshake_mode: HandshakeMode | None = None
+    local_address: str
+    peer_address: str
+    protocol: str
+    server_name: str | None = None
+
+
+class ConnectionState(enum.StrEnum):
+    """Whether a query found its connection open."""
+
+    COLD = "cold"
+    WARM = "warm"
 
 
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
@@ -164,6 +255,7 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     dropped_codel_count: int = 0
     dropped_device_count: int
     dropped_loss_count: int
+    dropped_outage_count: int = 0
     dropped_queue_count: int
     lateness_max_ns: int | None = None
     lateness_p50_ns: int | None = None
@@ -288,29 +380,39 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     status: int
 
 
-class FarNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Servers that are farther away than the others, behind the same access link."""
-
-    extra_one_way_delay_ms: float
-    network: str
-
-
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
     """The tap's totals of one flow (five-tuple) in a window, as they passed the link."""
 
     client_address: str
     client_port: int | None = None
     down_bytes: int
+    down_delivered_count: int = 0
+    down_first_delivered_ns: int | None = None
+    down_first_entered_ns: int | None = None
+    down_last_delivered_ns: int | None = None
+    down_last_entered_ns: int | None = None
     down_packets_count: int
     first_packet_ns: int
     label: str | None = None
     last_packet_ns: int
     protocol: str
+    quic_down_handshake_count: int | None = None
+    quic_down_initial_count: int | None = None
+    quic_down_retry_count: int | None = None
+    quic_down_version_negotiation_count: int | None = None
+    quic_up_handshake_count: int | None = None
     quic_up_initial_count: int | None = None
     quic_up_zero_rtt_count: int | None = None
     server_address: str
     server_port: int | None = None
+    tcp_down_retransmitted_count: int | None = None
+    tcp_up_retransmitted_count: int | None = None
     up_bytes: int
+    up_delivered_count: int = 0
+    up_first_delivered_ns: int | None = None
+    up_first_entered_ns: int | None = None
+    up_last_delivered_ns: int | None = None
+    up_last_entered_ns: int | None = None
     up_packets_count: int
 
 
@@ -322,17 +424,6 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
 
     answered_ns: int | None = None
     client_address: str
-
-
-class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A named access link, always with both directions."""
-
-    down: DirectionProfile
-    far: list[FarNetwork] | None = None
-    mtu_bytes: int | None = None
-    name: str
-    source: str
-    up: DirectionProfile
 
 
 class PageFailure(enum.StrEnum):
@@ -400,12 +491,38 @@ class PathSetProfile(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
     packets under way keep the times they have.
     """
 
+    hold_schedule: bool = False
     id: int
     profile: LinkProfile
     seed: int | None = None
 
 
-PathCommand = PathSummary | PathSetProfile
+class PathStartSchedule(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="start_schedule"):
+    """Put the profile as it was first in force again and count its schedule from now."""
+
+    id: int
+
+
+class PathStartCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="start_capture"):
+    """Write every packet from now on into a pcapng file, once as it enters the link and once as it is
+
+    delivered; ends a capture under way.
+    """
+
+    file: str
+    id: int
+
+
+class PathStopCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="stop_capture"):
+    """End the capture;
+
+    the file is complete when this is answered.
+    """
+
+    id: int
+
+
+PathCommand = PathSummary | PathSetProfile | PathStartSchedule | PathStartCapture | PathStopCapture
 
 
 class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_ready"):
@@ -414,7 +531,9 @@ class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     programs can be placed in it with `resolab-core enter --path PID`.
     """
 
+    backend: PathBackend = "tun"
     client_address: str
+    client_address_v6: str | None = None
     keep_awake: bool
     pid: int
     profile: LinkProfile
@@ -422,19 +541,39 @@ class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     rootless: bool
     seed: int
     server_address: str
+    server_address_v6: str | None = None
     server_network: str
+    server_network_v6: str | None = None
 
 
 class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_summary"):
     """The path's own proof over a window of time."""
 
+    applied_change_indices: list[int] = []
+    applied_changes_ns: list[int] = []
+    backend: PathBackend = "tun"
     down: DirectionSummary
+    keep_awake: bool = False
     label: str | None = None
     profile: str
+    realtime_scheduling: bool = False
     unrecognised_packets_count: int
     up: DirectionSummary
     window_end_ns: int
     window_start_ns: int
+
+
+class ProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="probe"):
+    """A train of numbered UDP packets sent through the link."""
+
+    direction: LinkDirection
+    interval_ns: int
+    label: str | None = None
+    packet_bytes: int
+    realtime_scheduling: bool
+    received_ns: list[int | None]
+    sent_ns: list[int]
+    time_origin_ns: int
 
 
 class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"):
@@ -573,7 +712,9 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
 
 
 Record = (
-    CommandDoneRecord
+    BulkTransferRecord
+    | CalibrationRecord
+    | CommandDoneRecord
     | ConnectionRecord
     | EdgeQueryRecord
     | EdgeReadyRecord
@@ -582,6 +723,7 @@ Record = (
     | PageLoadRecord
     | PathReadyRecord
     | PathSummaryRecord
+    | ProbeRecord
     | ProfileChangedRecord
     | QueryRecord
     | ResourceRecord

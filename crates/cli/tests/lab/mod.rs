@@ -137,6 +137,7 @@ impl Lab {
             id,
             profile: Box::new(profile),
             seed,
+            hold_schedule: false,
         };
         let (records, done) = self.command(&command);
         assert_eq!((done.id, done.error), (id, None));
