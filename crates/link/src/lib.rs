@@ -34,6 +34,7 @@ mod packet;
 pub mod path;
 pub mod profile;
 mod profile_check;
+pub mod queue_limit;
 mod quic;
 pub mod random;
 pub mod rate;

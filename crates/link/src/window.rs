@@ -49,6 +49,7 @@ impl DirectionCounts {
         match cause {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
             DropCause::Codel => self.totals.dropped_codel_count += 1,
+            DropCause::Outage => self.totals.dropped_outage_count += 1,
             DropCause::QueueFull => self.totals.dropped_queue_count += 1,
         }
     }
