@@ -36,6 +36,9 @@ pub struct Arguments {
     /// virtual machines.
     #[arg(long)]
     keep_awake: bool,
+    /// Let the profile's schedule of changes wait for a `start_schedule` command.
+    #[arg(long)]
+    hold_schedule: bool,
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
@@ -47,6 +50,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         profile: wanted,
         seed,
         keep_awake,
+        hold_schedule,
         mtu,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
@@ -69,8 +73,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, &conditions, &path.grants) {
-        Ok(()) => carry(path, profile, conditions),
+    match announce(&profile, seed, conditions, &path.grants) {
+        Ok(()) => carry(path, profile, conditions, !hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
             format!("write to standard output: {error}"),
@@ -117,7 +121,7 @@ struct Conditions {
 fn announce(
     profile: &LinkProfile,
     seed: u64,
-    conditions: &Conditions,
+    conditions: Conditions,
     grants: &Grants,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
@@ -139,7 +143,12 @@ fn announce(
 }
 
 /// Run the ferry on this thread, the punctual one, and commands on another.
-fn carry(path: Path, profile: LinkProfile, conditions: Conditions) -> ExitCode {
+fn carry(
+    path: Path,
+    profile: LinkProfile,
+    conditions: Conditions,
+    start_schedule: bool,
+) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller {
         control: path.control,
@@ -151,7 +160,8 @@ fn carry(path: Path, profile: LinkProfile, conditions: Conditions) -> ExitCode {
     let commands = thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
-            if let Err(error) = controller.serve(io::stdin().lock()) {
+            let served = controller.serve(start_schedule, io::stdin().lock());
+            if let Err(error) = served {
                 output::note(format!("failed to {error}"));
             }
             controller.control.stop();
@@ -205,7 +215,10 @@ struct Controller {
 }
 
 impl Controller {
-    fn serve(&mut self, input: impl BufRead) -> Result<(), ServeError> {
+    fn serve(&mut self, start_schedule: bool, input: impl BufRead) -> Result<(), ServeError> {
+        if start_schedule {
+            self.control.start_schedule().map_err(ServeError::Ferry)?;
+        }
         let writing = Arc::clone(&self.writing);
         for line in input.lines() {
             let line = line.map_err(ServeError::Input)?;
@@ -225,15 +238,21 @@ impl Controller {
                 self.summarise(label)?;
                 write_done(id, None)
             }
-            Ok(PathCommand::StartSchedule { id }) => write_done(id, None),
+            Ok(PathCommand::StartSchedule { id }) => {
+                self.control.start_schedule().map_err(ServeError::Ferry)?;
+                write_done(id, None)
+            }
             Ok(PathCommand::StartCapture { id, .. } | PathCommand::StopCapture { id }) => {
                 write_done(id, None)
             }
             Ok(PathCommand::SetProfile {
-                id, profile, seed, ..
+                id,
+                profile,
+                seed,
+                hold_schedule,
             }) => match profile::complete(*profile) {
                 Ok(profile) => {
-                    self.change(profile, seed)?;
+                    self.change(profile, seed, !hold_schedule)?;
                     write_done(id, None)
                 }
                 Err(error) => write_done(id, Some(format!("failed to {error}"))),
@@ -262,7 +281,7 @@ impl Controller {
         ))))?;
         flows
             .into_iter()
-            .try_for_each(|flow| write(&Record::Flow(flow)))
+            .try_for_each(|flow| write(&Record::Flow(Box::new(flow))))
     }
 
     fn summary(
@@ -282,12 +301,25 @@ impl Controller {
             backend: self.conditions.backend,
             keep_awake: self.conditions.keep_awake,
             realtime_scheduling: self.conditions.realtime_scheduling,
-            applied_changes_ns: Vec::new(),
-            applied_change_indices: Vec::new(),
+            applied_changes_ns: window
+                .applied_changes
+                .iter()
+                .map(|change| change.0)
+                .collect(),
+            applied_change_indices: window
+                .applied_changes
+                .iter()
+                .map(|change| change.1)
+                .collect(),
         }
     }
 
-    fn change(&mut self, profile: LinkProfile, seed: Option<u64>) -> Result<(), ServeError> {
+    fn change(
+        &mut self,
+        profile: LinkProfile,
+        seed: Option<u64>,
+        start_schedule: bool,
+    ) -> Result<(), ServeError> {
         if profile.mtu_bytes != self.profile.mtu_bytes
             && let Some(mtu_bytes) = profile.mtu_bytes
         {
@@ -295,7 +327,7 @@ impl Controller {
                 .set_mtu(mtu_bytes)
                 .map_err(ServeError::Devices)?;
         }
-        let changed = self.control.change_profile(profile.clone(), seed);
+        let changed = self.control.change_profile(&profile, seed, start_schedule);
         let monotonic_ns = changed.map_err(ServeError::Ferry)?;
         self.profile = profile.clone();
         write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {

@@ -391,3 +391,45 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn the_schedule_changes_the_link_and_says_when() {
+    let schedule = "[[schedule]]\nafter_ms = 200\noutage_ms = 100\n\
+                    up = { one_way_delay_ms = 30 }\ndown = { one_way_delay_ms = 5 }\n";
+    let down = format!("one_way_delay_ms = 5\n{schedule}");
+    let held = ["--hold-schedule"];
+    let Some(mut lab) = Lab::open_with("one_way_delay_ms = 5", &down, &held) else {
+        return;
+    };
+    if lab.ready.rootless {
+        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+    }
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let run = |count| probe::run(&client, &server, count, 100, Duration::from_millis(5));
+    std::thread::sleep(Duration::from_millis(250));
+    assert_delay_ms(&run(10), 5);
+    let held = lab.summary("held").totals;
+    assert!(held.applied_changes_ns.is_empty(), "{held:?}");
+    let id = 7;
+    let (_, done) = lab.command(&resolab_record::PathCommand::StartSchedule { id });
+    assert_eq!(done.error, None);
+    let arrivals = run(100);
+    let totals = lab.summary("running").totals;
+    assert_eq!(totals.applied_change_indices, [0]);
+    let after_ns = done.monotonic_ns + 200_000_000 - totals.applied_changes_ns[0];
+    assert!(after_ns < 10_000_000, "{after_ns} ns before 200 ms");
+    assert!(
+        (10..=20).contains(&totals.up.dropped_outage_count),
+        "{totals:?}"
+    );
+    assert_eq!(arrivals.len() as u64 + totals.up.dropped_outage_count, 100);
+    // Index 40 is sent at 200 ms on an idle machine, later on a busy one.
+    let lost_from = (0..100).find(|index| arrivals.iter().all(|one| one.index != *index));
+    let (before, after): (Vec<Arrival>, Vec<Arrival>) = arrivals
+        .iter()
+        .partition(|arrival| Some(arrival.index) < lost_from);
+    assert!(before.len() >= 20 && after.len() >= 20);
+    assert_delay_ms(&before, 5);
+    assert_delay_ms(&after, 30);
+}

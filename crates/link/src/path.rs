@@ -3,6 +3,7 @@
 //! Not for: the command line or records on standard output.
 
 use crate::anchor::{drop_anchor, weigh_anchor};
+use crate::device::{Device, TunDevice};
 use crate::ferry::{Ferry, FerryControl, FerryError, ending_signals};
 use crate::hosts::{
     DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
@@ -94,12 +95,12 @@ pub struct Grants {
 /// The two devices, as seen by the kernel's bookkeeping.
 #[derive(Debug)]
 pub struct Devices {
-    client: Device,
-    server: Device,
+    client: HostDevice,
+    server: HostDevice,
 }
 
 #[derive(Debug)]
-struct Device {
+struct HostDevice {
     netlink: Netlink,
     index: u32,
     reported_drops_count: u64,
@@ -119,7 +120,13 @@ impl Path {
         let (client_tun, client) = make_host(Host::Client, mtu_bytes, &mut anchors)?;
         let (server_tun, server) = make_host(Host::Server, mtu_bytes, &mut anchors)?;
         let devices = Devices { client, server };
-        let (ferry, control) = Ferry::new(client_tun, server_tun, profile, seed)?;
+        let (client_tun, server_tun) = (TunDevice::new(client_tun), TunDevice::new(server_tun));
+        let (ferry, control) = Ferry::new(
+            Device::Tun(client_tun),
+            Device::Tun(server_tun),
+            profile,
+            seed,
+        )?;
         let refused_settings = devices.client.refused_settings.clone();
         let grants = Grants {
             realtime_scheduling,
@@ -162,7 +169,7 @@ impl Devices {
         Ok(new)
     }
 
-    fn device(&mut self, host: Host) -> &mut Device {
+    fn device(&mut self, host: Host) -> &mut HostDevice {
         match host {
             Host::Client => &mut self.client,
             Host::Server => &mut self.server,
@@ -174,7 +181,7 @@ fn make_host(
     host: Host,
     mtu_bytes: u32,
     anchors: &mut Anchors,
-) -> Result<(OwnedFd, Device), PathError> {
+) -> Result<(OwnedFd, HostDevice), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
     let refused_settings = namespace::configure_network();
     let tun = tun::create(DEVICE_NAME).map_err(tun_error)?;
@@ -189,7 +196,7 @@ fn make_device(
     host: Host,
     mtu_bytes: u32,
     refused_settings: Vec<RefusedSetting>,
-) -> Result<Device, PathError> {
+) -> Result<HostDevice, PathError> {
     let step = |step| move |error| refused(host, step, error);
     let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
     let loopback = if_nametoindex("lo").map_err(step("loopback"))?;
@@ -215,7 +222,7 @@ fn make_device(
     netlink
         .add_route(device, kind, network, prefix)
         .map_err(step("route"))?;
-    Ok(Device {
+    Ok(HostDevice {
         netlink,
         index,
         reported_drops_count: 0,

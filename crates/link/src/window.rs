@@ -18,6 +18,8 @@ pub struct Window {
     pub down: DirectionCounts,
     /// Flows.
     pub tap: Tap,
+    /// Changes of the schedule carried out: when each came into force, and its place.
+    pub applied_changes: Vec<(u64, u32)>,
 }
 
 impl Window {
