@@ -4,7 +4,8 @@
 use crate::output;
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
-    CLIENT_ADDRESS, Host, SERVER_ADDRESS, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
+    CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
+    SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use resolab_link::path::{Devices, Grants, Path, PathError};
 use resolab_link::profile;
@@ -36,6 +37,9 @@ pub struct Arguments {
     /// virtual machines.
     #[arg(long)]
     keep_awake: bool,
+    /// Give both hosts IPv6 addresses too; clients then ask for AAAA beside A.
+    #[arg(long)]
+    ipv6: bool,
     /// Let the profile's schedule of changes wait for a `start_schedule` command.
     #[arg(long)]
     hold_schedule: bool,
@@ -50,6 +54,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         profile: wanted,
         seed,
         keep_awake,
+        ipv6,
         hold_schedule,
         mtu,
     } = arguments;
@@ -57,7 +62,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
-    let path = match Path::open(&profile, seed) {
+    let path = match Path::open(&profile, seed, ipv6) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };
@@ -69,6 +74,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
+        ipv6,
         backend: PathBackend::Tun,
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
@@ -113,6 +119,7 @@ fn say_what_was_refused(grants: &Grants) {
 /// What holds for every window of the path.
 #[derive(Clone, Copy)]
 struct Conditions {
+    ipv6: bool,
     backend: PathBackend,
     keep_awake: bool,
     realtime_scheduling: bool,
@@ -130,9 +137,11 @@ fn announce(
         client_address: CLIENT_ADDRESS.into(),
         server_address: SERVER_ADDRESS.into(),
         server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
-        client_address_v6: None,
-        server_address_v6: None,
-        server_network_v6: None,
+        client_address_v6: conditions.ipv6.then_some(CLIENT_ADDRESS_V6.into()),
+        server_address_v6: conditions.ipv6.then_some(SERVER_ADDRESS_V6.into()),
+        server_network_v6: conditions
+            .ipv6
+            .then(|| format!("{SERVER_NETWORK_V6}/{PREFIX_LENGTH_V6}")),
         backend: conditions.backend,
         profile: profile.clone(),
         seed,

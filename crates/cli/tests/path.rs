@@ -433,3 +433,53 @@ fn the_schedule_changes_the_link_and_says_when() {
     assert_delay_ms(&before, 5);
     assert_delay_ms(&after, 30);
 }
+
+#[test]
+fn ipv6_is_there_when_asked_for_and_quiet() {
+    let plain = "one_way_delay_ms = 10";
+    let Some(mut lab) = Lab::open_with(plain, plain, &["--ipv6"]) else {
+        return;
+    };
+    if lab.ready.rootless {
+        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+    }
+    let ready = lab.ready.clone();
+    assert_eq!(ready.server_network_v6.as_deref(), Some("fd00:77:0:1::/64"));
+    std::thread::sleep(Duration::from_secs(2));
+    let idle = lab.summary("idle");
+    assert_eq!(
+        idle.totals.up.packets_in_count + idle.totals.down.packets_in_count,
+        0,
+        "{:?}",
+        idle.flows
+    );
+    let client = lab.socket(Host::Client, "[fd00:77::2]:4000");
+    for address in ["[fd00:77::1]:4000", "[fd00:77:0:1::42]:4000"] {
+        let server = lab.socket(Host::Server, address);
+        let gap = Duration::from_millis(2);
+        let up = probe::run(&client, &server, 50, 100, gap);
+        let down = probe::run(&server, &client, 50, 100, gap);
+        assert_eq!((up.len(), down.len()), (50, 50));
+        assert_delay_ms(&up, 10);
+        assert_delay_ms(&down, 10);
+    }
+    let flows = lab.summary("probes").flows;
+    assert_eq!(flows.len(), 2);
+    assert!(flows.iter().all(|flow| flow.up_packets_count == 50));
+}
+
+#[test]
+fn without_ipv6_there_is_none() {
+    let plain = "one_way_delay_ms = 1";
+    let Some(lab) = Lab::open(plain, plain) else {
+        return;
+    };
+    assert_eq!(lab.ready.client_address_v6, None);
+    let seen = lab
+        .enter("client")
+        .args(["--", "cat", "/proc/net/if_inet6"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(seen.stdout).unwrap();
+    assert!(!text.contains("access0"), "{text}");
+}
