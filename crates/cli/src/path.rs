@@ -1,7 +1,7 @@
 //! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
 //! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
-use crate::output;
+use crate::{output, path_netem};
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
@@ -46,6 +46,15 @@ pub struct Arguments {
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
+    /// What makes the link: our model between TUN devices, or the kernel's sch_netem.
+    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
+    backend: BackendName,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum BackendName {
+    Tun,
+    Netem,
 }
 
 /// Run until standard input ends or a signal comes.
@@ -57,11 +66,15 @@ pub fn run(arguments: Arguments) -> ExitCode {
         ipv6,
         hold_schedule,
         mtu,
+        backend,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
+    if backend == BackendName::Netem {
+        return path_netem::run(profile, seed, ipv6, keep_awake);
+    }
     let path = match Path::open(&profile, seed, ipv6) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
@@ -79,7 +92,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, conditions, &path.grants) {
+    match announce(&profile, seed, conditions, path.grants.rootless) {
         Ok(()) => carry(path, profile, conditions, !hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
@@ -88,7 +101,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn exit_code(error: &PathError) -> u8 {
+pub(crate) fn exit_code(error: &PathError) -> u8 {
     match error {
         PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
             output::EXIT_MACHINE
@@ -97,7 +110,7 @@ fn exit_code(error: &PathError) -> u8 {
     }
 }
 
-fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+pub(crate) fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }
 
@@ -118,18 +131,18 @@ fn say_what_was_refused(grants: &Grants) {
 
 /// What holds for every window of the path.
 #[derive(Clone, Copy)]
-struct Conditions {
-    ipv6: bool,
-    backend: PathBackend,
-    keep_awake: bool,
-    realtime_scheduling: bool,
+pub(crate) struct Conditions {
+    pub(crate) ipv6: bool,
+    pub(crate) backend: PathBackend,
+    pub(crate) keep_awake: bool,
+    pub(crate) realtime_scheduling: bool,
 }
 
-fn announce(
+pub(crate) fn announce(
     profile: &LinkProfile,
     seed: u64,
     conditions: Conditions,
-    grants: &Grants,
+    rootless: bool,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
     output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
@@ -147,7 +160,7 @@ fn announce(
         seed,
         realtime_scheduling: conditions.realtime_scheduling,
         keep_awake: conditions.keep_awake,
-        rootless: grants.rootless,
+        rootless,
     })))
 }
 
@@ -347,7 +360,7 @@ impl Controller {
 }
 
 /// The `id` of a command that is otherwise wrong; 0 without one.
-fn id_of(line: &str) -> u64 {
+pub(crate) fn id_of(line: &str) -> u64 {
     let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
     parsed
         .and_then(|command| command.get("id")?.as_u64())

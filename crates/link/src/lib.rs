@@ -9,7 +9,7 @@
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
 //! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
-//! host of a path that stands.
+//! host of a path that stands. [`netem`] makes the link of the kernel's disciplines instead.
 
 pub mod anchor;
 pub mod burst_loss;
@@ -31,6 +31,7 @@ pub mod link_rate;
 pub mod loss;
 pub mod model;
 pub mod namespace;
+pub mod netem;
 pub mod netlink;
 mod packet;
 pub mod path;
