@@ -1,13 +1,14 @@
 //! From a complete profile to the `tc` command lines that make it so, one discipline per element
 //! and direction. Pure. Not for: devices (that is `wires`), running anything.
 //!
-//! * Loss: netem. Its nanosecond of delay makes the kernel let go of the sending socket's memory, as
-//!   a real link does; without it TCP would hold packets back at the sender instead of in the queue.
+//! * Loss: netem. Its rate, faster than anything, makes the kernel let go of the sending socket's
+//!   memory, as a real link does; without it TCP and UDP would hold packets back at the sender
+//!   instead of filling the queue.
 //! * Queue: tbf, whose child is the queue with its limit. netem's own `limit` counts packets under
 //!   way too and must never play the bottleneck's part, so it is set far above anything.
 //! * Link: netem's `rate`, which takes a packet's time after the last one's end, in virtual time:
 //!   the rate is exact however late timers are, and a packet on an idle link takes its time, too
-//!   (tbf lets it pass at once). tbf hands over one millisecond's packets ahead, so that the link
+//!   (tbf lets it pass at once). tbf hands over some milliseconds' packets ahead, so that the link
 //!   never waits for a late timer; they are taken off the queue's limit.
 //! * Delay: netem, without a rate, so that jitter may reorder.
 //!
@@ -27,6 +28,8 @@ use resolab_record::{
 
 /// What a discipline counts beyond the IP packet.
 const ETHERNET_BYTES: u32 = 14;
+/// Takes a nanosecond for a full packet: no timer is ever set for it.
+const OUT_OF_THE_SOCKET: &str = "8tbit";
 /// Room in every netem, in packets, at least.
 const MIN_LIMIT_PACKETS: u64 = 100_000;
 /// And at most; nobody has the memory for more.
@@ -35,8 +38,11 @@ const MAX_LIMIT_PACKETS: u64 = 1_000_000_000;
 const UNLIMITED_BPS: f64 = 10e9;
 /// IP and UDP headers and little else.
 const SMALLEST_PACKET_BYTES: f64 = 40.0;
-/// No timer that still counts as working is later.
-const AHEAD_S: f64 = 0.001;
+/// How late tbf's timer may be without the link running dry. Both queues together are as long as
+/// the profile's whatever this is, so only what the queue holds limits it (to half of that).
+const AHEAD_S: f64 = 0.01;
+/// CoDel does not see the wait of packets ahead.
+const CODEL_AHEAD_S: f64 = 0.001;
 /// A queue without a limit: the largest a profile can have.
 const UNLIMITED_QUEUE_BYTES: u64 = 268_435_456;
 
@@ -158,7 +164,7 @@ fn loss(device: &str, direction: &DirectionProfile, seed: Option<u64>) -> ToolCo
     netem(
         device,
         MIN_LIMIT_PACKETS,
-        &format!(" delay 1ns{what}{}", seed_words(seed)),
+        &format!("{what} rate {OUT_OF_THE_SOCKET}{}", seed_words(seed)),
     )
 }
 
@@ -192,7 +198,9 @@ fn queue(device: &str, direction: &DirectionProfile, mtu_bytes: u32) -> Vec<Tool
         (Some(packets), None) => packets,
         (None, bytes) => bytes.unwrap_or(UNLIMITED_QUEUE_BYTES) / packet_bytes,
     };
-    let ahead = ahead_packets(rate_bps, packet_bytes).min(room_packets / 2);
+    let is_codel = direction.queue_discipline == Some(QueueDiscipline::Codel);
+    let ahead_s = if is_codel { CODEL_AHEAD_S } else { AHEAD_S };
+    let ahead = ahead_packets(rate_bps, packet_bytes, ahead_s).min(room_packets / 2);
     let overhead_bytes = u64::from(direction.packet_overhead_bytes.unwrap_or(0));
     let burst_bytes = (ahead + 1) * (packet_bytes + overhead_bytes);
     let limit_bytes = direction
@@ -229,9 +237,9 @@ fn disciplines(element: Element, direction: &DirectionProfile) -> &'static str {
     }
 }
 
-/// Full packets of a millisecond, at least one.
-fn ahead_packets(rate_bps: f64, packet_bytes: u64) -> u64 {
-    let packets = rate_bps * AHEAD_S / (8.0 * packet_bytes as f64);
+/// Full packets of a time, at least one.
+fn ahead_packets(rate_bps: f64, packet_bytes: u64, ahead_s: f64) -> u64 {
+    let packets = rate_bps * ahead_s / (8.0 * packet_bytes as f64);
     (packets.ceil() as u64).max(1)
 }
 
@@ -275,11 +283,13 @@ fn delay(device: &str, direction: &DirectionProfile, seed: Option<u64>) -> ToolC
     let words = if deviation_ms > 0.0 {
         let deviation_ns = to_ns(deviation_ms);
         format!(
-            " delay {delay_ns}ns {deviation_ns}ns distribution normal{}",
+            " delay {} {} distribution normal{}",
+            time_words(delay_ns),
+            time_words(deviation_ns),
             seed_words(seed)
         )
     } else {
-        format!(" delay {delay_ns}ns")
+        format!(" delay {}", time_words(delay_ns))
     };
     let longest_ms = direction.one_way_delay_ms + 8.0 * deviation_ms;
     netem(
@@ -306,6 +316,11 @@ fn netem(device: &str, limit_packets: u64, words: &str) -> ToolCommand {
              limit {limit_packets}{words}"
         ),
     )
+}
+
+/// Not in ns, a unit that tc 6.1 refuses; it also cuts the time to whole microseconds.
+fn time_words(time_ns: u64) -> String {
+    format!("{}.{:03}us", time_ns / 1_000, time_ns % 1_000)
 }
 
 fn seed_words(seed: Option<u64>) -> String {
