@@ -190,7 +190,9 @@ impl Ferry {
         let readable = |source| EpollEvent::new(EpollFlags::EPOLLIN, source);
         self.epoll.add(&self.client, readable(CLIENT_DEVICE))?;
         self.epoll.add(&self.server, readable(SERVER_DEVICE))?;
-        self.epoll.add(&self.timer, readable(TIMER))?;
+        // Told of each expiry once, so that it need not be read to fall silent.
+        let expiry = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER);
+        self.epoll.add(&self.timer, expiry)?;
         self.epoll.add(&*self.wake, readable(REQUEST))?;
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
@@ -210,7 +212,7 @@ impl Ferry {
                 match event.data() {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
-                    TIMER => self.timer_rang(),
+                    TIMER => self.armed_for_ns = None,
                     REQUEST if self.serve_requests() => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
@@ -241,12 +243,6 @@ impl Ferry {
             Expiration::OneShot(due),
             TimerSetTimeFlags::TFD_TIMER_ABSTIME,
         )
-    }
-
-    fn timer_rang(&mut self) {
-        self.armed_for_ns = None;
-        // Reading makes it quiet; setting it anew may have done so already.
-        let _ = self.timer.wait();
     }
 
     /// Read what `host` sent, up to a batch, delivering in between whatever falls due.
