@@ -3,13 +3,14 @@
 //! timer (no busy waiting) and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
+use crate::capture::{Capture, CaptureError, CaptureReport};
 use crate::clock::monotonic_ns;
 use crate::far::FarServers;
 use crate::hosts::Host;
 use crate::lane::Lane;
 use crate::model::DirectionModel;
 use crate::trace::{TraceError, Traces};
-use crate::window::Window;
+use crate::window::{Observer, Window};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -45,6 +46,9 @@ pub enum FerryError {
         /// Why.
         error: Errno,
     },
+    /// The capture's file.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// The other thread is gone.
     #[error("reach the ferry thread: it has ended")]
     Gone,
@@ -53,13 +57,21 @@ pub enum FerryError {
 enum Request {
     Summary(Box<Window>),
     Change(Box<LinkProfile>, Traces, Option<u64>),
+    /// Instead of the one under way, if any.
+    Capture(Option<Box<Capture>>),
     Stop,
 }
 
-/// The answer to a request: when it was carried out, and the window closed if one was.
+/// The answer to a request: when it was carried out, and the window or capture that it ended.
 struct Reply {
     at_ns: u64,
-    closed: Option<Box<Window>>,
+    ended: Ended,
+}
+
+enum Ended {
+    Nothing,
+    Window(Box<Window>),
+    Capture(Box<Capture>),
 }
 
 /// The controlling thread's end.
@@ -74,7 +86,36 @@ impl FerryControl {
     /// Close the window and begin another; returns the closed one and when that was.
     pub fn close_window(&self) -> Result<(Box<Window>, u64), FerryError> {
         let reply = self.ask(Request::Summary(Box::default()))?;
-        Ok((reply.closed.unwrap_or_default(), reply.at_ns))
+        match reply.ended {
+            Ended::Window(window) => Ok((window, reply.at_ns)),
+            _ => Err(FerryError::Gone),
+        }
+    }
+
+    /// Write packets into a new file from now on; stops the capture under way, of which it returns
+    /// the report.
+    pub fn start_capture(
+        &self,
+        file: &std::path::Path,
+    ) -> Result<Option<CaptureReport>, FerryError> {
+        let capture = Capture::start(file)?;
+        self.change_capture(Some(Box::new(capture)))
+    }
+
+    /// Stop the capture if there is one; its file is complete when this returns.
+    pub fn stop_capture(&self) -> Result<Option<CaptureReport>, FerryError> {
+        self.change_capture(None)
+    }
+
+    fn change_capture(
+        &self,
+        capture: Option<Box<Capture>>,
+    ) -> Result<Option<CaptureReport>, FerryError> {
+        match self.ask(Request::Capture(capture))?.ended {
+            // Here, because it waits for the file.
+            Ended::Capture(capture) => Ok(Some(capture.stop()?)),
+            _ => Ok(None),
+        }
     }
 
     /// Put another profile (checked and complete) in force; returns when that was.
@@ -115,7 +156,7 @@ pub struct Ferry {
     server_device: OwnedFd,
     up: Lane,
     down: Lane,
-    window: Box<Window>,
+    observer: Observer,
     epoll: Epoll,
     timer: TimerFd,
     armed_for_ns: Option<u64>,
@@ -156,12 +197,9 @@ impl Ferry {
         let ferry = Self {
             client_device,
             server_device,
-            up: Lane::new(up),
-            down: Lane::new(down),
-            window: Box::new(Window {
-                started_ns: monotonic_ns(),
-                ..Window::default()
-            }),
+            up: Lane::new(Host::Client, up),
+            down: Lane::new(Host::Server, down),
+            observer: Observer::new(monotonic_ns()),
             epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
             timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?,
             armed_for_ns: None,
@@ -193,8 +231,19 @@ impl Ferry {
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
 
-    /// Carry packets until told to stop or signalled to end.
-    pub fn run(mut self) -> Result<(), FerryError> {
+    /// Capture from the first packet on.
+    pub fn capture(&mut self, capture: Capture) {
+        self.observer.set_capture(Some(Box::new(capture)));
+    }
+
+    /// Carry packets until told to stop or signalled to end; returns the report of a capture that
+    /// was under way then.
+    pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
+        self.carry()?;
+        Ok(self.observer.stop_capture()?)
+    }
+
+    fn carry(&mut self) -> Result<(), FerryError> {
         let mut events = [EpollEvent::empty(); 8];
         loop {
             self.deliver_due(monotonic_ns());
@@ -220,9 +269,9 @@ impl Ferry {
     fn deliver_due(&mut self, now_ns: u64) {
         let now_ns = self
             .up
-            .deliver_due(now_ns, self.server_device.as_fd(), &mut self.window.up);
+            .deliver_due(now_ns, self.server_device.as_fd(), &mut self.observer);
         self.down
-            .deliver_due(now_ns, self.client_device.as_fd(), &mut self.window.down);
+            .deliver_due(now_ns, self.client_device.as_fd(), &mut self.observer);
     }
 
     fn next_due_ns(&self) -> Option<u64> {
@@ -277,12 +326,11 @@ impl Ferry {
             };
             let now_ns = monotonic_ns();
             let packet = &self.buffer[..length];
-            self.window.tap.count(host, now_ns, packet);
             let lane = match host {
                 Host::Client => &mut self.up,
                 Host::Server => &mut self.down,
             };
-            lane.take(now_ns, host, packet, self.window.counts_mut(host));
+            lane.take(now_ns, packet, &mut self.observer);
             if self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {
                 self.deliver_due(now_ns);
             }
@@ -295,8 +343,11 @@ impl Ferry {
         let _ = self.wake.read();
         while let Ok(request) = self.requests.try_recv() {
             let at_ns = monotonic_ns();
-            let (closed, stop) = match request {
-                Request::Summary(fresh) => (Some(self.begin_window(fresh, at_ns)), false),
+            let (ended, stop) = match request {
+                Request::Summary(fresh) => {
+                    let closed = self.observer.begin_window(fresh, at_ns);
+                    (Ended::Window(closed), false)
+                }
                 Request::Change(profile, traces, seed) => {
                     self.up.model.change_over(&profile.up, traces.up, seed);
                     let down = &mut self.down.model;
@@ -304,21 +355,20 @@ impl Ferry {
                     let far = profile.far.as_deref().unwrap_or_default();
                     self.up.model.far.change(far);
                     self.down.model.far.change(far);
-                    (None, false)
+                    (Ended::Nothing, false)
                 }
-                Request::Stop => (None, true),
+                Request::Capture(capture) => {
+                    let before = self.observer.set_capture(capture);
+                    (before.map_or(Ended::Nothing, Ended::Capture), false)
+                }
+                Request::Stop => (Ended::Nothing, true),
             };
             // If nobody listens any more, the answer is not needed.
-            let _ = self.replies.send(Reply { at_ns, closed });
+            let _ = self.replies.send(Reply { at_ns, ended });
             if stop {
                 return true;
             }
         }
         false
-    }
-
-    fn begin_window(&mut self, mut fresh: Box<Window>, at_ns: u64) -> Box<Window> {
-        fresh.started_ns = at_ns;
-        std::mem::replace(&mut self.window, fresh)
     }
 }

@@ -38,6 +38,14 @@ impl Host {
         }
     }
 
+    /// The other one.
+    pub fn peer(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
     /// First address.
     pub fn address(self) -> Ipv4Addr {
         match self {

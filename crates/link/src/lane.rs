@@ -5,7 +5,8 @@ use crate::clock::monotonic_ns;
 use crate::hosts::Host;
 use crate::model::{DirectionModel, Fate};
 use crate::packet;
-use crate::window::DirectionCounts;
+use crate::tap::FlowHandle;
+use crate::window::Observer;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -18,25 +19,30 @@ const SPARE_LIMIT_COUNT: usize = 4_096;
 /// One direction.
 #[derive(Debug)]
 pub struct Lane {
+    sender: Host,
     /// The link.
     pub model: DirectionModel,
     under_way: VecDeque<Cargo>,
     /// Packets whose fate the model has not settled.
-    waiting: VecDeque<Vec<u8>>,
+    waiting: VecDeque<Cargo>,
     under_way_bytes: usize,
     spare: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
 struct Cargo {
-    due_ns: u64,
+    entered_ns: u64,
+    flow: FlowHandle,
     packet: Vec<u8>,
+    /// 0 until it is known.
+    due_ns: u64,
 }
 
 impl Lane {
-    /// An empty one.
-    pub fn new(model: DirectionModel) -> Self {
+    /// An empty one for what `sender` sends.
+    pub fn new(sender: Host, model: DirectionModel) -> Self {
         Self {
+            sender,
             model,
             under_way: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -55,34 +61,35 @@ impl Lane {
     }
 
     /// A packet came at `now_ns`: ask the model what becomes of it.
-    pub fn take(&mut self, now_ns: u64, sender: Host, packet: &[u8], counts: &mut DirectionCounts) {
-        counts.entered(packet.len());
-        self.settle(now_ns, counts);
+    pub fn take(&mut self, now_ns: u64, packet: &[u8], observer: &mut Observer) {
+        let flow = observer.entered(self.sender, now_ns, packet);
+        self.settle(now_ns, observer);
         if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
-            counts.dropped_by_device(1);
+            observer.not_taken(self.sender, now_ns, packet);
             return;
         }
-        let way = self.way_of(sender, packet);
+        let way = self.way_of(packet);
         match self.model.arrival_by(now_ns, packet.len() as u32, way) {
-            Fate::Drop(cause) => counts.dropped(cause),
+            Fate::Drop(cause) => observer.dropped(self.sender, now_ns, packet, cause),
             Fate::Release { at_ns } => {
-                let packet = self.copy(packet);
-                self.load(at_ns, packet);
+                observer.admitted(self.sender, now_ns, packet);
+                let cargo = self.cargo(now_ns, flow, packet);
+                self.load(at_ns, cargo);
             }
             Fate::Waits => {
-                let packet = self.copy(packet);
-                self.waiting.push_back(packet);
-                self.settle(now_ns, counts);
+                let cargo = self.cargo(now_ns, flow, packet);
+                self.waiting.push_back(cargo);
+                self.settle(now_ns, observer);
             }
         }
     }
 
-    fn way_of(&self, sender: Host, packet: &[u8]) -> Option<usize> {
+    fn way_of(&self, packet: &[u8]) -> Option<usize> {
         if self.model.far.is_empty() {
             return None;
         }
         let view = packet::view(packet)?;
-        let server = match sender {
+        let server = match self.sender {
             Host::Client => view.destination,
             Host::Server => view.source,
         };
@@ -90,19 +97,22 @@ impl Lane {
     }
 
     /// Act on the fates the model has settled since.
-    fn settle(&mut self, now_ns: u64, counts: &mut DirectionCounts) {
+    fn settle(&mut self, now_ns: u64, observer: &mut Observer) {
         while let Some(fate) = self.model.settled(now_ns) {
-            let Some(packet) = self.waiting.pop_front() else {
+            let Some(cargo) = self.waiting.pop_front() else {
                 break;
             };
             match fate {
-                Fate::Release { at_ns } => self.load(at_ns, packet),
+                Fate::Release { at_ns } => {
+                    observer.admitted(self.sender, cargo.entered_ns, &cargo.packet);
+                    self.load(at_ns, cargo);
+                }
                 Fate::Drop(cause) => {
-                    counts.dropped(cause);
-                    self.unload(packet);
+                    observer.dropped(self.sender, cargo.entered_ns, &cargo.packet, cause);
+                    self.unload(cargo.packet);
                 }
                 // The model never settles a packet to wait on.
-                Fate::Waits => self.waiting.push_front(packet),
+                Fate::Waits => self.waiting.push_front(cargo),
             }
         }
     }
@@ -112,9 +122,9 @@ impl Lane {
         &mut self,
         mut now_ns: u64,
         device: BorrowedFd<'_>,
-        counts: &mut DirectionCounts,
+        observer: &mut Observer,
     ) -> u64 {
-        self.settle(now_ns, counts);
+        self.settle(now_ns, observer);
         while self
             .under_way
             .front()
@@ -125,26 +135,34 @@ impl Lane {
             };
             let written = nix::unistd::write(device.as_fd(), &cargo.packet);
             now_ns = monotonic_ns();
+            let (flow, lateness_ns) = (cargo.flow, now_ns - cargo.due_ns);
             match written {
-                Ok(_) => counts.delivered(cargo.packet.len(), now_ns - cargo.due_ns),
-                Err(_) => counts.dropped_by_device(1),
+                Ok(_) => {
+                    observer.delivered(self.sender, flow, now_ns, lateness_ns, &cargo.packet);
+                }
+                Err(_) => observer.refused(self.sender, now_ns, &cargo.packet),
             }
             self.unload(cargo.packet);
-            self.settle(now_ns, counts);
+            self.settle(now_ns, observer);
         }
         now_ns
     }
 
-    fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn cargo(&mut self, entered_ns: u64, flow: FlowHandle, bytes: &[u8]) -> Cargo {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.clear();
         packet.extend_from_slice(bytes);
         self.under_way_bytes += packet.len();
-        packet
+        Cargo {
+            entered_ns,
+            flow,
+            packet,
+            due_ns: 0,
+        }
     }
 
-    fn load(&mut self, due_ns: u64, packet: Vec<u8>) {
-        let cargo = Cargo { due_ns, packet };
+    fn load(&mut self, due_ns: u64, cargo: Cargo) {
+        let cargo = Cargo { due_ns, ..cargo };
         // Nearly always in order already; the rest is a short move within the line.
         if self
             .under_way
@@ -177,16 +195,21 @@ mod tests {
     use resolab_record::DirectionProfile;
     use std::net::Ipv4Addr;
 
+    fn up_lane(profile: &DirectionProfile) -> Lane {
+        Lane::new(Host::Client, DirectionModel::new(profile, "up", 1))
+    }
+
     #[test]
     fn packets_are_delivered_in_the_order_they_are_due() {
-        let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
+        let mut lane = up_lane(&DirectionProfile::default());
+        let mut observer = Observer::default();
         for (due_ns, byte) in [(5, 2), (9, 4), (5, 3), (1, 1), (9, 5)] {
-            let packet = lane.copy(&[byte]);
-            lane.load(due_ns, packet);
+            let flow = observer.entered(Host::Client, 0, &[byte]);
+            let cargo = lane.cargo(0, flow, &[byte]);
+            lane.load(due_ns, cargo);
         }
         let (reader, writer) = pipe().unwrap();
-        let mut counts = DirectionCounts::default();
-        lane.deliver_due(8, writer.as_fd(), &mut counts);
+        lane.deliver_due(8, writer.as_fd(), &mut observer);
         drop(writer);
         let mut delivered = [0; 8];
         let length = read(&reader, &mut delivered).unwrap();
@@ -196,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_servers_address_decides_in_either_direction() {
-        let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
+        let mut lane = up_lane(&DirectionProfile::default());
         lane.model.far = FarServers::new(&[resolab_record::FarNetwork {
             network: "10.77.1.16/28".to_owned(),
             extra_one_way_delay_ms: 20.0,
@@ -205,14 +228,16 @@ mod tests {
         let client = (CLIENT_ADDRESS, 5_000);
         let up = packet::samples::ipv4(packet::UDP, client, far, b"x");
         let down = packet::samples::ipv4(packet::UDP, far, client, b"x");
-        assert_eq!(lane.way_of(Host::Client, &up), Some(0));
-        assert_eq!(lane.way_of(Host::Server, &down), Some(0));
-        assert_eq!(lane.way_of(Host::Server, &up), None);
-        let mut counts = DirectionCounts::default();
-        lane.take(0, Host::Client, &up, &mut counts);
+        assert_eq!(lane.way_of(&up), Some(0));
+        lane.sender = Host::Server;
+        assert_eq!(lane.way_of(&down), Some(0));
+        assert_eq!(lane.way_of(&up), None);
+        lane.sender = Host::Client;
+        let mut observer = Observer::default();
+        lane.take(0, &up, &mut observer);
         assert_eq!(lane.next_due_ns(), Some(20_000_000));
         let near = packet::samples::ipv4(packet::UDP, client, (SERVER_ADDRESS, 53), b"x");
-        lane.take(1, Host::Client, &near, &mut counts);
+        lane.take(1, &near, &mut observer);
         assert_eq!(lane.next_due_ns(), Some(1));
     }
 
@@ -224,16 +249,16 @@ mod tests {
             queue_discipline: Some(resolab_record::QueueDiscipline::Codel),
             ..DirectionProfile::default()
         };
-        let mut lane = Lane::new(DirectionModel::new(&profile, "up", 1));
-        let mut counts = DirectionCounts::default();
+        let mut lane = up_lane(&profile);
+        let mut observer = Observer::default();
         let (reader, writer) = pipe().unwrap();
         // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
         for byte in 1..=4 {
-            lane.take(0, Host::Client, &[byte; 1_000], &mut counts);
+            lane.take(0, &[byte; 1_000], &mut observer);
         }
         assert_eq!(lane.next_due_ns(), Some(666_666_666));
         for now_ms in (0..3_000).step_by(100) {
-            lane.deliver_due(now_ms * 1_000_000, writer.as_fd(), &mut counts);
+            lane.deliver_due(now_ms * 1_000_000, writer.as_fd(), &mut observer);
         }
         drop(writer);
         let mut delivered = [0; 8_192];
@@ -242,7 +267,7 @@ mod tests {
             (delivered[0], delivered[1_000], delivered[2_000]),
             (1, 2, 3)
         );
-        let summary = counts.summary();
+        let summary = observer.window().up.summary();
         assert_eq!(
             (summary.packets_out_count, summary.dropped_queue_count),
             (3, 1)
