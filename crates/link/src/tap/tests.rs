@@ -303,23 +303,28 @@ fn cost() {
         ("one UDP flow over IPv6", ipv6),
         ("Initial and Handshake", handshakes),
     ] {
-        let mut tap = Tap::default();
-        let count = 5_000_000;
-        let mut handles = Vec::with_capacity(count);
-        let started = Instant::now();
-        for packet in packets.iter().cycle().take(count) {
-            handles.push(tap.enter(Host::Client, 1, black_box(packet)));
-        }
-        let entry = started.elapsed();
-        let started = Instant::now();
-        for handle in &handles {
-            tap.deliver(*black_box(handle), Host::Client, 2, &packets[0]);
-        }
-        println!(
-            "{name}: enter {:.1} ns, deliver {:.1} ns",
-            entry.as_nanos() as f64 / count as f64,
-            started.elapsed().as_nanos() as f64 / count as f64
-        );
-        black_box(tap.records(None));
+        let rounds = (0..9).map(|_| nanoseconds_per_packet(&packets));
+        let (entry, delivery) = rounds
+            .reduce(|best, round| (best.0.min(round.0), best.1.min(round.1)))
+            .unwrap();
+        println!("{name}: enter {entry:.1} ns, deliver {delivery:.1} ns (best of 9 rounds)");
     }
+}
+
+fn nanoseconds_per_packet(packets: &[Vec<u8>]) -> (f64, f64) {
+    let count = 500_000;
+    let mut tap = Tap::default();
+    let mut handles = vec![tap.enter(Host::Client, 1, &packets[0]); count];
+    let started = Instant::now();
+    for (packet, handle) in packets.iter().cycle().zip(&mut handles) {
+        *handle = tap.enter(Host::Client, 1, black_box(packet));
+    }
+    let entry = started.elapsed().as_nanos() as f64 / count as f64;
+    let started = Instant::now();
+    for handle in &handles {
+        tap.deliver(*black_box(handle), Host::Client, 2, &packets[0]);
+    }
+    let delivery = started.elapsed().as_nanos() as f64 / count as f64;
+    black_box(tap.records(None));
+    (entry, delivery)
 }
