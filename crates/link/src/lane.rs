@@ -1,14 +1,14 @@
-//! One direction of the ferry: packets under way from one TUN device to the other, delivered at
+//! One direction of the ferry: packets under way from one device to the other, delivered at
 //! the times the model gave them and in the order of those times. Not for: waiting (that is `ferry`).
 
 use crate::clock::monotonic_ns;
+use crate::device::Device;
 use crate::hosts::Host;
 use crate::model::{DirectionModel, Fate};
 use crate::packet;
 use crate::tap::FlowHandle;
 use crate::window::Observer;
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// Bytes under way at most, so that a flood into a link without a rate cannot use up memory; what
 /// exceeds it counts as lost by the device.
@@ -97,7 +97,7 @@ impl Lane {
     }
 
     /// Act on the fates the model has settled since.
-    fn settle(&mut self, now_ns: u64, observer: &mut Observer) {
+    pub fn settle(&mut self, now_ns: u64, observer: &mut Observer) {
         while let Some(fate) = self.model.settled(now_ns) {
             let Some(cargo) = self.waiting.pop_front() else {
                 break;
@@ -121,7 +121,7 @@ impl Lane {
     pub fn deliver_due(
         &mut self,
         mut now_ns: u64,
-        device: BorrowedFd<'_>,
+        device: &mut Device,
         observer: &mut Observer,
     ) -> u64 {
         self.settle(now_ns, observer);
@@ -133,11 +133,11 @@ impl Lane {
             let Some(cargo) = self.under_way.pop_front() else {
                 break;
             };
-            let written = nix::unistd::write(device.as_fd(), &cargo.packet);
+            let written = device.send(&cargo.packet);
             now_ns = monotonic_ns();
             let (flow, lateness_ns) = (cargo.flow, now_ns - cargo.due_ns);
             match written {
-                Ok(_) => {
+                Ok(()) => {
                     observer.delivered(self.sender, flow, now_ns, lateness_ns, &cargo.packet);
                 }
                 Err(_) => observer.refused(self.sender, now_ns, &cargo.packet),
@@ -189,6 +189,7 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::TunDevice;
     use crate::far::FarServers;
     use crate::hosts::{CLIENT_ADDRESS, SERVER_ADDRESS};
     use nix::unistd::{pipe, read};
@@ -209,8 +210,9 @@ mod tests {
             lane.load(due_ns, cargo);
         }
         let (reader, writer) = pipe().unwrap();
-        lane.deliver_due(8, writer.as_fd(), &mut observer);
-        drop(writer);
+        let mut device = Device::Tun(TunDevice::new(writer));
+        lane.deliver_due(8, &mut device, &mut observer);
+        drop(device);
         let mut delivered = [0; 8];
         let length = read(&reader, &mut delivered).unwrap();
         assert_eq!(delivered[..length], [1, 2, 3, 4, 5]);
@@ -252,15 +254,16 @@ mod tests {
         let mut lane = up_lane(&profile);
         let mut observer = Observer::default();
         let (reader, writer) = pipe().unwrap();
+        let mut device = Device::Tun(TunDevice::new(writer));
         // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
         for byte in 1..=4 {
             lane.take(0, &[byte; 1_000], &mut observer);
         }
         assert_eq!(lane.next_due_ns(), Some(666_666_666));
         for now_ms in (0..3_000).step_by(100) {
-            lane.deliver_due(now_ms * 1_000_000, writer.as_fd(), &mut observer);
+            lane.deliver_due(now_ms * 1_000_000, &mut device, &mut observer);
         }
-        drop(writer);
+        drop(device);
         let mut delivered = [0; 8_192];
         assert_eq!(read(&reader, &mut delivered).unwrap(), 3_000);
         assert_eq!(

@@ -19,6 +19,7 @@ const RETRY_TAG_BYTES: usize = 16;
 
 /// Long-header packets found in a datagram.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(clippy::struct_field_names)] // A unit stands in every name.
 pub struct LongHeaders {
     /// Initial packets.
     pub initial_count: u64,

@@ -20,6 +20,8 @@ pub struct Window {
     pub down: DirectionCounts,
     /// Flows.
     pub tap: Tap,
+    /// Changes of the schedule carried out: when each came into force, and its place.
+    pub applied_changes: Vec<(u64, u32)>,
 }
 
 impl Window {
@@ -111,6 +113,11 @@ impl Observer {
         }
     }
 
+    /// A change of the schedule came into force.
+    pub fn changed(&mut self, at_ns: u64, index: u32) {
+        self.window.applied_changes.push((at_ns, index));
+    }
+
     /// Close the window and begin this one; returns the closed one.
     pub fn begin_window(&mut self, mut fresh: Box<Window>, at_ns: u64) -> Box<Window> {
         fresh.started_ns = at_ns;
@@ -141,6 +148,7 @@ fn comment_on(cause: DropCause) -> &'static str {
         DropCause::Loss => "dropped: loss",
         DropCause::QueueFull => "dropped: queue full",
         DropCause::Codel => "dropped: codel",
+        DropCause::Outage => "dropped: outage",
     }
 }
 
@@ -163,6 +171,7 @@ impl DirectionCounts {
         match cause {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
             DropCause::Codel => self.totals.dropped_codel_count += 1,
+            DropCause::Outage => self.totals.dropped_outage_count += 1,
             DropCause::QueueFull => self.totals.dropped_queue_count += 1,
         }
     }
