@@ -8,7 +8,9 @@
 //! are left out and counted, never waited for.
 
 use crate::clock::{monotonic_ns, wall_clock_offset_ns};
+use crate::device::Arrival;
 use crate::hosts::{HOSTS, Host};
+use crate::offload::{Offload, Train};
 use crate::pcapng::{self, PacketBlock, StatisticsBlock, Way};
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,6 +22,8 @@ use thiserror::Error;
 
 /// What is handed over at once; holds several of the largest packets.
 const CHUNK_BYTES: usize = 256 << 10;
+/// The largest packet.
+const PACKET_BYTES: usize = 65_536;
 /// Chunks there are: 32 MiB, more than half a second of both stamps of a link full at 200 Mbit/s.
 const CHUNK_COUNT: usize = 128;
 /// A chunk that is not full is handed over after this time, when the next packet comes.
@@ -54,6 +58,31 @@ pub enum CaptureError {
     },
 }
 
+/// Packets of a frame: all there are, or some of a train.
+#[derive(Debug, Clone, Copy)]
+pub struct Packets<'a> {
+    /// From the IP header on.
+    pub frame: &'a [u8],
+    /// What the sender's kernel left to do.
+    pub offload: Offload,
+    /// The first of them.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl<'a> Packets<'a> {
+    /// So many of what came.
+    pub fn of_arrival(arrival: &Arrival<'a>, first: usize, count: usize) -> Self {
+        Self {
+            frame: arrival.frame,
+            offload: arrival.offload,
+            first,
+            count,
+        }
+    }
+}
+
 /// What a capture that has ended holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CaptureReport {
@@ -77,6 +106,8 @@ pub struct Capture {
     started_ns: u64,
     client: InterfaceCounts,
     server: InterfaceCounts,
+    /// Where packets are cut from trains.
+    packet: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -126,29 +157,61 @@ impl Capture {
             started_ns: monotonic_ns(),
             client: InterfaceCounts::default(),
             server: InterfaceCounts::default(),
+            packet: Vec::with_capacity(PACKET_BYTES),
         })
     }
 
-    /// A packet that `sender` sent entered the link at `at_ns` and is carried.
-    pub fn entered(&mut self, sender: Host, at_ns: u64, packet: &[u8]) {
-        self.add(sender, at_ns, Way::Outbound, packet, None);
+    /// Packets that `sender` sent entered the link at `at_ns` and are carried.
+    pub fn entered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
+        self.add_all(sender, at_ns, Way::Outbound, packets, None);
     }
 
-    /// A packet that `sender` sent was delivered to the other host at `at_ns`.
-    pub fn delivered(&mut self, sender: Host, at_ns: u64, packet: &[u8]) {
-        self.add(sender.peer(), at_ns, Way::Inbound, packet, None);
+    /// Packets that `sender` sent were delivered to the other host at `at_ns`.
+    pub fn delivered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
+        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, None);
     }
 
-    /// A packet that `sender` sent entered the link at `entered_ns` and was dropped by it; `why` is
+    /// Packets that `sender` sent entered the link at `entered_ns` and were dropped by it; `why` is
     /// the comment.
-    pub fn dropped(&mut self, sender: Host, entered_ns: u64, packet: &[u8], why: &'static str) {
-        self.add(sender, entered_ns, Way::Outbound, packet, Some(why));
+    pub fn dropped(
+        &mut self,
+        sender: Host,
+        entered_ns: u64,
+        packets: Packets<'_>,
+        why: &'static str,
+    ) {
+        self.add_all(sender, entered_ns, Way::Outbound, packets, Some(why));
     }
 
-    /// The receiving host's device refused a packet that `sender` sent at `at_ns`; `why` is the
+    /// The receiving host's device refused packets that `sender` sent at `at_ns`; `why` is the
     /// comment.
-    pub fn refused(&mut self, sender: Host, at_ns: u64, packet: &[u8], why: &'static str) {
-        self.add(sender.peer(), at_ns, Way::Inbound, packet, Some(why));
+    pub fn refused(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>, why: &'static str) {
+        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, Some(why));
+    }
+
+    fn add_all(
+        &mut self,
+        host: Host,
+        at_ns: u64,
+        way: Way,
+        packets: Packets<'_>,
+        comment: Option<&'static str>,
+    ) {
+        let Packets {
+            frame,
+            offload,
+            first,
+            count,
+        } = packets;
+        let train = Train::of(offload, frame);
+        let mut packet = std::mem::take(&mut self.packet);
+        for index in first..first + count {
+            packet.clear();
+            let left = train.cut(offload, frame, index, &mut packet);
+            left.finish_checksum(&mut packet);
+            self.add(host, at_ns, way, &packet, comment);
+        }
+        self.packet = packet;
     }
 
     fn add(

@@ -1,11 +1,12 @@
 //! The link as the ferry sees it: both directions, the schedule of changes, and the observer who
 //! writes down what happened. Not for: waiting, nor for reading devices (that is `ferry`).
 
-use crate::device::Device;
+use crate::device::{Arrival, Device};
 use crate::far::FarServers;
 use crate::hosts::Host;
 use crate::lane::Lane;
 use crate::model::DirectionModel;
+use crate::offload::Train;
 use crate::timetable::{Stretch, Timetable};
 use crate::window::Observer;
 use resolab_record::FarNetwork;
@@ -37,14 +38,15 @@ impl Link {
         }
     }
 
-    /// Take a packet that `sender` sent at `now_ns`.
-    pub fn take(&mut self, sender: Host, now_ns: u64, packet: &[u8]) {
-        self.carry_out_changes(now_ns);
+    /// Take what `sender` sent.
+    pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
+        self.carry_out_changes(arrival.at_ns);
+        let train = Train::of(arrival.offload, arrival.frame);
         let lane = match sender {
             Host::Client => &mut self.up,
             Host::Server => &mut self.down,
         };
-        lane.take(now_ns, packet, &mut self.observer);
+        lane.take(arrival, &train, &mut self.observer);
     }
 
     /// Deliver everything due by `now_ns`.

@@ -11,7 +11,10 @@
 mod flow;
 mod sequence;
 
+use crate::capture::Packets;
+use crate::device::Arrival;
 use crate::hosts::Host;
+use crate::offload::Train;
 use crate::packet;
 use flow::{Flow, FlowKey};
 use resolab_record::FlowRecord;
@@ -67,11 +70,11 @@ impl Tap {
         self.generation = before.generation.wrapping_add(1);
     }
 
-    /// A packet sent by `sender` enters the link at `now_ns`.
-    pub fn enter(&mut self, sender: Host, now_ns: u64, packet: &[u8]) -> FlowHandle {
-        let index = self.count_entry(sender, now_ns, packet);
+    /// A packet, or a train of them, sent by `sender` enters the link.
+    pub fn enter(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> FlowHandle {
+        let index = self.count_entry(sender, arrival, train);
         if index.is_none() {
-            self.unrecognised_packets_count += 1;
+            self.unrecognised_packets_count += train.count() as u64;
         }
         FlowHandle {
             index: index.unwrap_or(NO_FLOW),
@@ -79,25 +82,25 @@ impl Tap {
         }
     }
 
-    fn count_entry(&mut self, sender: Host, now_ns: u64, packet: &[u8]) -> Option<u32> {
-        let view = packet::view(packet)?;
-        let index = self.index_of(sender, now_ns, FlowKey::new(sender, &view))?;
+    fn count_entry(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> Option<u32> {
+        let view = packet::view(arrival.frame)?;
+        let index = self.index_of(sender, arrival.at_ns, FlowKey::new(sender, &view))?;
         let flow = self.flows.get_mut(index as usize)?;
-        flow.enter(sender, now_ns, packet.len(), &view);
+        flow.enter(sender, arrival.at_ns, &view, train);
         Some(index)
     }
 
-    /// A packet sent by `sender`, to which `enter` gave this handle, is delivered at `now_ns`.
-    pub fn deliver(&mut self, flow: FlowHandle, sender: Host, now_ns: u64, packet: &[u8]) {
+    /// Packets sent by `sender`, to which `enter` gave this handle, are delivered at `now_ns`.
+    pub fn deliver(&mut self, flow: FlowHandle, sender: Host, now_ns: u64, packets: Packets<'_>) {
         let index = if flow.generation == self.generation || flow.index == NO_FLOW {
             Some(flow.index)
         } else {
-            packet::view(packet)
+            packet::view(packets.frame)
                 .and_then(|view| self.index_of(sender, now_ns, FlowKey::new(sender, &view)))
         };
         // Packets of no flow were counted as not recognised when they entered.
         if let Some(flow) = index.and_then(|index| self.flows.get_mut(index as usize)) {
-            flow.deliver(sender, now_ns);
+            flow.deliver(sender, now_ns, packets.count as u64);
         }
     }
 

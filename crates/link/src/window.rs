@@ -2,10 +2,12 @@
 //! lateness per direction, and the tap's flows; and the observer who is told of every packet and
 //! keeps the window, and the capture if there is one. Not for: deciding whether a trial is valid.
 
-use crate::capture::{Capture, CaptureError, CaptureReport};
+use crate::capture::{Capture, CaptureError, CaptureReport, Packets};
+use crate::device::Arrival;
 use crate::histogram::Histogram;
 use crate::hosts::Host;
 use crate::model::DropCause;
+use crate::offload::Train;
 use crate::tap::{FlowHandle, Tap};
 use resolab_record::DirectionSummary;
 
@@ -37,6 +39,19 @@ impl Window {
 /// Comment of packets the instrument itself lost.
 const LOST_BY_DEVICE: &str = "dropped: device";
 
+/// How packets were delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery {
+    /// What they were given at their entry.
+    pub flow: FlowHandle,
+    /// When.
+    pub at_ns: u64,
+    /// How long after they were due.
+    pub lateness_ns: u64,
+    /// Their IP bytes together.
+    pub bytes: usize,
+}
+
 /// Who is told of every packet. Each `entered` is followed, sooner or later, by one of `admitted`
 /// (and then `delivered` or `refused`), `dropped` and `not_taken`.
 #[derive(Debug, Default)]
@@ -58,58 +73,65 @@ impl Observer {
         }
     }
 
-    /// A packet was read from `sender`; the handle goes with it.
-    pub fn entered(&mut self, sender: Host, now_ns: u64, packet: &[u8]) -> FlowHandle {
-        self.window.counts_mut(sender).entered(packet.len());
-        self.window.tap.enter(sender, now_ns, packet)
+    /// A packet, or a train of them, was read from `sender`; the handle goes with each.
+    pub fn entered(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> FlowHandle {
+        let counts = self.window.counts_mut(sender);
+        counts.entered(train.count(), train.total_bytes());
+        self.window.tap.enter(sender, arrival, train)
     }
 
-    /// A packet that entered then will be carried.
-    pub fn admitted(&mut self, sender: Host, entered_ns: u64, packet: &[u8]) {
+    /// Packets that entered then will be carried.
+    pub fn admitted(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
         if let Some(capture) = &mut self.capture {
-            capture.entered(sender, entered_ns, packet);
+            capture.entered(sender, entered_ns, packets);
         }
     }
 
     /// The model dropped a packet that entered then.
-    pub fn dropped(&mut self, sender: Host, entered_ns: u64, packet: &[u8], cause: DropCause) {
+    pub fn dropped(
+        &mut self,
+        sender: Host,
+        entered_ns: u64,
+        packet: Packets<'_>,
+        cause: DropCause,
+    ) {
         self.window.counts_mut(sender).dropped(cause);
         if let Some(capture) = &mut self.capture {
             capture.dropped(sender, entered_ns, packet, comment_on(cause));
         }
     }
 
-    /// The instrument had no room for a packet that entered then.
-    pub fn not_taken(&mut self, sender: Host, entered_ns: u64, packet: &[u8]) {
-        self.window.counts_mut(sender).dropped_by_device(1);
+    /// The instrument had no room for packets that entered then.
+    pub fn not_taken(&mut self, sender: Host, entered_ns: u64, packets: Packets<'_>) {
+        let counts = self.window.counts_mut(sender);
+        counts.dropped_by_device(packets.count as u64);
         if let Some(capture) = &mut self.capture {
-            capture.dropped(sender, entered_ns, packet, LOST_BY_DEVICE);
+            capture.dropped(sender, entered_ns, packets, LOST_BY_DEVICE);
         }
     }
 
-    /// A packet that `sender` sent was delivered, this much after it was due.
-    pub fn delivered(
-        &mut self,
-        sender: Host,
-        flow: FlowHandle,
-        now_ns: u64,
-        lateness_ns: u64,
-        packet: &[u8],
-    ) {
-        self.window
-            .counts_mut(sender)
-            .delivered(packet.len(), lateness_ns);
-        self.window.tap.deliver(flow, sender, now_ns, packet);
+    /// Packets that `sender` sent were delivered.
+    pub fn delivered(&mut self, sender: Host, delivery: &Delivery, packets: Packets<'_>) {
+        let Delivery {
+            flow,
+            at_ns,
+            lateness_ns,
+            bytes,
+        } = *delivery;
+        let counts = self.window.counts_mut(sender);
+        counts.delivered(packets.count, bytes, lateness_ns);
+        self.window.tap.deliver(flow, sender, at_ns, packets);
         if let Some(capture) = &mut self.capture {
-            capture.delivered(sender, now_ns, packet);
+            capture.delivered(sender, at_ns, packets);
         }
     }
 
-    /// The receiver's device refused an admitted packet.
-    pub fn refused(&mut self, sender: Host, now_ns: u64, packet: &[u8]) {
-        self.window.counts_mut(sender).dropped_by_device(1);
+    /// The receiver's device refused admitted packets.
+    pub fn refused(&mut self, sender: Host, now_ns: u64, packets: Packets<'_>) {
+        let counts = self.window.counts_mut(sender);
+        counts.dropped_by_device(packets.count as u64);
         if let Some(capture) = &mut self.capture {
-            capture.refused(sender, now_ns, packet, LOST_BY_DEVICE);
+            capture.refused(sender, now_ns, packets, LOST_BY_DEVICE);
         }
     }
 
@@ -160,9 +182,9 @@ pub struct DirectionCounts {
 }
 
 impl DirectionCounts {
-    /// A packet was read from the sending host.
-    pub fn entered(&mut self, bytes: usize) {
-        self.totals.packets_in_count += 1;
+    /// Packets were read from the sending host, `bytes` together.
+    pub fn entered(&mut self, count: usize, bytes: usize) {
+        self.totals.packets_in_count += count as u64;
         self.totals.bytes_in_bytes += bytes as u64;
     }
 
@@ -181,11 +203,11 @@ impl DirectionCounts {
         self.totals.dropped_device_count += count;
     }
 
-    /// A packet was delivered, this much after it was due.
-    pub fn delivered(&mut self, bytes: usize, lateness_ns: u64) {
-        self.totals.packets_out_count += 1;
+    /// Packets were delivered, `bytes` together, this much after they were due.
+    pub fn delivered(&mut self, count: usize, bytes: usize, lateness_ns: u64) {
+        self.totals.packets_out_count += count as u64;
         self.totals.bytes_out_bytes += bytes as u64;
-        self.lateness.record(lateness_ns);
+        self.lateness.record(lateness_ns, count as u64);
     }
 
     /// As written out.
@@ -207,9 +229,9 @@ mod tests {
     fn counts_add_up() {
         let mut counts = DirectionCounts::default();
         for bytes in [100, 200, 300, 300, 100] {
-            counts.entered(bytes);
+            counts.entered(1, bytes);
         }
-        counts.delivered(100, 7_000);
+        counts.delivered(1, 100, 7_000);
         counts.dropped(DropCause::Loss);
         counts.dropped(DropCause::QueueFull);
         counts.dropped(DropCause::Codel);

@@ -1,6 +1,17 @@
 use super::*;
+use crate::packet::{TCP, samples::ipv4};
 use std::hint::black_box;
+use std::net::Ipv4Addr;
 use std::time::Instant;
+
+fn packet(bytes: &[u8]) -> Packets<'_> {
+    Packets {
+        frame: bytes,
+        offload: Offload::default(),
+        first: 0,
+        count: 1,
+    }
+}
 
 /// A file name nobody has, removed at the end.
 struct Scratch(PathBuf);
@@ -57,10 +68,10 @@ fn every_packet_stands_on_its_interfaces() {
     let scratch = Scratch::new("interfaces");
     let mut capture = Capture::start(&scratch.0).unwrap();
     let offset_ns = capture.wall_clock_offset_ns;
-    capture.entered(Host::Client, 10, &[1; 4]);
-    capture.dropped(Host::Server, 20, &[2; 4], "dropped: loss");
-    capture.delivered(Host::Client, 30, &[1; 4]);
-    capture.refused(Host::Client, 40, &[3; 4], "dropped: device");
+    capture.entered(Host::Client, 10, packet(&[1; 4]));
+    capture.dropped(Host::Server, 20, packet(&[2; 4]), "dropped: loss");
+    capture.delivered(Host::Client, 30, packet(&[1; 4]));
+    capture.refused(Host::Client, 40, packet(&[3; 4]), "dropped: device");
     let report = capture.stop().unwrap();
     assert_eq!((report.captured_count, report.not_captured_count), (4, 0));
     let blocks = scratch.blocks();
@@ -78,6 +89,41 @@ fn every_packet_stands_on_its_interfaces() {
 }
 
 #[test]
+fn packets_of_a_train_stand_there_each_by_itself() {
+    let scratch = Scratch::new("train");
+    let mut frame = ipv4(
+        TCP,
+        (Ipv4Addr::LOCALHOST, 1),
+        (Ipv4Addr::LOCALHOST, 2),
+        &[7; 2_500],
+    );
+    frame[33] = 0x10;
+    let mut header = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+    for (at, field) in [(2, 40_u16), (4, 1_000), (6, 20), (8, 16)] {
+        header[at..at + 2].copy_from_slice(&field.to_ne_bytes());
+    }
+    let mut capture = Capture::start(&scratch.0).unwrap();
+    let offload = Offload::decode(header);
+    for (first, count) in [(0, 1), (1, 2)] {
+        let some = Packets {
+            frame: &frame,
+            offload,
+            first,
+            count,
+        };
+        capture.entered(Host::Client, 10, some);
+    }
+    assert_eq!(capture.stop().unwrap().captured_count, 3);
+    let blocks = scratch.blocks();
+    let lengths: Vec<_> = blocks
+        .iter()
+        .filter(|(kind, _)| *kind == 6)
+        .map(|(_, words)| words[5])
+        .collect();
+    assert_eq!(lengths, [1_040, 1_040, 540]);
+}
+
+#[test]
 fn an_existing_file_is_left_alone() {
     let scratch = Scratch::new("existing");
     std::fs::write(&scratch.0, "precious").unwrap();
@@ -92,7 +138,7 @@ fn an_existing_file_is_left_alone() {
 fn it_ends_in_good_order_when_dropped() {
     let scratch = Scratch::new("dropped");
     let mut capture = Capture::start(&scratch.0).unwrap();
-    capture.entered(Host::Client, 10, &[1; 1_500]);
+    capture.entered(Host::Client, 10, packet(&[1; 1_500]));
     drop(capture);
     assert_eq!(packets(&scratch.blocks()).len(), 1);
 }
@@ -103,12 +149,12 @@ fn more_than_all_chunks_is_written_in_order_if_time_allows() {
     let mut capture = Capture::start(&scratch.0).unwrap();
     let count = 30_000;
     for index in 0..count {
-        let mut packet = [0; 1_500];
-        packet[..4].copy_from_slice(&(index as u32).to_ne_bytes());
+        let mut bytes = [0; 1_500];
+        bytes[..4].copy_from_slice(&(index as u32).to_ne_bytes());
         while !capture.make_room(2_000, 0) {
             thread::sleep(WRITER_REST);
         }
-        capture.entered(Host::Server, index, &packet);
+        capture.entered(Host::Server, index, packet(&bytes));
     }
     let report = capture.stop().unwrap();
     assert_eq!(
@@ -130,9 +176,9 @@ fn what_a_slow_file_leaves_out_is_counted() {
     let held: Vec<_> = capture.empty.try_iter().collect();
     assert_eq!(held.len(), CHUNK_COUNT);
     for at_ns in 0..5 {
-        capture.entered(Host::Client, at_ns, &[1; 100]);
+        capture.entered(Host::Client, at_ns, packet(&[1; 100]));
     }
-    capture.delivered(Host::Client, 6, &[1; 100]);
+    capture.delivered(Host::Client, 6, packet(&[1; 100]));
     let report = capture.stop().unwrap();
     assert_eq!((report.captured_count, report.not_captured_count), (0, 6));
     let blocks = scratch.blocks();
@@ -165,12 +211,12 @@ fn cost() {
     for bytes in [100, 1_500] {
         let scratch = Scratch::new("cost");
         let mut capture = Capture::start(&scratch.0).unwrap();
-        let packet = vec![7; bytes];
+        let frame = vec![7; bytes];
         // So few that the writer need not keep up.
         let count = 15_000;
         let started = Instant::now();
         for index in 0..count {
-            capture.entered(Host::Client, index, black_box(&packet));
+            capture.entered(Host::Client, index, packet(black_box(&frame)));
         }
         let spent = started.elapsed();
         let report = capture.stop().unwrap();

@@ -2,6 +2,7 @@
 
 use super::sequence::SequenceSpace;
 use crate::hosts::Host;
+use crate::offload::Train;
 use crate::packet::{PacketView, TCP, UDP};
 use crate::quic::{self, LongHeaders};
 use resolab_record::FlowRecord;
@@ -117,18 +118,18 @@ impl Flow {
         }
     }
 
-    /// A packet entered.
-    pub fn enter(&mut self, sender: Host, now_ns: u64, bytes: usize, view: &PacketView<'_>) {
+    /// A packet, or a train of them, entered.
+    pub fn enter(&mut self, sender: Host, now_ns: u64, view: &PacketView<'_>, train: &Train) {
         if self.up.packets_count + self.down.packets_count == 0 {
             self.first_packet_ns = now_ns;
         }
         self.last_packet_ns = now_ns;
-        self.direction(sender).enter(now_ns, bytes, view);
+        self.direction(sender).enter(now_ns, view, train);
     }
 
-    /// A packet was delivered.
-    pub fn deliver(&mut self, sender: Host, now_ns: u64) {
-        self.direction(sender).deliver(now_ns);
+    /// Packets were delivered.
+    pub fn deliver(&mut self, sender: Host, now_ns: u64, count: u64) {
+        self.direction(sender).deliver(now_ns, count);
     }
 
     fn direction(&mut self, sender: Host) -> &mut Direction {
@@ -181,26 +182,26 @@ impl Flow {
 }
 
 impl Direction {
-    fn enter(&mut self, now_ns: u64, bytes: usize, view: &PacketView<'_>) {
+    fn enter(&mut self, now_ns: u64, view: &PacketView<'_>, train: &Train) {
         if self.packets_count == 0 {
             self.first_entered_ns = now_ns;
         }
         self.last_entered_ns = now_ns;
-        self.packets_count += 1;
-        self.bytes += bytes as u64;
+        self.packets_count += train.count() as u64;
+        self.bytes += train.total_bytes() as u64;
         if let Some(range) = view.tcp_range() {
-            self.retransmitted_count += u64::from(self.sequence_space.is_retransmission(range));
+            self.retransmitted_count += self.sequence_space.retransmitted_count(range, train);
         } else if quic::has_long_form(view.udp_payload()) {
             self.quic.add(quic::count_long_headers(view.udp_payload()));
         }
     }
 
-    fn deliver(&mut self, now_ns: u64) {
+    fn deliver(&mut self, now_ns: u64, count: u64) {
         if self.delivered_count == 0 {
             self.first_delivered_ns = now_ns;
         }
         self.last_delivered_ns = now_ns;
-        self.delivered_count += 1;
+        self.delivered_count += count;
     }
 
     fn entered(&self, at_ns: u64) -> Option<u64> {

@@ -1,6 +1,7 @@
 //! Telling retransmitted TCP segments from new ones, as a pure machine over the sequence ranges of
 //! one direction of one flow. Not for: acknowledgements, or why something was sent again.
 
+use crate::offload::Train;
 use crate::packet::SequenceRange;
 
 /// One direction of a connection.
@@ -13,6 +14,22 @@ pub struct SequenceSpace {
 }
 
 impl SequenceSpace {
+    /// Take the next train of segments that was sent, `range` together; returns how many of them
+    /// are retransmissions.
+    pub fn retransmitted_count(&mut self, range: SequenceRange, train: &Train) -> u64 {
+        let mut rest = range;
+        let mut count = 0;
+        for index in 0..train.count() - 1 {
+            let length = (train.payload_bytes(index) as u32).min(rest.length);
+            let segment = SequenceRange { length, ..rest };
+            count += u64::from(self.is_retransmission(segment));
+            rest.start = rest.start.wrapping_add(length);
+            rest.length -= length;
+        }
+        // The last has what is left, a FIN included; nearly always it is the only one.
+        count + u64::from(self.is_retransmission(rest))
+    }
+
     /// Take the next segment that was sent; returns whether it is a retransmission.
     ///
     /// That is a segment that takes sequence space (payload, SYN or FIN), all of which lies at or
@@ -23,7 +40,7 @@ impl SequenceSpace {
     /// payload that Linux sends. A keep-alive with one byte of garbage (RFC 9293 section 3.8.4)
     /// takes space seen before, so it counts; so does a zero-window probe of one byte from its
     /// second time on.
-    pub fn is_retransmission(&mut self, range: SequenceRange) -> bool {
+    fn is_retransmission(&mut self, range: SequenceRange) -> bool {
         if range.length == 0 {
             return false;
         }
@@ -48,6 +65,7 @@ fn is_beyond(number: u32, other: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offload::Offload;
 
     const SYN: bool = true;
 
@@ -68,6 +86,37 @@ mod tests {
 
     fn found(ranges: &[(u32, u32, bool)]) -> Vec<bool> {
         space_after(ranges).1
+    }
+
+    #[test]
+    fn segments_of_a_train_are_told_apart() {
+        let header = [1, 1, 40, 0, 0xe8, 0x03, 20, 0, 16, 0];
+        let mut frame = vec![0x45; 40 + 2_500];
+        frame[32] = 0x50;
+        let train = Train::of(Offload::decode(header), &frame);
+        assert_eq!(
+            train.count(),
+            if cfg!(target_endian = "little") { 3 } else { 1 }
+        );
+        let range = |start, length| SequenceRange {
+            start,
+            length,
+            is_syn: false,
+        };
+        let mut space = SequenceSpace::default();
+        let counts = [
+            (u32::MAX - 99, 2_500),
+            // All of it, and with a FIN behind it, by which the last is new.
+            (u32::MAX - 99, 2_500),
+            (u32::MAX - 99, 2_501),
+            // Only the first lies wholly below.
+            (901, 2_500),
+        ]
+        .map(|(start, length)| space.retransmitted_count(range(start, length), &train));
+        if cfg!(target_endian = "little") {
+            assert_eq!(counts, [0, 3, 2, 1]);
+        }
+        assert_eq!(space.end, Some(901 + 2_500));
     }
 
     #[test]

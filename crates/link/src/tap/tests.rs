@@ -1,4 +1,5 @@
 use super::*;
+use crate::offload::Offload;
 use crate::packet::UDP;
 use crate::packet::samples::{ipv4, tcp, udp_over_ipv6};
 use std::hint::black_box;
@@ -22,6 +23,26 @@ fn long_header(bits: u8) -> Vec<u8> {
     datagram
 }
 
+fn enter(tap: &mut Tap, sender: Host, at_ns: u64, packet: &[u8]) -> FlowHandle {
+    let offload = Offload::default();
+    let arrival = Arrival {
+        frame: packet,
+        offload,
+        at_ns,
+    };
+    tap.enter(sender, &arrival, &Train::of(offload, packet))
+}
+
+fn deliver(tap: &mut Tap, flow: FlowHandle, sender: Host, now_ns: u64, packet: &[u8]) {
+    let packets = Packets {
+        frame: packet,
+        offload: Offload::default(),
+        first: 0,
+        count: 1,
+    };
+    tap.deliver(flow, sender, now_ns, packets);
+}
+
 fn up(payload: &[u8]) -> Vec<u8> {
     ipv4(UDP, CLIENT, SERVER, payload)
 }
@@ -33,9 +54,9 @@ fn down(payload: &[u8]) -> Vec<u8> {
 #[test]
 fn both_directions_are_one_flow() {
     let mut tap = Tap::default();
-    tap.enter(Host::Client, 10, &up(&long_header(0)));
-    tap.enter(Host::Server, 20, &down(&long_header(0)));
-    tap.enter(Host::Client, 30, &up(b"short"));
+    enter(&mut tap, Host::Client, 10, &up(&long_header(0)));
+    enter(&mut tap, Host::Server, 20, &down(&long_header(0)));
+    enter(&mut tap, Host::Client, 30, &up(b"short"));
     let records = tap.records(Some("t1"));
     assert_eq!(records.len(), 1);
     let flow = &records[0];
@@ -59,12 +80,12 @@ fn both_directions_are_one_flow() {
 #[test]
 fn both_stamps_of_each_direction() {
     let mut tap = Tap::default();
-    let first = tap.enter(Host::Client, 10, &up(b"a"));
-    let second = tap.enter(Host::Client, 20, &up(b"b"));
-    tap.enter(Host::Client, 30, &up(b"lost"));
-    let answer = tap.enter(Host::Server, 40, &down(b"c"));
-    tap.deliver(first, Host::Client, 110, &up(b"a"));
-    tap.deliver(second, Host::Client, 120, &up(b"b"));
+    let first = enter(&mut tap, Host::Client, 10, &up(b"a"));
+    let second = enter(&mut tap, Host::Client, 20, &up(b"b"));
+    enter(&mut tap, Host::Client, 30, &up(b"lost"));
+    let answer = enter(&mut tap, Host::Server, 40, &down(b"c"));
+    deliver(&mut tap, first, Host::Client, 110, &up(b"a"));
+    deliver(&mut tap, second, Host::Client, 120, &up(b"b"));
     let flow = &tap.records(None)[0];
     assert_eq!(
         (flow.up_first_entered_ns, flow.up_last_entered_ns),
@@ -83,7 +104,7 @@ fn both_stamps_of_each_direction() {
         (flow.down_first_delivered_ns, flow.down_delivered_count),
         (None, 0)
     );
-    tap.deliver(answer, Host::Server, 140, &down(b"c"));
+    deliver(&mut tap, answer, Host::Server, 140, &down(b"c"));
     let flow = &tap.records(None)[0];
     assert_eq!(
         (flow.down_last_delivered_ns, flow.down_delivered_count),
@@ -96,13 +117,19 @@ fn both_stamps_of_each_direction() {
 fn quic_packet_types_are_counted_by_who_sent_them() {
     let mut tap = Tap::default();
     let coalesced = [0, 1, 1].map(long_header).concat();
-    tap.enter(Host::Client, 1, &up(&coalesced));
-    tap.enter(Host::Client, 2, &up(&long_header(2)));
-    tap.enter(Host::Server, 3, &down(&[0, 2, 2].map(long_header).concat()));
+    enter(&mut tap, Host::Client, 1, &up(&coalesced));
+    enter(&mut tap, Host::Client, 2, &up(&long_header(2)));
+    enter(
+        &mut tap,
+        Host::Server,
+        3,
+        &down(&[0, 2, 2].map(long_header).concat()),
+    );
     let mut retry = long_header(3);
     retry.extend([0; 16]);
-    tap.enter(Host::Server, 4, &down(&retry));
-    tap.enter(
+    enter(&mut tap, Host::Server, 4, &down(&retry));
+    enter(
+        &mut tap,
         Host::Server,
         5,
         &down(&[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
@@ -141,14 +168,20 @@ fn tcp_has_retransmissions_instead_of_quic() {
         (1_010, ACK, b""),
     ];
     for (start, flags, payload) in sent {
-        tap.enter(
+        enter(
+            &mut tap,
             Host::Client,
             10,
             &tcp(CLIENT, SERVER, start, flags, payload),
         );
     }
     // The other direction has a sequence space of its own.
-    tap.enter(Host::Server, 20, &tcp(SERVER, CLIENT, 1_001, ACK, b"a"));
+    enter(
+        &mut tap,
+        Host::Server,
+        20,
+        &tcp(SERVER, CLIENT, 1_001, ACK, b"a"),
+    );
     let flow = &tap.records(None)[0];
     assert_eq!(flow.protocol, "tcp");
     assert_eq!(
@@ -166,13 +199,13 @@ fn tcp_has_retransmissions_instead_of_quic() {
 fn a_packet_of_the_window_before_is_delivered_in_this_one() {
     let mut before = Tap::default();
     let other = ipv4(UDP, (CLIENT.0, 9), SERVER, b"x");
-    let late_other = before.enter(Host::Client, 5, &other);
-    let late = before.enter(Host::Client, 10, &up(b"a"));
-    let foreign = before.enter(Host::Client, 11, b"not IP");
+    let late_other = enter(&mut before, Host::Client, 5, &other);
+    let late = enter(&mut before, Host::Client, 10, &up(b"a"));
+    let foreign = enter(&mut before, Host::Client, 11, b"not IP");
     let mut tap = Tap::default();
     tap.succeed(&before);
-    tap.deliver(late, Host::Client, 110, &up(b"a"));
-    tap.deliver(foreign, Host::Client, 111, b"not IP");
+    deliver(&mut tap, late, Host::Client, 110, &up(b"a"));
+    deliver(&mut tap, foreign, Host::Client, 111, b"not IP");
     let flow = &tap.records(None)[0];
     assert_eq!((flow.up_packets_count, flow.up_delivered_count), (0, 1));
     assert_eq!(
@@ -181,9 +214,9 @@ fn a_packet_of_the_window_before_is_delivered_in_this_one() {
     );
     assert_eq!((flow.first_packet_ns, flow.last_packet_ns), (110, 110));
     // It is the same row once a packet enters.
-    let fresh = tap.enter(Host::Client, 120, &up(b"b"));
-    tap.deliver(late_other, Host::Client, 130, &other);
-    tap.deliver(fresh, Host::Client, 220, &up(b"b"));
+    let fresh = enter(&mut tap, Host::Client, 120, &up(b"b"));
+    deliver(&mut tap, late_other, Host::Client, 130, &other);
+    deliver(&mut tap, fresh, Host::Client, 220, &up(b"b"));
     let records = tap.records(None);
     assert_eq!(records.len(), 2);
     assert_eq!(
@@ -204,7 +237,12 @@ fn ipv6_flows_keep_their_addresses() {
     let mut tap = Tap::default();
     let client = (Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2), 4_000);
     let server = (Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1), 443);
-    tap.enter(Host::Server, 1, &udp_over_ipv6(server, client, b"x"));
+    enter(
+        &mut tap,
+        Host::Server,
+        1,
+        &udp_over_ipv6(server, client, b"x"),
+    );
     let flow = &tap.records(None)[0];
     assert_eq!(flow.client_address, IpAddr::V6(client.0));
     assert_eq!(
@@ -215,12 +253,14 @@ fn ipv6_flows_keep_their_addresses() {
     // The same numbers in the other family are another flow.
     let numbers = [1_u32, 2].map(Ipv4Addr::from_bits);
     let same = [1_u128, 2].map(Ipv6Addr::from_bits);
-    tap.enter(
+    enter(
+        &mut tap,
         Host::Client,
         2,
         &ipv4(UDP, (numbers[0], 5), (numbers[1], 6), b""),
     );
-    tap.enter(
+    enter(
+        &mut tap,
         Host::Client,
         3,
         &udp_over_ipv6((same[0], 5), (same[1], 6), b""),
@@ -231,13 +271,14 @@ fn ipv6_flows_keep_their_addresses() {
 #[test]
 fn a_protocol_without_ports_is_a_flow_too() {
     let mut tap = Tap::default();
-    tap.enter(Host::Client, 1, &ipv4(1, CLIENT, SERVER, b""));
+    enter(&mut tap, Host::Client, 1, &ipv4(1, CLIENT, SERVER, b""));
     let flow = &tap.records(None)[0];
     assert_eq!((flow.protocol.as_str(), flow.client_port), ("1", None));
     assert_eq!(flow.server_port, None);
     // Port 0 is not the same as none.
     let mut tap = Tap::default();
-    tap.enter(
+    enter(
+        &mut tap,
         Host::Client,
         1,
         &ipv4(UDP, (CLIENT.0, 0), (SERVER.0, 0), b""),
@@ -250,7 +291,7 @@ fn flows_come_in_order_of_their_first_packet() {
     let mut tap = Tap::default();
     for port in (1..50).rev() {
         let packet = ipv4(UDP, (CLIENT.0, port), SERVER, b"");
-        tap.enter(Host::Client, 100 - u64::from(port), &packet);
+        enter(&mut tap, Host::Client, 100 - u64::from(port), &packet);
     }
     let ports: Vec<_> = tap
         .records(None)
@@ -271,12 +312,18 @@ fn the_table_is_bounded() {
         ipv4(UDP, client, SERVER, b"")
     };
     for index in 0..FLOW_LIMIT as u32 + 3 {
-        tap.enter(Host::Client, 1, &packet_of(index));
+        enter(&mut tap, Host::Client, 1, &packet_of(index));
     }
-    let known = tap.enter(Host::Client, 1, &packet_of(0));
-    let unknown = tap.enter(Host::Client, 1, &packet_of(FLOW_LIMIT as u32));
-    tap.deliver(known, Host::Client, 2, &packet_of(0));
-    tap.deliver(unknown, Host::Client, 2, &packet_of(FLOW_LIMIT as u32));
+    let known = enter(&mut tap, Host::Client, 1, &packet_of(0));
+    let unknown = enter(&mut tap, Host::Client, 1, &packet_of(FLOW_LIMIT as u32));
+    deliver(&mut tap, known, Host::Client, 2, &packet_of(0));
+    deliver(
+        &mut tap,
+        unknown,
+        Host::Client,
+        2,
+        &packet_of(FLOW_LIMIT as u32),
+    );
     let records = tap.records(None);
     assert_eq!(records.len(), FLOW_LIMIT);
     assert_eq!(tap.unrecognised_packets_count(), 4);
@@ -314,15 +361,15 @@ fn cost() {
 fn nanoseconds_per_packet(packets: &[Vec<u8>]) -> (f64, f64) {
     let count = 500_000;
     let mut tap = Tap::default();
-    let mut handles = vec![tap.enter(Host::Client, 1, &packets[0]); count];
+    let mut handles = vec![enter(&mut tap, Host::Client, 1, &packets[0]); count];
     let started = Instant::now();
     for (packet, handle) in packets.iter().cycle().zip(&mut handles) {
-        *handle = tap.enter(Host::Client, 1, black_box(packet));
+        *handle = enter(&mut tap, Host::Client, 1, black_box(packet));
     }
     let entry = started.elapsed().as_nanos() as f64 / count as f64;
     let started = Instant::now();
     for handle in &handles {
-        tap.deliver(*black_box(handle), Host::Client, 2, &packets[0]);
+        deliver(&mut tap, *black_box(handle), Host::Client, 2, &packets[0]);
     }
     let delivery = started.elapsed().as_nanos() as f64 / count as f64;
     black_box(tap.records(None));
