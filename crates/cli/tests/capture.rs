@@ -11,6 +11,8 @@ use lab::Lab;
 use pcapng::{CaptureFile, Captured};
 use resolab_link::hosts::Host;
 use resolab_record::PathCommand;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -136,6 +138,53 @@ fn every_cause_is_told_as_the_summary_counts_it() {
         + down.dropped_queue_count;
     let outs_count = up.packets_out_count + down.packets_out_count;
     assert_eq!(packets.len() as u64, drops_count + 2 * outs_count);
+}
+
+#[test]
+fn trains_of_tcp_segments_are_captured_as_packets() {
+    for direction in [
+        "one_way_delay_ms = 2",
+        "one_way_delay_ms = 2\nrate_bps = 50_000_000\nloss_ratio = 0.01",
+    ] {
+        let Some(mut lab) = Lab::open_as_root(direction, direction) else {
+            return;
+        };
+        let file = CaptureFile::new("trains");
+        assert_eq!(start_capture(&mut lab, &file), None);
+        let sent_bytes = 1_000_000;
+        let listening = lab.inside(Host::Server, || TcpListener::bind(SERVER).unwrap());
+        let listener = listening.join().unwrap();
+        let sending = lab.inside(Host::Client, move || {
+            let mut stream = TcpStream::connect(SERVER).unwrap();
+            stream.write_all(&vec![7; sent_bytes]).unwrap();
+        });
+        let mut received = Vec::new();
+        let mut stream = listener.accept().unwrap().0;
+        stream.read_to_end(&mut received).unwrap();
+        drop(stream);
+        sending.join().unwrap();
+        assert_eq!(received.len(), sent_bytes);
+        // What is still under way arrives.
+        std::thread::sleep(Duration::from_millis(50));
+        let totals = lab.summary("trains").totals;
+        stop_capture(&mut lab);
+        let packets = pcapng::read(file.path());
+        let count = |interface: &str, outbound| {
+            let wanted = |packet: &&Captured| {
+                (packet.interface.as_str(), packet.outbound) == (interface, outbound)
+            };
+            packets.iter().filter(wanted).count() as u64
+        };
+        assert_eq!(count("client", true), totals.up.packets_in_count);
+        assert_eq!(count("server", false), totals.up.packets_out_count);
+        assert_eq!(count("server", true), totals.down.packets_in_count);
+        assert_eq!(count("client", false), totals.down.packets_out_count);
+        assert!(totals.up.packets_in_count as usize > sent_bytes / 1_448);
+        match pcapng::wrong_checksums_count(file.path()) {
+            Some(count) => assert_eq!(count, 0),
+            None => lab::skip("tshark is not installed; checksums were not checked"),
+        }
+    }
 }
 
 #[test]

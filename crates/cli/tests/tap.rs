@@ -6,37 +6,18 @@ mod lab;
 mod probe;
 
 use lab::Lab;
-use nix::fcntl::{OFlag, open};
 use nix::libc;
-use nix::sched::{CloneFlags, setns};
-use nix::sys::stat::Mode;
-use resolab_link::anchor::find_anchor;
 use resolab_link::hosts::Host;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";
 /// Of `tcpi_total_retrans` in the kernel's `tcp_info`.
 const TOTAL_RETRANSMITTED_AT: usize = 100;
-
-/// Do it on a thread in a host's network namespace.
-fn inside<T: Send + 'static>(
-    lab: &Lab,
-    host: Host,
-    act: impl FnOnce() -> T + Send + 'static,
-) -> JoinHandle<T> {
-    let anchor = find_anchor(lab.pid(), host).unwrap();
-    thread::spawn(move || {
-        let file = format!("/proc/{anchor}/ns/net");
-        let namespace = open(file.as_str(), OFlag::O_RDONLY, Mode::empty()).unwrap();
-        setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
-        act()
-    })
-}
 
 /// Segments the kernel sent again on this connection.
 fn retransmitted_count(stream: &TcpStream) -> u64 {
@@ -63,7 +44,8 @@ fn retransmitted_segments_are_as_many_as_the_kernel_says() {
     let Some(mut lab) = Lab::open_as_root(direction, direction) else {
         return;
     };
-    let listener = inside(&lab, Host::Server, || TcpListener::bind(SERVER).unwrap())
+    let listener = lab
+        .inside(Host::Server, || TcpListener::bind(SERVER).unwrap())
         .join()
         .unwrap();
     let server = thread::spawn(move || {
@@ -73,7 +55,7 @@ fn retransmitted_segments_are_as_many_as_the_kernel_says() {
         received.len()
     });
     let sent_bytes = 3_000_000;
-    let client = inside(&lab, Host::Client, move || {
+    let client = lab.inside(Host::Client, move || {
         let mut stream = TcpStream::connect(SERVER).unwrap();
         stream.write_all(&vec![7; sent_bytes]).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();

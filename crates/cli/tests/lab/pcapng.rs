@@ -125,6 +125,21 @@ pub fn read_by_tshark(file: &Path) -> Option<Vec<Captured>> {
     Some(text.lines().map(line).collect())
 }
 
+/// Packets whose checksums are wrong, by tshark; `None` where it is not installed.
+pub fn wrong_checksums_count(file: &Path) -> Option<usize> {
+    let mut command = Command::new("tshark");
+    command.args(["-n", "-o", "ip.check_checksum:TRUE"]);
+    command.args(["-o", "tcp.check_checksum:TRUE"]);
+    // 1: good.
+    command.args(["-Y", "ip.checksum.status != 1 || tcp.checksum.status != 1"]);
+    let output = match command.arg("-r").arg(file).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        output => output.unwrap(),
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap().lines().count())
+}
+
 fn line(line: &str) -> Captured {
     let fields: Vec<&str> = line.split('|').collect();
     let (seconds, fraction) = fields[1].split_once('.').unwrap();
