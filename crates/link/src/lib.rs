@@ -8,11 +8,12 @@
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
-//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
+//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`], [`capture`]); [`enter`] runs programs in a
 //! host of a path that stands.
 
 pub mod anchor;
 pub mod burst_loss;
+pub mod capture;
 pub mod clock;
 pub mod codel;
 pub mod cross_traffic;
@@ -36,6 +37,7 @@ pub mod offload;
 mod packet;
 pub mod parcel;
 pub mod path;
+mod pcapng;
 pub mod profile;
 mod profile_check;
 pub mod queue_limit;
