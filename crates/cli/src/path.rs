@@ -202,8 +202,10 @@ fn carry(
         .name("commands".to_owned())
         .spawn(move || {
             let served = controller.serve(start_schedule, io::stdin().lock());
-            if let Err(error) = served {
-                output::note(format!("failed to {error}"));
+            match served {
+                // A signal ended the ferry first: nothing is left to serve.
+                Ok(()) | Err(ServeError::Ferry(FerryError::Gone)) => {}
+                Err(error) => output::note(format!("failed to {error}")),
             }
             controller.control.stop();
         });
