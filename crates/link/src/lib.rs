@@ -9,7 +9,7 @@
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
 //! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
-//! host of a path that stands.
+//! host of a path that stands, and [`probe`] measures one from outside its ferry.
 
 pub mod anchor;
 pub mod burst_loss;
@@ -32,6 +32,7 @@ pub mod namespace;
 pub mod netlink;
 mod packet;
 pub mod path;
+pub mod probe;
 pub mod profile;
 mod profile_check;
 mod quic;
