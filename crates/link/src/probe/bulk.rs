@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// What one system call moves at the most.
 const CHUNK_BYTES: usize = 256 << 10;
 /// How long a connection may take to come about, over links that lose packets too.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(60);
+const CONNECT_PATIENCE: Duration = Duration::from_mins(1);
 /// How often a side that waits looks whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -195,7 +195,7 @@ impl Tally {
 
     fn counted(&self) -> Option<(u64, u64)> {
         let span = self.last.checked_sub(self.first?)?;
-        (!span.is_zero()).then(|| (self.bytes, span.as_nanos() as u64))
+        (!span.is_zero()).then_some((self.bytes, span.as_nanos() as u64))
     }
 }
 

@@ -39,7 +39,7 @@ pub fn prepare(socket: &UdpSocket) -> Result<(), Errno> {
 pub fn take(
     socket: &UdpSocket,
     start: &mut [u8],
-    control: &mut Vec<u8>,
+    control: &mut [u8],
 ) -> Result<Option<Stamped>, Errno> {
     let mut parts = [IoSliceMut::new(start)];
     let flags = MsgFlags::MSG_DONTWAIT;

@@ -59,7 +59,7 @@ impl Receiver<'_> {
     }
 
     /// The next packet of the train that is there.
-    fn take(&self, control: &mut Vec<u8>) -> Result<Option<(u32, i64)>, ProbeError> {
+    fn take(&self, control: &mut [u8]) -> Result<Option<(u32, i64)>, ProbeError> {
         let mut start = [0; MARK_BYTES];
         loop {
             let taken = kernel_stamps::take(self.socket, &mut start, control)

@@ -116,7 +116,7 @@ pub fn run(
     networks.check_path()?;
     let span = WallSpan::new(start_offset, Offset::now()).map_err(ProbeError::ClockSet)?;
     let on_one_clock = |(way, (sent, arrivals)): (&Way, (Sent, Vec<Option<i64>>))| {
-        record(order, way.direction, sent, &arrivals, &span)
+        record(order, way.direction, &sent, &arrivals, &span)
     };
     Ok(ways.iter().zip(ended?).map(on_one_clock).collect())
 }
@@ -171,7 +171,7 @@ fn stopping<T>(stop: &AtomicBool, result: Result<T, ProbeError>) -> Result<T, Pr
 fn record(
     order: &TrainOrder,
     direction: LinkDirection,
-    sent: Sent,
+    sent: &Sent,
     arrivals: &[Option<i64>],
     span: &WallSpan,
 ) -> ProbeRecord {
@@ -231,7 +231,7 @@ mod tests {
         let span = WallSpan::new(now, now).unwrap();
         let wall_of = |at_ns: u64| at_ns as i64 + now.offset_ns();
         let arrivals = [Some(wall_of(1_500)), None, Some(wall_of(900))];
-        let record = record(&order, LinkDirection::Down, sent, &arrivals, &span);
+        let record = record(&order, LinkDirection::Down, &sent, &arrivals, &span);
         assert_eq!(record.time_origin_ns, 1_000);
         assert_eq!(record.sent_ns, [0, 10, 20]);
         assert_eq!(record.received_ns, [Some(500), None, Some(0)]);
