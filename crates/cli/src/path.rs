@@ -4,7 +4,8 @@
 use crate::output;
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
-    CLIENT_ADDRESS, Host, SERVER_ADDRESS, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
+    CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
+    SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use resolab_link::path::{Devices, Grants, Path, PathError};
 use resolab_link::profile;
@@ -36,6 +37,12 @@ pub struct Arguments {
     /// virtual machines.
     #[arg(long)]
     keep_awake: bool,
+    /// Give both hosts IPv6 addresses too; clients then ask for AAAA beside A.
+    #[arg(long)]
+    ipv6: bool,
+    /// Let the profile's schedule of changes wait for a `start_schedule` command.
+    #[arg(long)]
+    hold_schedule: bool,
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
@@ -47,13 +54,15 @@ pub fn run(arguments: Arguments) -> ExitCode {
         profile: wanted,
         seed,
         keep_awake,
+        ipv6,
+        hold_schedule,
         mtu,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
-    let path = match Path::open(&profile, seed) {
+    let path = match Path::open(&profile, seed, ipv6) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };
@@ -65,12 +74,13 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
+        ipv6,
         backend: PathBackend::Tun,
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, &conditions, &path.grants) {
-        Ok(()) => carry(path, profile, conditions),
+    match announce(&profile, seed, conditions, &path.grants) {
+        Ok(()) => carry(path, profile, conditions, !hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
             format!("write to standard output: {error}"),
@@ -109,6 +119,7 @@ fn say_what_was_refused(grants: &Grants) {
 /// What holds for every window of the path.
 #[derive(Clone, Copy)]
 struct Conditions {
+    ipv6: bool,
     backend: PathBackend,
     keep_awake: bool,
     realtime_scheduling: bool,
@@ -117,7 +128,7 @@ struct Conditions {
 fn announce(
     profile: &LinkProfile,
     seed: u64,
-    conditions: &Conditions,
+    conditions: Conditions,
     grants: &Grants,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
@@ -126,9 +137,11 @@ fn announce(
         client_address: CLIENT_ADDRESS.into(),
         server_address: SERVER_ADDRESS.into(),
         server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
-        client_address_v6: None,
-        server_address_v6: None,
-        server_network_v6: None,
+        client_address_v6: conditions.ipv6.then_some(CLIENT_ADDRESS_V6.into()),
+        server_address_v6: conditions.ipv6.then_some(SERVER_ADDRESS_V6.into()),
+        server_network_v6: conditions
+            .ipv6
+            .then(|| format!("{SERVER_NETWORK_V6}/{PREFIX_LENGTH_V6}")),
         backend: conditions.backend,
         profile: profile.clone(),
         seed,
@@ -139,7 +152,12 @@ fn announce(
 }
 
 /// Run the ferry on this thread, the punctual one, and commands on another.
-fn carry(path: Path, profile: LinkProfile, conditions: Conditions) -> ExitCode {
+fn carry(
+    path: Path,
+    profile: LinkProfile,
+    conditions: Conditions,
+    start_schedule: bool,
+) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller {
         control: path.control,
@@ -151,7 +169,8 @@ fn carry(path: Path, profile: LinkProfile, conditions: Conditions) -> ExitCode {
     let commands = thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
-            if let Err(error) = controller.serve(io::stdin().lock()) {
+            let served = controller.serve(start_schedule, io::stdin().lock());
+            if let Err(error) = served {
                 output::note(format!("failed to {error}"));
             }
             controller.control.stop();
@@ -205,7 +224,10 @@ struct Controller {
 }
 
 impl Controller {
-    fn serve(&mut self, input: impl BufRead) -> Result<(), ServeError> {
+    fn serve(&mut self, start_schedule: bool, input: impl BufRead) -> Result<(), ServeError> {
+        if start_schedule {
+            self.control.start_schedule().map_err(ServeError::Ferry)?;
+        }
         let writing = Arc::clone(&self.writing);
         for line in input.lines() {
             let line = line.map_err(ServeError::Input)?;
@@ -225,15 +247,21 @@ impl Controller {
                 self.summarise(label)?;
                 write_done(id, None)
             }
-            Ok(PathCommand::StartSchedule { id }) => write_done(id, None),
+            Ok(PathCommand::StartSchedule { id }) => {
+                self.control.start_schedule().map_err(ServeError::Ferry)?;
+                write_done(id, None)
+            }
             Ok(PathCommand::StartCapture { id, .. } | PathCommand::StopCapture { id }) => {
                 write_done(id, None)
             }
             Ok(PathCommand::SetProfile {
-                id, profile, seed, ..
+                id,
+                profile,
+                seed,
+                hold_schedule,
             }) => match profile::complete(*profile) {
                 Ok(profile) => {
-                    self.change(profile, seed)?;
+                    self.change(profile, seed, !hold_schedule)?;
                     write_done(id, None)
                 }
                 Err(error) => write_done(id, Some(format!("failed to {error}"))),
@@ -262,7 +290,7 @@ impl Controller {
         ))))?;
         flows
             .into_iter()
-            .try_for_each(|flow| write(&Record::Flow(flow)))
+            .try_for_each(|flow| write(&Record::Flow(Box::new(flow))))
     }
 
     fn summary(
@@ -282,12 +310,25 @@ impl Controller {
             backend: self.conditions.backend,
             keep_awake: self.conditions.keep_awake,
             realtime_scheduling: self.conditions.realtime_scheduling,
-            applied_changes_ns: Vec::new(),
-            applied_change_indices: Vec::new(),
+            applied_changes_ns: window
+                .applied_changes
+                .iter()
+                .map(|change| change.0)
+                .collect(),
+            applied_change_indices: window
+                .applied_changes
+                .iter()
+                .map(|change| change.1)
+                .collect(),
         }
     }
 
-    fn change(&mut self, profile: LinkProfile, seed: Option<u64>) -> Result<(), ServeError> {
+    fn change(
+        &mut self,
+        profile: LinkProfile,
+        seed: Option<u64>,
+        start_schedule: bool,
+    ) -> Result<(), ServeError> {
         if profile.mtu_bytes != self.profile.mtu_bytes
             && let Some(mtu_bytes) = profile.mtu_bytes
         {
@@ -295,7 +336,7 @@ impl Controller {
                 .set_mtu(mtu_bytes)
                 .map_err(ServeError::Devices)?;
         }
-        let changed = self.control.change_profile(profile.clone(), seed);
+        let changed = self.control.change_profile(&profile, seed, start_schedule);
         let monotonic_ns = changed.map_err(ServeError::Ferry)?;
         self.profile = profile.clone();
         write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {

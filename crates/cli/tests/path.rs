@@ -391,3 +391,95 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn the_schedule_changes_the_link_and_says_when() {
+    let schedule = "[[schedule]]\nafter_ms = 200\noutage_ms = 100\n\
+                    up = { one_way_delay_ms = 30 }\ndown = { one_way_delay_ms = 5 }\n";
+    let down = format!("one_way_delay_ms = 5\n{schedule}");
+    let held = ["--hold-schedule"];
+    let Some(mut lab) = Lab::open_with("one_way_delay_ms = 5", &down, &held) else {
+        return;
+    };
+    if lab.ready.rootless {
+        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+    }
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let run = |count| probe::run(&client, &server, count, 100, Duration::from_millis(5));
+    std::thread::sleep(Duration::from_millis(250));
+    assert_delay_ms(&run(10), 5);
+    let held = lab.summary("held").totals;
+    assert!(held.applied_changes_ns.is_empty(), "{held:?}");
+    let id = 7;
+    let (_, done) = lab.command(&resolab_record::PathCommand::StartSchedule { id });
+    assert_eq!(done.error, None);
+    let arrivals = run(100);
+    let totals = lab.summary("running").totals;
+    assert_eq!(totals.applied_change_indices, [0]);
+    let after_ns = done.monotonic_ns + 200_000_000 - totals.applied_changes_ns[0];
+    assert!(after_ns < 10_000_000, "{after_ns} ns before 200 ms");
+    assert!(
+        (10..=20).contains(&totals.up.dropped_outage_count),
+        "{totals:?}"
+    );
+    assert_eq!(arrivals.len() as u64 + totals.up.dropped_outage_count, 100);
+    // Index 40 is sent at 200 ms on an idle machine, later on a busy one.
+    let lost_from = (0..100).find(|index| arrivals.iter().all(|one| one.index != *index));
+    let (before, after): (Vec<Arrival>, Vec<Arrival>) = arrivals
+        .iter()
+        .partition(|arrival| Some(arrival.index) < lost_from);
+    assert!(before.len() >= 20 && after.len() >= 20);
+    assert_delay_ms(&before, 5);
+    assert_delay_ms(&after, 30);
+}
+
+#[test]
+fn ipv6_is_there_when_asked_for_and_quiet() {
+    let plain = "one_way_delay_ms = 10";
+    let Some(mut lab) = Lab::open_with(plain, plain, &["--ipv6"]) else {
+        return;
+    };
+    if lab.ready.rootless {
+        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+    }
+    let ready = lab.ready.clone();
+    assert_eq!(ready.server_network_v6.as_deref(), Some("fd00:77:0:1::/64"));
+    std::thread::sleep(Duration::from_secs(2));
+    let idle = lab.summary("idle");
+    assert_eq!(
+        idle.totals.up.packets_in_count + idle.totals.down.packets_in_count,
+        0,
+        "{:?}",
+        idle.flows
+    );
+    let client = lab.socket(Host::Client, "[fd00:77::2]:4000");
+    for address in ["[fd00:77::1]:4000", "[fd00:77:0:1::42]:4000"] {
+        let server = lab.socket(Host::Server, address);
+        let gap = Duration::from_millis(2);
+        let up = probe::run(&client, &server, 50, 100, gap);
+        let down = probe::run(&server, &client, 50, 100, gap);
+        assert_eq!((up.len(), down.len()), (50, 50));
+        assert_delay_ms(&up, 10);
+        assert_delay_ms(&down, 10);
+    }
+    let flows = lab.summary("probes").flows;
+    assert_eq!(flows.len(), 2);
+    assert!(flows.iter().all(|flow| flow.up_packets_count == 50));
+}
+
+#[test]
+fn without_ipv6_there_is_none() {
+    let plain = "one_way_delay_ms = 1";
+    let Some(lab) = Lab::open(plain, plain) else {
+        return;
+    };
+    assert_eq!(lab.ready.client_address_v6, None);
+    let seen = lab
+        .enter("client")
+        .args(["--", "cat", "/proc/net/if_inet6"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(seen.stdout).unwrap();
+    assert!(!text.contains("access0"), "{text}");
+}

@@ -1,8 +1,10 @@
 //! A queue that keeps its standing wait short: CoDel (RFC 8289, section 5), in virtual time. Whether
 //! a packet is dropped is decided when it would leave the queue, from how long it waited and what
-//! still waits behind it; so it is not known at its arrival. A limit in bytes drops arrivals besides.
+//! still waits behind it; so it is not known at its arrival. A limit on what waits drops arrivals
+//! besides.
 //! Not for: when the link is free (that is the rate).
 
+use crate::queue_limit::QueueLimit;
 use std::collections::VecDeque;
 
 /// RFC 8289, section 4.3.
@@ -35,8 +37,8 @@ pub struct Dequeued<T> {
 /// The control law's settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Bytes that may wait.
-    pub limit_bytes: Option<u64>,
+    /// What may wait.
+    pub limit: QueueLimit,
     /// Acceptable standing wait.
     pub target_ns: u64,
     /// Window in which the wait must come below the target once.
@@ -87,17 +89,12 @@ impl<T: Copy> Codel<T> {
     /// Let a packet in; `false` means it was dropped. Packets must come in time order; one that
     /// need not wait, as the link is free, is never dropped.
     pub fn admit(&mut self, packet: Waiting<T>, link_is_free: bool) -> bool {
-        let wanted = self.waiting_bytes + u64::from(packet.bytes);
-        if !link_is_free
-            && self
-                .settings
-                .limit_bytes
-                .is_some_and(|limit| wanted > limit)
-        {
+        let limit = self.settings.limit;
+        if !link_is_free && !limit.has_room(self.waiting_bytes, self.waiting.len(), packet.bytes) {
             return false;
         }
         self.largest_packet_bytes = self.largest_packet_bytes.max(packet.bytes.into());
-        self.waiting_bytes = wanted;
+        self.waiting_bytes += u64::from(packet.bytes);
         self.waiting.push_back(packet);
         true
     }
@@ -178,7 +175,10 @@ mod tests {
 
     fn settings(limit_bytes: Option<u64>) -> Settings {
         Settings {
-            limit_bytes,
+            limit: QueueLimit {
+                bytes: limit_bytes,
+                packets_count: None,
+            },
             target_ns: 5 * MS,
             interval_ns: 100 * MS,
         }

@@ -1,14 +1,14 @@
-//! The queue before the link: a limit in bytes, and who comes when it is full is dropped. The
+//! The queue before the link: who comes when it is full is dropped. The
 //! packet on the link and packets under way do not count, only those that wait.
 //! Not for: deciding when a packet is served (that is the rate).
 
+use crate::queue_limit::QueueLimit;
 use std::collections::VecDeque;
 
 /// A droptail queue, kept in virtual time: a packet leaves it when its service starts.
 #[derive(Debug, Clone)]
 pub struct Droptail {
-    /// `None`: no limit (a link without a rate never makes anybody wait).
-    limit_bytes: Option<u64>,
+    limit: QueueLimit,
     waiting_bytes: u64,
     waiting: VecDeque<Waiting>,
 }
@@ -21,17 +21,17 @@ struct Waiting {
 
 impl Droptail {
     /// An empty queue.
-    pub fn new(limit_bytes: Option<u64>) -> Self {
+    pub fn new(limit: QueueLimit) -> Self {
         Self {
-            limit_bytes,
+            limit,
             waiting_bytes: 0,
             waiting: VecDeque::new(),
         }
     }
 
     /// Go on with another limit; who waits already stays.
-    pub fn change(&mut self, limit_bytes: Option<u64>) {
-        self.limit_bytes = limit_bytes;
+    pub fn change(&mut self, limit: QueueLimit) {
+        self.limit = limit;
     }
 
     /// Let a packet in at `now_ns` whose service would start at `service_start_ns`; `false` means
@@ -41,11 +41,13 @@ impl Droptail {
         if service_start_ns <= now_ns {
             return true;
         }
-        let wanted = self.waiting_bytes + u64::from(bytes);
-        if self.limit_bytes.is_some_and(|limit| wanted > limit) {
+        if !self
+            .limit
+            .has_room(self.waiting_bytes, self.waiting.len(), bytes)
+        {
             return false;
         }
-        self.waiting_bytes = wanted;
+        self.waiting_bytes += u64::from(bytes);
         self.waiting.push_back(Waiting {
             service_start_ns,
             bytes,
@@ -68,9 +70,28 @@ impl Droptail {
 mod tests {
     use super::*;
 
+    fn bytes(limit: u64) -> QueueLimit {
+        QueueLimit {
+            bytes: Some(limit),
+            packets_count: None,
+        }
+    }
+
+    #[test]
+    fn packets_are_counted_whatever_their_length() {
+        let mut queue = Droptail::new(QueueLimit {
+            bytes: None,
+            packets_count: Some(2),
+        });
+        assert!(queue.admit(0, 0, 1_500));
+        assert!(queue.admit(0, 100, 9_000) && queue.admit(0, 200, 40));
+        assert!(!queue.admit(0, 300, 40));
+        assert!(queue.admit(100, 300, 40));
+    }
+
     #[test]
     fn the_packet_on_the_link_does_not_count() {
-        let mut queue = Droptail::new(Some(1_000));
+        let mut queue = Droptail::new(bytes(1_000));
         assert!(queue.admit(0, 0, 1_500));
         assert!(queue.admit(0, 100, 600));
         assert!(queue.admit(0, 200, 400));
@@ -79,7 +100,7 @@ mod tests {
 
     #[test]
     fn room_comes_back_when_service_starts() {
-        let mut queue = Droptail::new(Some(1_000));
+        let mut queue = Droptail::new(bytes(1_000));
         assert!(queue.admit(0, 100, 1_000));
         assert!(!queue.admit(99, 200, 1_000));
         assert!(queue.admit(100, 200, 1_000));
@@ -87,22 +108,22 @@ mod tests {
 
     #[test]
     fn a_queue_of_nothing_lets_only_the_link_work() {
-        let mut queue = Droptail::new(Some(0));
+        let mut queue = Droptail::new(bytes(0));
         assert!(queue.admit(10, 10, 1_500));
         assert!(!queue.admit(10, 11, 1));
     }
 
     #[test]
     fn without_a_limit_nothing_is_dropped() {
-        let mut queue = Droptail::new(None);
+        let mut queue = Droptail::new(QueueLimit::default());
         assert!((0..10_000).all(|index| queue.admit(0, index, 1_500)));
     }
 
     #[test]
     fn a_smaller_limit_keeps_who_waits() {
-        let mut queue = Droptail::new(Some(3_000));
+        let mut queue = Droptail::new(bytes(3_000));
         assert!(queue.admit(0, 100, 1_500) && queue.admit(0, 200, 1_500));
-        queue.change(Some(1_500));
+        queue.change(bytes(1_500));
         assert!(!queue.admit(150, 300, 1));
         assert!(queue.admit(200, 300, 1_500));
     }

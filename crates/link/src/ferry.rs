@@ -1,14 +1,14 @@
-//! The ferry: one thread that reads packets from the two hosts' TUN devices, asks the model what
+//! The ferry: one thread that reads packets from the two hosts' devices, asks the model what
 //! becomes of them, and writes them to the other host when they are due. It sleeps on an absolute
 //! timer (no busy waiting) and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
 use crate::clock::monotonic_ns;
-use crate::far::FarServers;
+use crate::device::Device;
 use crate::hosts::Host;
-use crate::lane::Lane;
-use crate::model::DirectionModel;
-use crate::trace::{TraceError, Traces};
+use crate::link::Link;
+use crate::timetable::Timetable;
+use crate::trace::TraceError;
 use crate::window::Window;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -17,16 +17,13 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use resolab_record::LinkProfile;
-use std::os::fd::{AsFd, OwnedFd};
+use resolab_record::{FarNetwork, LinkProfile};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
 /// Packets read from one device before the other gets its turn.
 const BATCH_COUNT: usize = 64;
-/// The largest IP packet.
-const BUFFER_BYTES: usize = 65_536;
 
 /// The instrument broke; messages read after "failed to".
 #[derive(Debug, Error)]
@@ -52,8 +49,17 @@ pub enum FerryError {
 
 enum Request {
     Summary(Box<Window>),
-    Change(Box<LinkProfile>, Traces, Option<u64>),
+    Change(Box<Change>),
+    StartSchedule,
     Stop,
+}
+
+/// Another profile to put in force.
+struct Change {
+    timetable: Timetable,
+    far: Vec<FarNetwork>,
+    seed: Option<u64>,
+    start_schedule: bool,
 }
 
 /// The answer to a request: when it was carried out, and the window closed if one was.
@@ -77,15 +83,26 @@ impl FerryControl {
         Ok((reply.closed.unwrap_or_default(), reply.at_ns))
     }
 
-    /// Put another profile (checked and complete) in force; returns when that was.
+    /// Put another profile (checked and complete) in force, its schedule started or held; returns
+    /// when that was.
     pub fn change_profile(
         &self,
-        profile: LinkProfile,
+        profile: &LinkProfile,
         seed: Option<u64>,
+        start_schedule: bool,
     ) -> Result<u64, FerryError> {
-        let traces = Traces::load(&profile)?;
-        let request = Request::Change(Box::new(profile), traces, seed);
-        Ok(self.ask(request)?.at_ns)
+        let change = Change {
+            timetable: Timetable::load(profile)?,
+            far: profile.far.clone().unwrap_or_default(),
+            seed,
+            start_schedule,
+        };
+        Ok(self.ask(Request::Change(Box::new(change)))?.at_ns)
+    }
+
+    /// Start the schedule anew; returns when that was.
+    pub fn start_schedule(&self) -> Result<u64, FerryError> {
+        Ok(self.ask(Request::StartSchedule)?.at_ns)
     }
 
     /// End the ferry.
@@ -111,11 +128,9 @@ const SIGNAL: u64 = 4;
 /// The ferry, to be run on the thread that was made punctual.
 #[derive(Debug)]
 pub struct Ferry {
-    client_device: OwnedFd,
-    server_device: OwnedFd,
-    up: Lane,
-    down: Lane,
-    window: Box<Window>,
+    client: Device,
+    server: Device,
+    link: Link,
     epoll: Epoll,
     timer: TimerFd,
     armed_for_ns: Option<u64>,
@@ -123,7 +138,6 @@ pub struct Ferry {
     wake: Arc<EventFd>,
     requests: Receiver<Request>,
     replies: Sender<Reply>,
-    buffer: Box<[u8]>,
 }
 
 /// The signals that end a path in good order; to be blocked before any thread or child is made.
@@ -134,19 +148,15 @@ pub fn ending_signals() -> SigSet {
 }
 
 impl Ferry {
-    /// Between two devices, by a complete profile.
+    /// Between two devices, by a complete profile whose schedule is not started.
     pub fn new(
-        client_device: OwnedFd,
-        server_device: OwnedFd,
+        client: Device,
+        server: Device,
         profile: &LinkProfile,
         seed: u64,
     ) -> Result<(Self, FerryControl), FerryError> {
-        let traces = Traces::load(profile)?;
-        let mut up = DirectionModel::with_trace(&profile.up, traces.up, "up", seed);
-        let mut down = DirectionModel::with_trace(&profile.down, traces.down, "down", seed);
-        for model in [&mut up, &mut down] {
-            model.far = FarServers::new(profile.far.as_deref().unwrap_or_default());
-        }
+        let timetable = Timetable::load(profile)?;
+        let far = profile.far.as_deref().unwrap_or_default();
         let (request_sender, requests) = channel();
         let (replies, reply_receiver) = channel();
         let wake_flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -154,14 +164,9 @@ impl Ferry {
         let signal_flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         let timer_flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let ferry = Self {
-            client_device,
-            server_device,
-            up: Lane::new(up),
-            down: Lane::new(down),
-            window: Box::new(Window {
-                started_ns: monotonic_ns(),
-                ..Window::default()
-            }),
+            client,
+            server,
+            link: Link::new(timetable, far, seed, monotonic_ns()),
             epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
             timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?,
             armed_for_ns: None,
@@ -169,7 +174,6 @@ impl Ferry {
             wake: Arc::clone(&wake),
             requests,
             replies,
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         };
         ferry.watch()?;
         Ok((
@@ -184,10 +188,8 @@ impl Ferry {
 
     fn watch(&self) -> Result<(), Errno> {
         let readable = |source| EpollEvent::new(EpollFlags::EPOLLIN, source);
-        self.epoll
-            .add(&self.client_device, readable(CLIENT_DEVICE))?;
-        self.epoll
-            .add(&self.server_device, readable(SERVER_DEVICE))?;
+        self.epoll.add(&self.client, readable(CLIENT_DEVICE))?;
+        self.epoll.add(&self.server, readable(SERVER_DEVICE))?;
         self.epoll.add(&self.timer, readable(TIMER))?;
         self.epoll.add(&*self.wake, readable(REQUEST))?;
         self.epoll.add(&self.signals, readable(SIGNAL))
@@ -218,22 +220,12 @@ impl Ferry {
     }
 
     fn deliver_due(&mut self, now_ns: u64) {
-        let now_ns = self
-            .up
-            .deliver_due(now_ns, self.server_device.as_fd(), &mut self.window.up);
-        self.down
-            .deliver_due(now_ns, self.client_device.as_fd(), &mut self.window.down);
-    }
-
-    fn next_due_ns(&self) -> Option<u64> {
-        [self.up.next_due_ns(), self.down.next_due_ns()]
-            .into_iter()
-            .flatten()
-            .min()
+        self.link
+            .deliver_due(now_ns, &mut self.client, &mut self.server);
     }
 
     fn arm_timer(&mut self) -> Result<(), Errno> {
-        let wanted = self.next_due_ns();
+        let wanted = self.link.next_due_ns();
         if wanted == self.armed_for_ns {
             return Ok(());
         }
@@ -261,29 +253,23 @@ impl Ferry {
     fn drain(&mut self, host: Host) -> Result<(), FerryError> {
         for _ in 0..BATCH_COUNT {
             let device = match host {
-                Host::Client => &self.client_device,
-                Host::Server => &self.server_device,
+                Host::Client => &mut self.client,
+                Host::Server => &mut self.server,
             };
-            let length = match nix::unistd::read(device, &mut self.buffer) {
-                Ok(length) => length,
-                Err(Errno::EAGAIN) => break,
-                Err(Errno::EINTR) => continue,
-                Err(error) => {
-                    return Err(FerryError::Device {
-                        host: host.name(),
-                        error,
-                    });
-                }
+            let received = device.receive().map_err(|error| FerryError::Device {
+                host: host.name(),
+                error,
+            })?;
+            let Some(arrival) = received else {
+                break;
             };
-            let now_ns = monotonic_ns();
-            let packet = &self.buffer[..length];
-            self.window.tap.count(host, now_ns, packet);
-            let lane = match host {
-                Host::Client => &mut self.up,
-                Host::Server => &mut self.down,
-            };
-            lane.take(now_ns, host, packet, self.window.counts_mut(host));
-            if self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {
+            let now_ns = arrival.at_ns;
+            self.link.take(host, now_ns, arrival.packet);
+            if self
+                .link
+                .next_due_ns()
+                .is_some_and(|due_ns| due_ns <= now_ns)
+            {
                 self.deliver_due(now_ns);
             }
         }
@@ -296,14 +282,13 @@ impl Ferry {
         while let Ok(request) = self.requests.try_recv() {
             let at_ns = monotonic_ns();
             let (closed, stop) = match request {
-                Request::Summary(fresh) => (Some(self.begin_window(fresh, at_ns)), false),
-                Request::Change(profile, traces, seed) => {
-                    self.up.model.change_over(&profile.up, traces.up, seed);
-                    let down = &mut self.down.model;
-                    down.change_over(&profile.down, traces.down, seed);
-                    let far = profile.far.as_deref().unwrap_or_default();
-                    self.up.model.far.change(far);
-                    self.down.model.far.change(far);
+                Request::Summary(fresh) => (Some(self.link.begin_window(fresh, at_ns)), false),
+                Request::Change(change) => {
+                    self.change(*change, at_ns);
+                    (None, false)
+                }
+                Request::StartSchedule => {
+                    self.link.start_schedule(at_ns);
                     (None, false)
                 }
                 Request::Stop => (None, true),
@@ -317,8 +302,16 @@ impl Ferry {
         false
     }
 
-    fn begin_window(&mut self, mut fresh: Box<Window>, at_ns: u64) -> Box<Window> {
-        fresh.started_ns = at_ns;
-        std::mem::replace(&mut self.window, fresh)
+    fn change(&mut self, change: Change, at_ns: u64) {
+        let Change {
+            timetable,
+            far,
+            seed,
+            start_schedule,
+        } = change;
+        self.link.change(timetable, &far, seed, at_ns);
+        if start_schedule {
+            self.link.start_schedule(at_ns);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The two hosts of a path, their names and addresses. Everything inside a path is at these
-//! addresses, whoever runs it, so that configurations and records can be compared. IPv4 only so
-//! far; a second family would be a second set of constants here and of routes in `path`.
+//! addresses, whoever runs it, so that configurations and records can be compared. IPv6 only where
+//! the path was asked for it: a host with an IPv6 address asks more of a resolver (AAAA beside A).
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// One end of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,14 @@ pub const LINK_PREFIX_LENGTH: u8 = 24;
 pub const SERVER_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 0);
 /// Prefix of [`SERVER_NETWORK`].
 pub const SERVER_NETWORK_PREFIX_LENGTH: u8 = 24;
+/// The client host's IPv6 address (unique local, RFC 4193).
+pub const CLIENT_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 2);
+/// The server host's first IPv6 address, the resolver's.
+pub const SERVER_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 1);
+/// Every address of this IPv6 network is delivered to the server host.
+pub const SERVER_NETWORK_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 1, 0, 0, 0, 0);
+/// Prefix of the IPv6 network between the two and of [`SERVER_NETWORK_V6`].
+pub const PREFIX_LENGTH_V6: u8 = 64;
 /// The device that leads to the link, in both hosts.
 pub const DEVICE_NAME: &str = "access0";
 
@@ -43,6 +51,14 @@ impl Host {
         match self {
             Self::Client => CLIENT_ADDRESS,
             Self::Server => SERVER_ADDRESS,
+        }
+    }
+
+    /// First IPv6 address.
+    pub fn address_v6(self) -> Ipv6Addr {
+        match self {
+            Self::Client => CLIENT_ADDRESS_V6,
+            Self::Server => SERVER_ADDRESS_V6,
         }
     }
 

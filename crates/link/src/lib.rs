@@ -7,9 +7,9 @@
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
-//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
-//! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
-//! host of a path that stands, and [`probe`] measures one from outside its ferry.
+//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
+//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
+//! host of a path that stands; [`probe`] measures one from outside its ferry.
 
 pub mod anchor;
 pub mod burst_loss;
@@ -17,6 +17,7 @@ pub mod clock;
 pub mod codel;
 pub mod cross_traffic;
 pub mod delay;
+pub mod device;
 pub mod droptail;
 pub mod enter;
 pub mod far;
@@ -25,6 +26,7 @@ pub mod histogram;
 pub mod hosts;
 pub mod jitter;
 mod lane;
+mod link;
 pub mod link_rate;
 pub mod loss;
 pub mod model;
@@ -35,12 +37,14 @@ pub mod path;
 pub mod probe;
 pub mod profile;
 mod profile_check;
+pub mod queue_limit;
 mod quic;
 pub mod random;
 pub mod rate;
 pub mod schedule;
 pub mod spread;
 pub mod tap;
+pub mod timetable;
 pub mod trace;
 pub mod trace_rate;
 pub mod tun;

@@ -16,6 +16,7 @@ use crate::droptail::Droptail;
 use crate::far::FarServers;
 use crate::link_rate::LinkRate;
 use crate::loss::IndependentLoss;
+use crate::queue_limit::QueueLimit;
 use crate::random::RandomStream;
 use crate::trace::Trace;
 use resolab_record::{DirectionProfile, QueueDiscipline};
@@ -45,6 +46,8 @@ pub enum DropCause {
     QueueFull,
     /// CoDel dropped it for its wait.
     Codel,
+    /// It came during an outage.
+    Outage,
 }
 
 /// One direction of the link.
@@ -55,7 +58,11 @@ pub struct DirectionModel {
     burst_loss: BurstLoss,
     queue: Queue,
     rate: LinkRate,
+    /// What every packet takes on the link beyond its length.
+    overhead_bytes: u32,
     delay: Delay,
+    /// Nothing enters the link before this.
+    outage_until_ns: u64,
     last_release_ns: u64,
     settled: VecDeque<Fate>,
     /// Packets to be carried whose fate is not settled.
@@ -86,7 +93,7 @@ impl Queue {
         match profile.queue_discipline {
             Some(QueueDiscipline::Codel) => Self::Codel(Codel::new(codel_settings(profile))),
             Some(QueueDiscipline::Droptail) | None => {
-                Self::Droptail(Droptail::new(profile.queue_bytes))
+                Self::Droptail(Droptail::new(QueueLimit::of(profile)))
             }
         }
     }
@@ -115,6 +122,8 @@ impl DirectionModel {
             ),
             queue: Queue::new(profile),
             rate: LinkRate::new(profile.rate_bps, trace),
+            overhead_bytes: profile.packet_overhead_bytes.unwrap_or(0),
+            outage_until_ns: 0,
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
             settled: VecDeque::new(),
@@ -150,7 +159,14 @@ impl DirectionModel {
             .change(profile.cross_traffic, new_stream("cross_traffic"));
         self.change_queue(profile);
         self.rate.change(profile.rate_bps, trace, seed.is_some());
+        self.overhead_bytes = profile.packet_overhead_bytes.unwrap_or(0);
         self.delay.change(profile, new_stream("jitter"));
+    }
+
+    /// Let nothing enter the link before `until_ns`; 0 ends an outage. Packets on their way, and
+    /// those that wait, are not held up.
+    pub fn set_outage(&mut self, until_ns: u64) {
+        self.outage_until_ns = until_ns;
     }
 
     /// The fate of a packet of `bytes` that comes at `now_ns`. Arrivals must come in time order;
@@ -162,6 +178,9 @@ impl DirectionModel {
 
     /// The same for a packet of a far server; `way` is what [`FarServers::way_to`] said.
     pub fn arrival_by(&mut self, now_ns: u64, bytes: u32, way: Option<usize>) -> Fate {
+        if now_ns < self.outage_until_ns {
+            return Fate::Drop(DropCause::Outage);
+        }
         // Both draw for every packet, whatever the other says.
         if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
@@ -234,11 +253,11 @@ impl DirectionModel {
         match (admitted, &self.queue, tag) {
             (false, ..) => Fate::Drop(DropCause::QueueFull),
             (true, Queue::Droptail(_), Traffic::Carried(way)) => {
-                let service = self.rate.serve(now_ns, bytes);
+                let service = self.rate.serve(now_ns, bytes + self.overhead_bytes);
                 self.release(service.finish_ns, way)
             }
             (true, Queue::Droptail(_), Traffic::Phantom) => {
-                self.rate.serve(now_ns, bytes);
+                self.rate.serve(now_ns, bytes + self.overhead_bytes);
                 Fate::Waits
             }
             (true, Queue::Codel(_), _) => {
@@ -271,7 +290,9 @@ impl DirectionModel {
     }
 
     fn serve_waiting(&mut self, packet: Waiting<Traffic>) {
-        let service = self.rate.serve(packet.arrived_ns, packet.bytes);
+        let service = self
+            .rate
+            .serve(packet.arrived_ns, packet.bytes + self.overhead_bytes);
         if let Traffic::Carried(way) = packet.tag {
             let fate = self.release(service.finish_ns, way);
             self.settle(fate);
@@ -286,7 +307,7 @@ impl DirectionModel {
     fn change_queue(&mut self, profile: &DirectionProfile) {
         let next = Queue::new(profile);
         match (&mut self.queue, next) {
-            (Queue::Droptail(queue), Queue::Droptail(_)) => queue.change(profile.queue_bytes),
+            (Queue::Droptail(queue), Queue::Droptail(_)) => queue.change(QueueLimit::of(profile)),
             (Queue::Codel(queue), Queue::Codel(_)) => queue.change(codel_settings(profile)),
             (Queue::Droptail(_), next) => self.queue = next,
             (Queue::Codel(queue), next) => {
@@ -318,7 +339,7 @@ fn codel_settings(profile: &DirectionProfile) -> codel::Settings {
     let target_ms = profile.codel_target_ms.unwrap_or(DEFAULT_TARGET_MS);
     let interval_ms = profile.codel_interval_ms.unwrap_or(DEFAULT_INTERVAL_MS);
     codel::Settings {
-        limit_bytes: profile.queue_bytes,
+        limit: QueueLimit::of(profile),
         target_ns: to_ns(target_ms),
         interval_ns: to_ns(interval_ms),
     }

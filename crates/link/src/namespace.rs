@@ -37,9 +37,9 @@ pub struct RefusedSetting {
 
 /// Set what every host needs in the network namespace this thread is in, before its devices are
 /// made; returns what was refused (a read-only /proc/sys in containers, for example).
-pub fn configure_network() -> Vec<RefusedSetting> {
+pub fn configure_network(ipv6: bool) -> Vec<RefusedSetting> {
     let gid = getegid();
-    let settings = [
+    let mut settings = vec![
         // Trials must not inherit congestion windows and round trips from one another.
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         // Campaigns open many connections in a minute, each of which keeps its port for one.
@@ -47,9 +47,26 @@ pub fn configure_network() -> Vec<RefusedSetting> {
         // An ordinary user's edge binds ports 53, 443 and 853.
         ("net.ipv4.ip_unprivileged_port_start", "0".to_owned()),
         ("net.ipv4.ping_group_range", format!("{gid} {gid}")),
-        // Without IPv6 addresses, router solicitations would only be noise on the link.
-        ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),
     ];
+    let quiet: &[(&'static str, &str)] = if ipv6 {
+        // Nothing but what programs send is to be on the link: no router solicitations, no
+        // link-local addresses and their announcements.
+        &[
+            ("net.ipv6.conf.default.accept_ra", "0"),
+            ("net.ipv6.conf.default.router_solicitations", "0"),
+            ("net.ipv6.conf.default.addr_gen_mode", "1"),
+            ("net.ipv6.conf.default.dad_transmits", "0"),
+            // Unlike IPv4's, IPv6's local routes do not make their addresses fit to bind to.
+            ("net.ipv6.ip_nonlocal_bind", "1"),
+        ]
+    } else {
+        &[("net.ipv6.conf.default.disable_ipv6", "1")]
+    };
+    settings.extend(
+        quiet
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned())),
+    );
     settings
         .into_iter()
         .filter_map(|(name, value)| set(name, &value).err())

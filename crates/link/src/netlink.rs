@@ -8,7 +8,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto,
     socket,
 };
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const HEADER_BYTES: usize = 16;
@@ -54,6 +54,12 @@ impl Netlink {
         self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, up, up)))
     }
 
+    /// Keep a device from announcing multicast groups (MLD reports of IPv6 addresses).
+    pub fn clear_multicast(&mut self, device: u32) -> Result<(), Errno> {
+        let multicast = libc::IFF_MULTICAST as u32;
+        self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, 0, multicast)))
+    }
+
     /// Set a device's MTU and transmit queue length.
     pub fn set_sizes(&mut self, device: u32, mtu: u32, queue_packets: u32) -> Result<(), Errno> {
         let message = Message::new(libc::RTM_NEWLINK, 0)
@@ -64,13 +70,20 @@ impl Netlink {
     }
 
     /// Give a device an address; the network of its prefix becomes reachable through it.
-    pub fn add_address(&mut self, device: u32, address: Ipv4Addr, prefix: u8) -> Result<(), Errno> {
-        let mut body = vec![libc::AF_INET as u8, prefix, 0, libc::RT_SCOPE_UNIVERSE];
+    pub fn add_address(&mut self, device: u32, address: IpAddr, prefix: u8) -> Result<(), Errno> {
+        let (family, octets) = family_and_octets(address);
+        // Nobody else can have it: no probing for duplicates, whose time no packet could pass.
+        let flags = if address.is_ipv6() {
+            libc::IFA_F_NODAD as u8
+        } else {
+            0
+        };
+        let mut body = vec![family, prefix, flags, libc::RT_SCOPE_UNIVERSE];
         body.extend(device.to_ne_bytes());
         let message = Message::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
             .body(&body)
-            .attribute(libc::IFA_LOCAL, &address.octets())
-            .attribute(libc::IFA_ADDRESS, &address.octets());
+            .attribute(libc::IFA_LOCAL, &octets)
+            .attribute(libc::IFA_ADDRESS, &octets);
         self.acknowledged(&message)
     }
 
@@ -79,14 +92,14 @@ impl Netlink {
         &mut self,
         device: u32,
         kind: RouteKind,
-        network: Ipv4Addr,
+        network: IpAddr,
         prefix: u8,
     ) -> Result<(), Errno> {
         let (table, scope, route_type) = match kind {
             RouteKind::Unicast => (libc::RT_TABLE_MAIN, libc::RT_SCOPE_LINK, libc::RTN_UNICAST),
             RouteKind::Local => (libc::RT_TABLE_LOCAL, libc::RT_SCOPE_HOST, libc::RTN_LOCAL),
         };
-        let family = libc::AF_INET as u8;
+        let (family, octets) = family_and_octets(network);
         let mut body = vec![
             family,
             prefix,
@@ -102,7 +115,7 @@ impl Netlink {
             .body(&body)
             .attribute(libc::RTA_OIF, &device.to_ne_bytes());
         if prefix > 0 {
-            message = message.attribute(libc::RTA_DST, &network.octets());
+            message = message.attribute(libc::RTA_DST, &octets);
         }
         self.acknowledged(&message)
     }
@@ -210,6 +223,13 @@ impl Message {
         bytes.extend([0; 4]);
         bytes.extend(&self.payload);
         bytes
+    }
+}
+
+fn family_and_octets(address: IpAddr) -> (u8, Vec<u8>) {
+    match address {
+        IpAddr::V4(address) => (libc::AF_INET as u8, address.octets().to_vec()),
+        IpAddr::V6(address) => (libc::AF_INET6 as u8, address.octets().to_vec()),
     }
 }
 

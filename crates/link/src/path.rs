@@ -3,9 +3,11 @@
 //! Not for: the command line or records on standard output.
 
 use crate::anchor::{drop_anchor, weigh_anchor};
+use crate::device::{Device, TunDevice};
 use crate::ferry::{Ferry, FerryControl, FerryError, ending_signals};
 use crate::hosts::{
-    DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
+    DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6, SERVER_NETWORK,
+    SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use crate::namespace::{self, RefusedSetting};
 use crate::netlink::{Netlink, RouteKind};
@@ -16,7 +18,7 @@ use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::Pid;
 use resolab_record::LinkProfile;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 use thiserror::Error;
 
@@ -94,12 +96,12 @@ pub struct Grants {
 /// The two devices, as seen by the kernel's bookkeeping.
 #[derive(Debug)]
 pub struct Devices {
-    client: Device,
-    server: Device,
+    client: HostDevice,
+    server: HostDevice,
 }
 
 #[derive(Debug)]
-struct Device {
+struct HostDevice {
     netlink: Netlink,
     index: u32,
     reported_drops_count: u64,
@@ -109,17 +111,23 @@ struct Device {
 impl Path {
     /// Make the hosts and the link by a complete profile. The process must have one thread only;
     /// that thread is given real-time scheduling where possible.
-    pub fn open(profile: &LinkProfile, seed: u64) -> Result<Self, PathError> {
+    pub fn open(profile: &LinkProfile, seed: u64, ipv6: bool) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
         let realtime_scheduling = schedule::make_punctual();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
-        let (client_tun, client) = make_host(Host::Client, mtu_bytes, &mut anchors)?;
-        let (server_tun, server) = make_host(Host::Server, mtu_bytes, &mut anchors)?;
+        let (client_tun, client) = make_host(Host::Client, mtu_bytes, ipv6, &mut anchors)?;
+        let (server_tun, server) = make_host(Host::Server, mtu_bytes, ipv6, &mut anchors)?;
         let devices = Devices { client, server };
-        let (ferry, control) = Ferry::new(client_tun, server_tun, profile, seed)?;
+        let (client_tun, server_tun) = (TunDevice::new(client_tun), TunDevice::new(server_tun));
+        let (ferry, control) = Ferry::new(
+            Device::Tun(client_tun),
+            Device::Tun(server_tun),
+            profile,
+            seed,
+        )?;
         let refused_settings = devices.client.refused_settings.clone();
         let grants = Grants {
             realtime_scheduling,
@@ -162,7 +170,7 @@ impl Devices {
         Ok(new)
     }
 
-    fn device(&mut self, host: Host) -> &mut Device {
+    fn device(&mut self, host: Host) -> &mut HostDevice {
         match host {
             Host::Client => &mut self.client,
             Host::Server => &mut self.server,
@@ -173,12 +181,13 @@ impl Devices {
 fn make_host(
     host: Host,
     mtu_bytes: u32,
+    ipv6: bool,
     anchors: &mut Anchors,
-) -> Result<(OwnedFd, Device), PathError> {
+) -> Result<(OwnedFd, HostDevice), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
-    let refused_settings = namespace::configure_network();
+    let refused_settings = namespace::configure_network(ipv6);
     let tun = tun::create(DEVICE_NAME).map_err(tun_error)?;
-    let device = make_device(host, mtu_bytes, refused_settings)?;
+    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
     anchors
         .0
         .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
@@ -188,39 +197,57 @@ fn make_host(
 fn make_device(
     host: Host,
     mtu_bytes: u32,
+    ipv6: bool,
     refused_settings: Vec<RefusedSetting>,
-) -> Result<Device, PathError> {
+) -> Result<HostDevice, PathError> {
     let step = |step| move |error| refused(host, step, error);
     let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
     let loopback = if_nametoindex("lo").map_err(step("loopback"))?;
     let index = if_nametoindex(DEVICE_NAME).map_err(step("device"))?;
     netlink.set_up(loopback).map_err(step("loopback up"))?;
     netlink
+        .clear_multicast(index)
+        .map_err(step("no multicast"))?;
+    netlink
         .set_sizes(index, mtu_bytes, DEVICE_QUEUE_PACKETS)
         .map_err(step("MTU and queue"))?;
     netlink.set_up(index).map_err(step("device up"))?;
-    let address = host.address();
-    netlink
-        .add_address(index, address, LINK_PREFIX_LENGTH)
-        .map_err(step("address"))?;
-    let (device, kind, network, prefix) = match host {
-        Host::Client => (index, RouteKind::Unicast, Ipv4Addr::UNSPECIFIED, 0),
-        Host::Server => (
-            loopback,
-            RouteKind::Local,
-            SERVER_NETWORK,
-            SERVER_NETWORK_PREFIX_LENGTH,
-        ),
-    };
-    netlink
-        .add_route(device, kind, network, prefix)
-        .map_err(step("route"))?;
-    Ok(Device {
+    give_addresses(&mut netlink, host, (index, loopback), false).map_err(step("IPv4"))?;
+    if ipv6 {
+        give_addresses(&mut netlink, host, (index, loopback), true).map_err(step("IPv6"))?;
+    }
+    Ok(HostDevice {
         netlink,
         index,
         reported_drops_count: 0,
         refused_settings,
     })
+}
+
+/// The host's address of one family, and its route: of the client, that to everywhere; of the
+/// server, that by which a whole network is delivered to it.
+fn give_addresses(
+    netlink: &mut Netlink,
+    host: Host,
+    (device, loopback): (u32, u32),
+    ipv6: bool,
+) -> Result<(), Errno> {
+    let (address, link_prefix): (IpAddr, _) = if ipv6 {
+        (host.address_v6().into(), PREFIX_LENGTH_V6)
+    } else {
+        (host.address().into(), LINK_PREFIX_LENGTH)
+    };
+    netlink.add_address(device, address, link_prefix)?;
+    let (network, prefix): (IpAddr, _) = match (host, ipv6) {
+        (Host::Client, false) => (Ipv4Addr::UNSPECIFIED.into(), 0),
+        (Host::Client, true) => (Ipv6Addr::UNSPECIFIED.into(), 0),
+        (Host::Server, false) => (SERVER_NETWORK.into(), SERVER_NETWORK_PREFIX_LENGTH),
+        (Host::Server, true) => (SERVER_NETWORK_V6.into(), PREFIX_LENGTH_V6),
+    };
+    match host {
+        Host::Client => netlink.add_route(device, RouteKind::Unicast, network, prefix),
+        Host::Server => netlink.add_route(loopback, RouteKind::Local, network, prefix),
+    }
 }
 
 fn refused(host: Host, step: &'static str, error: Errno) -> PathError {

@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 
 /// Of a queue's limit.
 pub const QUEUE_BYTES: RangeInclusive<f64> = 0.0..=268_435_456.0;
+const QUEUE_PACKETS: RangeInclusive<f64> = 0.0..=10_000_000.0;
+const PACKET_OVERHEAD_BYTES: RangeInclusive<f64> = 0.0..=1_000.0;
 const ONE_WAY_DELAY_MS: RangeInclusive<f64> = 0.0..=10_000.0;
 const RATE_BPS: RangeInclusive<f64> = 1_000.0..=100_000_000_000.0;
 /// A process in time that moves faster than this cannot keep packets in order and its spread too.
@@ -50,6 +52,14 @@ pub fn check_direction(
     }
     keys.check("loss_ratio", values.loss_ratio, RATIO)?;
     keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
+    let queue_packets = values.queue_packets.map(|count| count as f64);
+    keys.check("queue_packets", queue_packets, QUEUE_PACKETS)?;
+    let overhead_bytes = values.packet_overhead_bytes.map(f64::from);
+    keys.check(
+        "packet_overhead_bytes",
+        overhead_bytes,
+        PACKET_OVERHEAD_BYTES,
+    )?;
     keys.check("codel_target_ms", values.codel_target_ms, CODEL_TARGET_MS)?;
     keys.check(
         "codel_interval_ms",

@@ -2,7 +2,7 @@
 //! falling; each line is one opportunity to deliver 1,504 bytes; the file repeats with its last line
 //! as period. Not for: serving packets by them (that is `trace_rate`).
 
-use resolab_record::{DirectionProfile, LinkProfile};
+use resolab_record::DirectionProfile;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -105,8 +105,8 @@ impl Trace {
 const MAX_PERIOD_MS: u64 = 1_000_000_000;
 
 impl Traces {
-    /// Those a complete profile names.
-    pub fn load(profile: &LinkProfile) -> Result<Self, TraceError> {
+    /// Those that complete directions name.
+    pub fn load(up: &DirectionProfile, down: &DirectionProfile) -> Result<Self, TraceError> {
         let of = |direction: &DirectionProfile| -> Result<Option<Arc<Trace>>, TraceError> {
             let Some(file) = &direction.trace_file else {
                 return Ok(None);
@@ -114,8 +114,8 @@ impl Traces {
             Ok(Some(Arc::new(Trace::load(Path::new(file))?)))
         };
         Ok(Self {
-            up: of(&profile.up)?,
-            down: of(&profile.down)?,
+            up: of(up)?,
+            down: of(down)?,
         })
     }
 }

@@ -18,6 +18,8 @@ pub struct Window {
     pub down: DirectionCounts,
     /// Flows.
     pub tap: Tap,
+    /// Changes of the schedule carried out: when each came into force, and its place.
+    pub applied_changes: Vec<(u64, u32)>,
 }
 
 impl Window {
@@ -49,6 +51,7 @@ impl DirectionCounts {
         match cause {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
             DropCause::Codel => self.totals.dropped_codel_count += 1,
+            DropCause::Outage => self.totals.dropped_outage_count += 1,
             DropCause::QueueFull => self.totals.dropped_queue_count += 1,
         }
     }

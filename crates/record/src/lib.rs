@@ -64,7 +64,7 @@ pub enum Record {
     /// What the link did since the last summary.
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.
-    Flow(FlowRecord),
+    Flow(Box<FlowRecord>),
     /// A train of packets went through the link.
     Probe(Box<ProbeRecord>),
     /// A TCP transfer went through the link.

@@ -120,7 +120,7 @@ impl Lab {
         };
         let flows = records
             .map(|record| match record {
-                Record::Flow(flow) => flow,
+                Record::Flow(flow) => *flow,
                 other => panic!("not a flow: {other:?}"),
             })
             .collect();

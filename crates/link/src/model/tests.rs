@@ -50,6 +50,43 @@ fn a_burst_is_cut_at_the_queue_limit() {
 }
 
 #[test]
+fn framing_takes_time_on_the_link_but_no_room_in_the_queue() {
+    let framed = DirectionProfile {
+        packet_overhead_bytes: Some(1_500),
+        ..profile(5.0, Some(12e6), Some(3_000))
+    };
+    let mut link = DirectionModel::new(&framed, "up", 1);
+    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(0, 1_500)).collect();
+    assert_eq!(released(fates[0]), 2_000_000 + 5_000_000);
+    assert_eq!(released(fates[2]), 6_000_000 + 5_000_000);
+    assert_eq!(fates[3], Fate::Drop(DropCause::QueueFull));
+}
+
+#[test]
+fn a_queue_can_be_limited_in_packets() {
+    let limited = DirectionProfile {
+        queue_packets: Some(2),
+        ..profile(5.0, Some(12e6), None)
+    };
+    let mut link = DirectionModel::new(&limited, "up", 1);
+    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(0, 100)).collect();
+    assert!(matches!(fates[2], Fate::Release { .. }));
+    assert_eq!(fates[3], Fate::Drop(DropCause::QueueFull));
+}
+
+#[test]
+fn nothing_enters_during_an_outage_and_what_is_under_way_arrives() {
+    let mut link = DirectionModel::new(&profile(5.0, Some(12e6), Some(15_000)), "up", 1);
+    assert_eq!(released(link.arrival(0, 1_500)), 6_000_000);
+    link.set_outage(2_000_000);
+    assert_eq!(
+        link.arrival(1_999_999, 1_500),
+        Fate::Drop(DropCause::Outage)
+    );
+    assert_eq!(released(link.arrival(2_000_000, 1_500)), 8_000_000);
+}
+
+#[test]
 fn a_lost_packet_does_not_use_the_link() {
     let lossy = DirectionProfile {
         loss_ratio: 1.0,
@@ -306,18 +343,25 @@ fn any_direction() -> impl Strategy<Value = DirectionProfile> {
     (
         10.0_f64..50.0,
         1e6_f64..1e8,
-        0_u64..60_000,
+        (
+            0_u64..60_000,
+            prop::option::of(0_u64..60),
+            prop::option::of(0_u32..60),
+        ),
         0.0_f64..0.3,
         jitter,
         others,
         codel,
     )
         .prop_map(
-            |(one_way_delay_ms, rate_bps, queue_bytes, loss_ratio, jitter, others, codel)| {
+            |(one_way_delay_ms, rate_bps, limits, loss_ratio, jitter, others, codel)| {
+                let (queue_bytes, queue_packets, packet_overhead_bytes) = limits;
                 DirectionProfile {
                     one_way_delay_ms,
                     rate_bps: Some(rate_bps),
                     queue_bytes: Some(queue_bytes),
+                    queue_packets,
+                    packet_overhead_bytes,
                     loss_ratio,
                     jitter,
                     cross_traffic: others,
@@ -369,7 +413,12 @@ proptest! {
         let known = run(&mut link, &packets, START_NS);
         prop_assert_eq!(known.len(), packets.len());
         let bytes_ns = |bytes: u64| bytes as f64 * 8e9 / wanted.rate_bps.unwrap();
-        let most_wait_ns = bytes_ns(wanted.queue_bytes.unwrap() + 3_000);
+        let overhead_bytes = u64::from(wanted.packet_overhead_bytes.unwrap_or(0));
+        // Of the smallest packets, 20 bytes long, the most fit.
+        let most_waiting_count = wanted.queue_bytes.unwrap() / 20 + 2;
+        let most_wait_ns = bytes_ns(
+            wanted.queue_bytes.unwrap() + 3_000 + overhead_bytes * most_waiting_count,
+        );
         // The largest normal number that 53 bits can make is 8.6.
         let deviation_ms = wanted.jitter.as_ref().and_then(|jitter| jitter.standard_deviation_ms);
         let most_ms = wanted.one_way_delay_ms + 9.0 * deviation_ms.unwrap_or(0.0);
@@ -377,7 +426,7 @@ proptest! {
         for (came_ns, bytes, fate) in &known {
             let Fate::Release { at_ns } = fate else { continue };
             prop_assert!(*at_ns >= last_ns);
-            let own_ns = bytes_ns((*bytes).into());
+            let own_ns = bytes_ns(u64::from(*bytes) + overhead_bytes);
             prop_assert!((at_ns - came_ns) as f64 <= most_wait_ns + own_ns + most_ms * 1e6);
             last_ns = *at_ns;
         }

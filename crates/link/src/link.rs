@@ -1,0 +1,146 @@
+//! The link as the ferry sees it: both directions, the schedule of changes, and the window in which
+//! what happened is written down. Not for: waiting, nor for reading devices (that is `ferry`).
+
+use crate::device::Device;
+use crate::far::FarServers;
+use crate::hosts::Host;
+use crate::lane::Lane;
+use crate::model::DirectionModel;
+use crate::timetable::{Stretch, Timetable};
+use crate::window::Window;
+use resolab_record::FarNetwork;
+
+/// Both directions.
+#[derive(Debug)]
+pub struct Link {
+    up: Lane,
+    down: Lane,
+    timetable: Timetable,
+    window: Box<Window>,
+}
+
+impl Link {
+    /// Fresh, its schedule not started.
+    pub fn new(timetable: Timetable, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
+        let Stretch { up, down, traces } = timetable.first();
+        let lane = |profile, trace: &Option<_>, label| {
+            let mut model = DirectionModel::with_trace(profile, trace.clone(), label, seed);
+            model.far = FarServers::new(far);
+            Lane::new(model)
+        };
+        Self {
+            up: lane(up, &traces.up, "up"),
+            down: lane(down, &traces.down, "down"),
+            timetable,
+            window: Box::new(Window {
+                started_ns: now_ns,
+                ..Window::default()
+            }),
+        }
+    }
+
+    /// Take a packet that `sender` sent at `now_ns`.
+    pub fn take(&mut self, sender: Host, now_ns: u64, packet: &[u8]) {
+        self.carry_out_changes(now_ns);
+        self.window.tap.count(sender, now_ns, packet);
+        let lane = match sender {
+            Host::Client => &mut self.up,
+            Host::Server => &mut self.down,
+        };
+        lane.take(now_ns, sender, packet, self.window.counts_mut(sender));
+    }
+
+    /// Deliver everything due by `now_ns`.
+    pub fn deliver_due(&mut self, now_ns: u64, client: &mut Device, server: &mut Device) {
+        self.carry_out_changes(now_ns);
+        let now_ns = self.up.deliver_due(now_ns, server, &mut self.window.up);
+        self.down.deliver_due(now_ns, client, &mut self.window.down);
+    }
+
+    /// When something is next to be done.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        [
+            self.up.next_due_ns(),
+            self.down.next_due_ns(),
+            self.timetable.next_ns(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Go on with another profile; without a seed the random streams run on.
+    pub fn change(
+        &mut self,
+        timetable: Timetable,
+        far: &[FarNetwork],
+        seed: Option<u64>,
+        now_ns: u64,
+    ) {
+        self.up.model.far.change(far);
+        self.down.model.far.change(far);
+        self.timetable = timetable;
+        self.return_to_first(seed, now_ns);
+    }
+
+    /// Count the schedule from `now_ns`, with what it begins with in force.
+    pub fn start_schedule(&mut self, now_ns: u64) {
+        self.return_to_first(None, now_ns);
+        self.timetable.start(now_ns);
+    }
+
+    /// Close the window and begin `fresh`.
+    pub fn begin_window(&mut self, mut fresh: Box<Window>, now_ns: u64) -> Box<Window> {
+        fresh.started_ns = now_ns;
+        std::mem::replace(&mut self.window, fresh)
+    }
+
+    fn return_to_first(&mut self, seed: Option<u64>, now_ns: u64) {
+        let first = self.timetable.first();
+        for (lane, counts, profile, trace) in [
+            (
+                &mut self.up,
+                &mut self.window.up,
+                &first.up,
+                &first.traces.up,
+            ),
+            (
+                &mut self.down,
+                &mut self.window.down,
+                &first.down,
+                &first.traces.down,
+            ),
+        ] {
+            lane.settle(now_ns, counts);
+            lane.model.change_over(profile, trace.clone(), seed);
+            lane.model.set_outage(0);
+        }
+    }
+
+    /// Changes come into force at their own times, not at those of a wake-up: packets that came
+    /// before stay with what was in force when they came.
+    fn carry_out_changes(&mut self, now_ns: u64) {
+        while let Some(due) = self.timetable.take_due(now_ns) {
+            self.window.applied_changes.push((due.at_ns, due.index));
+            let stretch = due.stretch;
+            for (lane, counts, next) in [
+                (
+                    &mut self.up,
+                    &mut self.window.up,
+                    stretch.map(|stretch| (&stretch.up, &stretch.traces.up)),
+                ),
+                (
+                    &mut self.down,
+                    &mut self.window.down,
+                    stretch.map(|stretch| (&stretch.down, &stretch.traces.down)),
+                ),
+            ] {
+                lane.settle(due.at_ns, counts);
+                if let Some((profile, trace)) = next {
+                    lane.model.change_over(profile, trace.clone(), None);
+                }
+                lane.model.set_outage(due.outage_until_ns);
+            }
+        }
+    }
+}
