@@ -7,7 +7,7 @@ use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
-use resolab_link::path::{Devices, Grants, Path, PathError};
+use resolab_link::path::{Devices, Grants, Path, PathError, Wishes};
 use resolab_link::profile;
 use resolab_link::window::Window;
 use resolab_link::{clock, schedule};
@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
 
 /// Arguments.
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Access network: a TOML file, or the name of one in `RESOLAB_PROFILES` or `profiles`.
@@ -40,6 +41,10 @@ pub struct Arguments {
     /// Give both hosts IPv6 addresses too; clients then ask for AAAA beside A.
     #[arg(long)]
     ipv6: bool,
+    /// Have the hosts' kernels finish checksums and cut TCP's trains of segments themselves: slower,
+    /// the same packets.
+    #[arg(long)]
+    no_offloads: bool,
     /// Let the profile's schedule of changes wait for a `start_schedule` command.
     #[arg(long)]
     hold_schedule: bool,
@@ -55,6 +60,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         seed,
         keep_awake,
         ipv6,
+        no_offloads,
         hold_schedule,
         mtu,
     } = arguments;
@@ -62,7 +68,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
-    let path = match Path::open(&profile, seed, ipv6) {
+    let wishes = Wishes {
+        ipv6,
+        offloads: !no_offloads,
+    };
+    let path = match Path::open(&profile, seed, wishes) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };

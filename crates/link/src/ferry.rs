@@ -264,7 +264,7 @@ impl Ferry {
                 break;
             };
             let now_ns = arrival.at_ns;
-            self.link.take(host, now_ns, arrival.packet);
+            self.link.take(host, &arrival);
             if self
                 .link
                 .next_due_ns()

@@ -1,11 +1,12 @@
 //! The link as the ferry sees it: both directions, the schedule of changes, and the window in which
 //! what happened is written down. Not for: waiting, nor for reading devices (that is `ferry`).
 
-use crate::device::Device;
+use crate::device::{Arrival, Device};
 use crate::far::FarServers;
 use crate::hosts::Host;
 use crate::lane::Lane;
 use crate::model::DirectionModel;
+use crate::offload::Train;
 use crate::timetable::{Stretch, Timetable};
 use crate::window::Window;
 use resolab_record::FarNetwork;
@@ -39,15 +40,18 @@ impl Link {
         }
     }
 
-    /// Take a packet that `sender` sent at `now_ns`.
-    pub fn take(&mut self, sender: Host, now_ns: u64, packet: &[u8]) {
-        self.carry_out_changes(now_ns);
-        self.window.tap.count(sender, now_ns, packet);
+    /// Take what `sender` sent.
+    pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
+        self.carry_out_changes(arrival.at_ns);
+        let train = Train::of(arrival.offload, arrival.frame);
+        self.window
+            .tap
+            .count(sender, arrival.at_ns, arrival.frame, &train);
         let lane = match sender {
             Host::Client => &mut self.up,
             Host::Server => &mut self.down,
         };
-        lane.take(now_ns, sender, packet, self.window.counts_mut(sender));
+        lane.take(sender, arrival, &train, self.window.counts_mut(sender));
     }
 
     /// Deliver everything due by `now_ns`.

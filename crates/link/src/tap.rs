@@ -3,6 +3,7 @@
 //! which QUIC packet types a client sent. Not for: single packets or their contents.
 
 use crate::hosts::Host;
+use crate::offload::Train;
 use crate::packet::{self, TCP, UDP};
 use crate::quic;
 use resolab_record::FlowRecord;
@@ -39,8 +40,8 @@ struct FlowTotals {
 }
 
 impl Tap {
-    /// Count a packet that enters the link at `now_ns`, sent by `sender`.
-    pub fn count(&mut self, sender: Host, now_ns: u64, packet: &[u8]) {
+    /// Count a packet, or the packets of a train, that enter the link at `now_ns`, sent by `sender`.
+    pub fn count(&mut self, sender: Host, now_ns: u64, packet: &[u8], train: &Train) {
         let Some(view) = packet::view(packet) else {
             self.unrecognised_packets_count += 1;
             return;
@@ -67,7 +68,7 @@ impl Tap {
             first_packet_ns: now_ns,
             ..FlowTotals::default()
         });
-        totals.count(sender, now_ns, packet.len() as u64, view.udp_payload);
+        totals.count(sender, now_ns, train, view.udp_payload);
     }
 
     /// Packets that are not IP, or came after the table of flows was full.
@@ -88,19 +89,19 @@ impl Tap {
 }
 
 impl FlowTotals {
-    fn count(&mut self, sender: Host, now_ns: u64, bytes: u64, udp_payload: &[u8]) {
+    fn count(&mut self, sender: Host, now_ns: u64, train: &Train, udp_payload: &[u8]) {
         self.last_packet_ns = now_ns;
         match sender {
             Host::Client => {
-                self.up_packets_count += 1;
-                self.up_bytes += bytes;
+                self.up_packets_count += train.count() as u64;
+                self.up_bytes += train.total_bytes() as u64;
                 let found = quic::count_long_headers(udp_payload);
                 self.initial_count += found.initial_count;
                 self.zero_rtt_count += found.zero_rtt_count;
             }
             Host::Server => {
-                self.down_packets_count += 1;
-                self.down_bytes += bytes;
+                self.down_packets_count += train.count() as u64;
+                self.down_bytes += train.total_bytes() as u64;
             }
         }
     }
@@ -150,11 +151,17 @@ fn record(key: &FlowKey, totals: &FlowTotals, label: Option<&str>) -> FlowRecord
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offload::Offload;
     use crate::packet::samples::ipv4;
     use std::net::Ipv4Addr;
 
     const CLIENT: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 77, 0, 2), 40_000);
     const SERVER: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 77, 0, 1), 853);
+
+    fn count(tap: &mut Tap, sender: Host, now_ns: u64, packet: &[u8]) {
+        let train = Train::of(Offload::default(), packet);
+        tap.count(sender, now_ns, packet, &train);
+    }
 
     fn initial() -> Vec<u8> {
         let mut datagram = vec![0xc0, 0, 0, 0, 1, 0, 0, 0, 4];
@@ -165,9 +172,24 @@ mod tests {
     #[test]
     fn both_directions_are_one_flow() {
         let mut tap = Tap::default();
-        tap.count(Host::Client, 10, &ipv4(UDP, CLIENT, SERVER, &initial()));
-        tap.count(Host::Server, 20, &ipv4(UDP, SERVER, CLIENT, &initial()));
-        tap.count(Host::Client, 30, &ipv4(UDP, CLIENT, SERVER, b"short"));
+        count(
+            &mut tap,
+            Host::Client,
+            10,
+            &ipv4(UDP, CLIENT, SERVER, &initial()),
+        );
+        count(
+            &mut tap,
+            Host::Server,
+            20,
+            &ipv4(UDP, SERVER, CLIENT, &initial()),
+        );
+        count(
+            &mut tap,
+            Host::Client,
+            30,
+            &ipv4(UDP, CLIENT, SERVER, b"short"),
+        );
         let records = tap.records(Some("t1"));
         assert_eq!(records.len(), 1);
         let flow = &records[0];
@@ -188,7 +210,12 @@ mod tests {
     #[test]
     fn tcp_has_no_quic_counts() {
         let mut tap = Tap::default();
-        tap.count(Host::Client, 10, &ipv4(TCP, CLIENT, SERVER, &initial()));
+        count(
+            &mut tap,
+            Host::Client,
+            10,
+            &ipv4(TCP, CLIENT, SERVER, &initial()),
+        );
         assert_eq!(tap.records(None)[0].quic_up_initial_count, None);
         assert_eq!(tap.records(None)[0].protocol, "tcp");
     }
@@ -198,7 +225,7 @@ mod tests {
         let mut tap = Tap::default();
         for port in (1..50).rev() {
             let packet = ipv4(UDP, (CLIENT.0, port), SERVER, b"");
-            tap.count(Host::Client, 100 - u64::from(port), &packet);
+            count(&mut tap, Host::Client, 100 - u64::from(port), &packet);
         }
         let ports: Vec<_> = tap
             .records(None)
@@ -216,9 +243,10 @@ mod tests {
                 Ipv4Addr::from(0x0a00_0000 + (index >> 8)),
                 index as u16 & 0xff,
             );
-            tap.count(Host::Client, 1, &ipv4(UDP, client, SERVER, b""));
+            count(&mut tap, Host::Client, 1, &ipv4(UDP, client, SERVER, b""));
         }
-        tap.count(
+        count(
+            &mut tap,
             Host::Client,
             1,
             &ipv4(UDP, (Ipv4Addr::new(10, 0, 0, 0), 0), SERVER, b""),

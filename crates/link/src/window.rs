@@ -40,9 +40,9 @@ pub struct DirectionCounts {
 }
 
 impl DirectionCounts {
-    /// A packet was read from the sending host.
-    pub fn entered(&mut self, bytes: usize) {
-        self.totals.packets_in_count += 1;
+    /// Packets were read from the sending host, `bytes` together.
+    pub fn entered(&mut self, count: usize, bytes: usize) {
+        self.totals.packets_in_count += count as u64;
         self.totals.bytes_in_bytes += bytes as u64;
     }
 
@@ -61,11 +61,11 @@ impl DirectionCounts {
         self.totals.dropped_device_count += count;
     }
 
-    /// A packet was delivered, this much after it was due.
-    pub fn delivered(&mut self, bytes: usize, lateness_ns: u64) {
-        self.totals.packets_out_count += 1;
+    /// Packets were delivered, `bytes` together, this much after they were due.
+    pub fn delivered(&mut self, count: usize, bytes: usize, lateness_ns: u64) {
+        self.totals.packets_out_count += count as u64;
         self.totals.bytes_out_bytes += bytes as u64;
-        self.lateness.record(lateness_ns);
+        self.lateness.record(lateness_ns, count as u64);
     }
 
     /// As written out.
@@ -87,9 +87,9 @@ mod tests {
     fn counts_add_up() {
         let mut counts = DirectionCounts::default();
         for bytes in [100, 200, 300, 300, 100] {
-            counts.entered(bytes);
+            counts.entered(1, bytes);
         }
-        counts.delivered(100, 7_000);
+        counts.delivered(1, 100, 7_000);
         counts.dropped(DropCause::Loss);
         counts.dropped(DropCause::QueueFull);
         counts.dropped(DropCause::Codel);

@@ -22,6 +22,7 @@ from resolab.records import (
     PathBackend,
     PathReadyRecord,
     PathSetProfile,
+    PathStartSchedule,
     PathSummary,
     QueryPurpose,
     QueryRecord,
@@ -103,9 +104,15 @@ class Path(_Program):
             raise
         return path
 
-    async def set_profile(self, profile: LinkProfile, seed: int) -> None:
-        """Put another profile in force, with fresh loss streams."""
-        await self.process.command(lambda number: PathSetProfile(id=number, profile=profile, seed=seed))
+    async def set_profile(self, profile: LinkProfile, seed: int, *, hold_schedule: bool = False) -> None:
+        """Put another profile in force, with fresh loss streams; its schedule starts now unless held."""
+        await self.process.command(
+            lambda number: PathSetProfile(id=number, profile=profile, seed=seed, hold_schedule=hold_schedule)
+        )
+
+    async def start_schedule(self) -> None:
+        """Count the profile's schedule of changes from now."""
+        await self.process.command(lambda number: PathStartSchedule(id=number))
 
     async def summary(self, label: str | None) -> None:
         """Have the window's summary and flows written, and begin a new window."""
