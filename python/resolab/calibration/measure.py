@@ -139,7 +139,7 @@ class _Probing:
             direction,
             warm_up_ms=plan.warm_up_ms,
             seconds=plan.seconds,
-            congestion_control=_congestion_control(),
+            congestion_control=congestion_control(),
         )
         await asyncio.sleep(probing.drain_s(way))
         return bulk_check(record, way, back)
@@ -171,7 +171,7 @@ def _ways(profile: LinkProfile) -> list[tuple[LinkDirection, DirectionProfile, D
     return [(LinkDirection.UP, profile.up, profile.down), (LinkDirection.DOWN, profile.down, profile.up)]
 
 
-def _congestion_control() -> str | None:
+def congestion_control() -> str | None:
     """Take the same one everywhere where the kernel has it, else the machine's default."""
     try:
         known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text("ascii").split()
