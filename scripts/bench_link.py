@@ -1,7 +1,7 @@
 """Measure the emulated path against what it must be; print one table with the machine's facts.
 
-For: `scripts/bench link`, the figures of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for: single
-profiles; that is `./resolab calibrate`. Exit code 1 when a figure is missed.
+For: `scripts/bench link`, the figures of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for:
+single profiles; that is `./resolab calibrate`. Exit code 1 when a figure is missed.
 """
 
 import argparse

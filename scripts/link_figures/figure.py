@@ -28,8 +28,8 @@ class Figure:
 def verdict(values: list[float], must: list[float], aim: list[float]) -> str:
     """Judge values of which each must be at most its limit."""
     if all(value <= limit for value, limit in zip(values, aim, strict=True)):
-        return "aim"
-    return "must" if all(value <= limit for value, limit in zip(values, must, strict=True)) else "MISSED"
+        return "aim met" if aim != must else "must met"
+    return "must met" if all(value <= limit for value, limit in zip(values, must, strict=True)) else "MISSED"
 
 
 def verdict_at_least(value: float, must: float, aim: float) -> str:

@@ -4,7 +4,6 @@ For: the figures `tcp`, `cpu` and `lateness`. Not for: accuracy of delay and rat
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import shutil
@@ -63,9 +62,12 @@ async def _iperf3(path: StandingPath, seconds: float) -> dict[str, float]:
             ended = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
             goodput[direction] = json.loads(ended.stdout)["end"]["sum_received"]["bits_per_second"] / 1e9
         finally:
-            with contextlib.suppress(ProcessLookupError):
+            # It ends by itself after one client; killed only if that did not come.
+            try:
+                await asyncio.wait_for(server.wait(), 2.0)
+            except TimeoutError:
                 server.kill()
-            await server.wait()
+                await server.wait()
     return goodput
 
 

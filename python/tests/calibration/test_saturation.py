@@ -129,10 +129,10 @@ def test_a_trace_is_judged_by_its_mean_rate(tmp_path):
     assert [check.within for check in saturation_checks(wrong, way)] == [False]
 
 
-def transferred(goodput_bps, seconds=3.0):
+def transferred(goodput_bps, seconds=3.0, retransmitted=0):
     return BulkTransferRecord(
         direction=UP, congestion_control="cubic", warm_up_ns=10**9, counted_ns=int(seconds * 1e9),
-        counted_bytes=int(goodput_bps * seconds / 8), segment_bytes=1_448, retransmitted_segments_count=0,
+        counted_bytes=int(goodput_bps * seconds / 8), segment_bytes=1_448, retransmitted_segments_count=retransmitted,
         round_trip_min_us=40_000,
     )  # fmt: skip
 
@@ -150,6 +150,14 @@ def test_goodput_of_a_lossy_link_is_shown_unless_it_is_impossible():
     assert bulk_check(transferred(3e6), lossy, DSL).within is None
     assert bulk_check(transferred(3e6), DSL, lossy).within is None
     assert bulk_check(transferred(11e6), lossy, DSL).within is False
+
+
+def test_a_hole_in_the_sequence_can_move_bytes_into_a_short_time():
+    short = link(1.0, rate_bps=2e6, queue_bytes=15_000)
+    bound = 2e6 * 1_448 / 1_500
+    assert bulk_check(transferred(1.04 * bound, 0.45), short, link(1.0)).within is False
+    assert bulk_check(transferred(1.04 * bound, 0.45, retransmitted=3), short, link(1.0)).within is None
+    assert bulk_check(transferred(1.04 * bound, 4.0, retransmitted=3), short, link(1.0)).within is False
 
 
 def test_goodput_without_a_rate_is_shown():
