@@ -19,6 +19,7 @@ from resolab.records import (
     EdgeSetTicketPolicy,
     HandshakeMode,
     LinkProfile,
+    PathBackend,
     PathReadyRecord,
     PathSetProfile,
     PathStartSchedule,
@@ -77,11 +78,24 @@ class Path(_Program):
     ready: PathReadyRecord
 
     @classmethod
-    async def start(cls, profile_file: FilePath, *, seed: int, keep_awake: bool, on_record: OnRecord) -> Self:
-        """Make the hosts and the link between them."""
+    async def start(
+        cls,
+        profile_file: FilePath,
+        *,
+        seed: int,
+        keep_awake: bool,
+        on_record: OnRecord,
+        backend: PathBackend | None = None,
+        hold_schedule: bool = False,
+    ) -> Self:
+        """Make the hosts and the link between them; None is resolab-core's own choice of a back end."""
         command = [str(find_core()), "path", "--profile", str(profile_file), "--seed", str(seed)]
         if keep_awake:
             command.append("--keep-awake")
+        if hold_schedule:
+            command.append("--hold-schedule")
+        if backend is not None:
+            command += ["--backend", backend.value]
         path = cls(await CoreProcess.start("the path", command, on_record))
         try:
             path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
