@@ -39,11 +39,8 @@ pub mod offload;
 mod packet;
 pub mod parcel;
 pub mod path;
-<<<<<<< HEAD
 mod pcapng;
-=======
 pub mod probe;
->>>>>>> probe
 pub mod profile;
 mod profile_check;
 pub mod queue_limit;
