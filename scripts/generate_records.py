@@ -54,7 +54,9 @@ def fields(schema: Schema, *, skip: str) -> str:
             default = " = None"
         elif name not in schema.get("required", []):
             value = prop.get("default")
-            default = f" = {value!r}"
+            # A text as default of something that is no text is a word of a vocabulary.
+            is_word = isinstance(value, str) and annotation != "str"
+            default = f" = {annotation}.{value.upper()}" if is_word else f" = {value!r}"
         lines.append(f"    {name}: {annotation}{default}\n")
     return "".join(lines)
 

@@ -7,6 +7,7 @@ mod enter;
 mod output;
 mod path;
 mod path_netem;
+mod probe;
 mod query;
 mod schema;
 mod stub;
@@ -38,6 +39,8 @@ enum Command {
     Path(path::Arguments),
     /// Run a program in one of a path's hosts.
     Enter(enter::Arguments),
+    /// Measure a path with packets or a transfer of its own, from outside its ferry.
+    Probe(probe::Arguments),
     /// DNS and web server of the lab, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Path(arguments) => path::run(arguments),
         Command::Enter(arguments) => enter::run(arguments),
+        Command::Probe(arguments) => probe::run(arguments),
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),

@@ -15,8 +15,30 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+/// Of commands that only our own link can carry out.
+const UNABLE: &str = "the netem back end cannot; use --backend tun";
+
+/// What was asked for on the command line besides a link.
+pub struct Wishes {
+    /// Addresses of both families.
+    pub ipv6: bool,
+    /// No processor halts.
+    pub keep_awake: bool,
+    /// A capture from the start.
+    pub captures: bool,
+}
+
 /// Run until standard input ends or a signal comes.
-pub fn run(profile: LinkProfile, seed: u64, ipv6: bool, keep_awake: bool) -> ExitCode {
+pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
+    let Wishes {
+        ipv6,
+        keep_awake,
+        captures,
+    } = wishes;
+    if captures {
+        let what = format!("capture packets: {UNABLE}");
+        return failed(output::EXIT_UNSUPPORTED, what);
+    }
     let path = match NetemPath::open(&profile, seed, ipv6) {
         Ok(path) => path,
         Err(error) => return failed(code(&error), error),
@@ -124,10 +146,7 @@ impl Controller {
     }
 
     fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
-        let unable = |id, what: &str| {
-            let message = format!("failed to {what}: the netem back end cannot; use --backend tun");
-            write_done(id, Some(message))
-        };
+        let unable = |id, what: &str| write_done(id, Some(format!("failed to {what}: {UNABLE}")));
         match serde_json::from_str(line) {
             Ok(PathCommand::Summary { id, label }) => {
                 let window = self.path.close_window().map_err(ServeError::Netem)?;

@@ -9,6 +9,8 @@ use lab::Lab;
 use probe::{Arrival, quantile};
 use resolab_link::anchor::find_anchor;
 use resolab_link::hosts::Host;
+use resolab_link::model::{DirectionModel, Fate};
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -482,4 +484,58 @@ fn without_ipv6_there_is_none() {
         .unwrap();
     let text = String::from_utf8(seen.stdout).unwrap();
     assert!(!text.contains("access0"), "{text}");
+}
+
+/// Delays of 600 probes by index; `None`: lost.
+fn delays_by_index(client: &UdpSocket, server: &UdpSocket) -> Vec<Option<u64>> {
+    let mut delays = vec![None; 600];
+    for arrival in probe::run(client, server, 600, 100, Duration::from_micros(300)) {
+        delays[arrival.index] = Some(arrival.delay_ns());
+    }
+    delays
+}
+
+/// The same packets lost, and nearly all within 2 ms: a busy machine holds some up.
+fn assert_alike(one: &[Option<u64>], other: &[Option<u64>], what: &str) {
+    let pairs = one.iter().zip(other);
+    let near = pairs.filter(|(one, other)| match (one, other) {
+        (Some(one), Some(other)) => one.abs_diff(*other) < 2_000_000,
+        (one, other) => {
+            assert_eq!(one, other, "{what}: not the same packets lost");
+            true
+        }
+    });
+    let count = near.count();
+    assert!(count > 540, "{what}: {count} of 600 delays alike");
+}
+
+#[test]
+fn seed_and_packet_index_decide_drops_and_delays_as_in_the_model() {
+    let up = "one_way_delay_ms = 40\nloss_ratio = 0.02\n\
+              jitter = { standard_deviation_ms = 10, per_packet_reordering = true }\n\
+              gilbert_elliott = { good_to_bad_ratio = 0.01, bad_to_good_ratio = 0.3 }";
+    let Some(mut lab) = Lab::open_as_root(up, "one_way_delay_ms = 1") else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let profile = lab.ready.profile.clone();
+    let first = delays_by_index(&client, &server);
+    lab.set_profile(profile.clone(), Some(lab.ready.seed));
+    assert_alike(&first, &delays_by_index(&client, &server), "the same seed");
+    let mut model = DirectionModel::new(&profile.up, "up", lab.ready.seed);
+    let by_model: Vec<Option<u64>> = (1..=600)
+        .map(|index| match model.arrival(index * 1_000_000_000, 100) {
+            Fate::Release { at_ns } => Some(at_ns - index * 1_000_000_000),
+            _ => None,
+        })
+        .collect();
+    assert_alike(&first, &by_model, "the pure model");
+    lab.set_profile(profile, Some(8));
+    let other = delays_by_index(&client, &server);
+    let same_lost = first
+        .iter()
+        .zip(&other)
+        .all(|(a, b)| a.is_none() == b.is_none());
+    assert!(!same_lost, "another seed loses other packets");
 }

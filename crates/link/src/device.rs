@@ -2,18 +2,22 @@
 //! Not for: making a host's device (that is `path`), nor deciding when to read.
 
 use crate::clock::monotonic_ns;
+use crate::offload::{HEADER_BYTES, Offload};
+use crate::parcel::Parcel;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The largest IP packet.
-const BUFFER_BYTES: usize = 65_536;
+/// The largest IP packet and its header.
+const BUFFER_BYTES: usize = 65_536 + HEADER_BYTES;
 
-/// A packet that a host sent.
+/// A packet that a host sent, or a train of TCP segments.
 #[derive(Debug)]
 pub struct Arrival<'a> {
     /// From the IP header on.
-    pub packet: &'a [u8],
+    pub frame: &'a [u8],
+    /// What the host's kernel left to do.
+    pub offload: Offload,
     /// `CLOCK_MONOTONIC` at which it came; never before that of the packet before it.
     pub at_ns: u64,
 }
@@ -33,10 +37,13 @@ impl Device {
         }
     }
 
-    /// Hand an IP packet to the host.
-    pub fn send(&mut self, packet: &[u8]) -> Result<(), Errno> {
+    /// Hand a packet or train to the host.
+    pub fn send(&mut self, parcel: &mut Parcel) -> Result<(), Errno> {
         match self {
-            Self::Tun(device) => write(&device.descriptor, packet).map(drop),
+            Self::Tun(device) => {
+                let header = parcel.offload.encode();
+                write(&device.descriptor, parcel.behind(header)).map(drop)
+            }
         }
     }
 }
@@ -70,9 +77,14 @@ impl TunDevice {
         loop {
             match read(&self.descriptor, &mut self.buffer) {
                 Ok(length) => {
+                    let at_ns = monotonic_ns();
+                    let (header, frame) = self.buffer[..length]
+                        .split_first_chunk::<HEADER_BYTES>()
+                        .ok_or(Errno::EBADMSG)?;
                     return Ok(Some(Arrival {
-                        packet: &self.buffer[..length],
-                        at_ns: monotonic_ns(),
+                        frame,
+                        offload: Offload::decode(*header),
+                        at_ns,
                     }));
                 }
                 Err(Errno::EAGAIN) => return Ok(None),

@@ -8,7 +8,7 @@
 //! program. When the first or second dies, the kernel kills everything after it.
 
 mod init;
-mod join;
+pub(crate) mod join;
 mod mounts;
 mod signals;
 mod supervise;
@@ -67,6 +67,17 @@ pub enum EnterError {
     /// The program itself.
     #[error("{0}")]
     Program(String),
+}
+
+impl EnterError {
+    /// The kernel refuses a host.
+    pub(crate) fn refused(path: Pid, host: Host, error: Errno) -> Self {
+        Self::Join {
+            path,
+            host: host.name(),
+            error,
+        }
+    }
 }
 
 /// Start the program. The calling process must have one thread only and is in the host's

@@ -27,10 +27,10 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Count one value.
-    pub fn record(&mut self, value: u64) {
-        self.buckets[bucket_of(value)] += 1;
-        self.count += 1;
+    /// Count a value `times` times.
+    pub fn record(&mut self, value: u64, times: u64) {
+        self.buckets[bucket_of(value)] += times;
+        self.count += times;
         self.max = self.max.max(value);
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn small_values_are_exact() {
         let mut histogram = Histogram::default();
         for value in 1..=63 {
-            histogram.record(value);
+            histogram.record(value, 1);
         }
         assert_eq!(histogram.quantile(0.5), Some(32));
         assert_eq!(histogram.quantile(1.0), Some(63));
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn a_huge_value_is_the_maximum() {
         let mut histogram = Histogram::default();
-        histogram.record(u64::MAX);
-        histogram.record(5);
+        histogram.record(u64::MAX, 1);
+        histogram.record(5, 1);
         assert_eq!(histogram.max(), Some(u64::MAX));
         assert_eq!(histogram.quantile(0.5), Some(5));
     }
@@ -126,7 +126,7 @@ mod tests {
         ) {
             let mut histogram = Histogram::default();
             for value in &values {
-                histogram.record(*value);
+                histogram.record(*value, 1);
             }
             values.sort_unstable();
             let rank = ((values.len() as f64 * ratio).ceil() as usize).max(1);

@@ -10,9 +10,16 @@
 //! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
 //! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
 //! host of a path that stands. [`netem`] makes the link of the kernel's disciplines instead.
+//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`],
+//! [`far`]) turns that into fates of packets; [`path`] makes the hosts ([`namespace`], [`tun`],
+//! [`netlink`], [`anchor`]); [`ferry`] carries packets between two [`device`]s by the model, changed
+//! by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`],
+//! [`capture`]); [`enter`] runs programs in a host of a path that stands; [`probe`] measures one from
+//! outside its ferry.
 
 pub mod anchor;
 pub mod burst_loss;
+pub mod capture;
 pub mod clock;
 pub mod codel;
 pub mod cross_traffic;
@@ -33,8 +40,12 @@ pub mod model;
 pub mod namespace;
 pub mod netem;
 pub mod netlink;
+pub mod offload;
 mod packet;
+pub mod parcel;
 pub mod path;
+mod pcapng;
+pub mod probe;
 pub mod profile;
 mod profile_check;
 pub mod queue_limit;

@@ -57,6 +57,15 @@ pub enum PathError {
     Ferry(#[from] FerryError),
 }
 
+/// What a path can be with or without.
+#[derive(Debug, Clone, Copy)]
+pub struct Wishes {
+    /// IPv6 addresses in both hosts.
+    pub ipv6: bool,
+    /// Checksums and the cutting of TCP's trains left to the ferry by the hosts' kernels.
+    pub offloads: bool,
+}
+
 /// A path that stands. The ferry still has to be run, on the thread that made it.
 #[derive(Debug)]
 pub struct Path {
@@ -111,15 +120,15 @@ pub(crate) struct HostDevice {
 impl Path {
     /// Make the hosts and the link by a complete profile. The process must have one thread only;
     /// that thread is given real-time scheduling where possible.
-    pub fn open(profile: &LinkProfile, seed: u64, ipv6: bool) -> Result<Self, PathError> {
+    pub fn open(profile: &LinkProfile, seed: u64, wishes: Wishes) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
         let realtime_scheduling = schedule::make_punctual();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
-        let (client_tun, client) = make_host(Host::Client, mtu_bytes, ipv6, &mut anchors)?;
-        let (server_tun, server) = make_host(Host::Server, mtu_bytes, ipv6, &mut anchors)?;
+        let (client_tun, client) = make_host(Host::Client, mtu_bytes, wishes, &mut anchors)?;
+        let (server_tun, server) = make_host(Host::Server, mtu_bytes, wishes, &mut anchors)?;
         let devices = Devices { client, server };
         let (client_tun, server_tun) = (TunDevice::new(client_tun), TunDevice::new(server_tun));
         let (ferry, control) = Ferry::new(
@@ -181,13 +190,13 @@ impl Devices {
 fn make_host(
     host: Host,
     mtu_bytes: u32,
-    ipv6: bool,
+    wishes: Wishes,
     anchors: &mut Anchors,
 ) -> Result<(OwnedFd, HostDevice), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
-    let refused_settings = namespace::configure_network(ipv6);
-    let tun = tun::create(DEVICE_NAME).map_err(tun_error)?;
-    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
+    let refused_settings = namespace::configure_network(wishes.ipv6);
+    let tun = tun::create(DEVICE_NAME, wishes.offloads).map_err(tun_error)?;
+    let device = make_device(host, mtu_bytes, wishes.ipv6, refused_settings)?;
     anchors
         .0
         .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);

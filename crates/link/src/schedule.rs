@@ -11,6 +11,8 @@ use std::{fs, io, thread};
 
 /// In the middle of the range: above everything ordinary, below the kernel's own watchdogs.
 const REALTIME_PRIORITY: i32 = 50;
+/// Senders of probes: below the ferry, which must not wait for them.
+const SENDER_PRIORITY: i32 = 40;
 /// Name of the process that keeps processors awake.
 const KEEP_AWAKE_NAME: &CStr = c"resolab-awake";
 
@@ -22,6 +24,29 @@ pub fn make_punctual() -> bool {
     let _ = prctl::set_timerslack(1);
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     set_policy(policy, REALTIME_PRIORITY)
+}
+
+/// Ask for the real-time scheduling of senders of probes for this thread and those it makes, until
+/// they say otherwise.
+pub(crate) fn allow_realtime_senders() -> bool {
+    set_policy(libc::SCHED_FIFO, SENDER_PRIORITY)
+}
+
+/// Make this thread one that sends probes; `realtime` is what [`allow_realtime_senders`] said.
+pub(crate) fn make_sender(realtime: bool) -> bool {
+    // A refusal leaves the default slack of 50 us, which shows in the record as sent.
+    let _ = prctl::set_timerslack(1);
+    realtime
+        && set_policy(
+            libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
+            SENDER_PRIORITY,
+        )
+}
+
+/// Make this thread like any other.
+pub(crate) fn make_ordinary() {
+    // Giving a right back is never refused.
+    set_policy(libc::SCHED_OTHER, 0);
 }
 
 fn set_policy(policy: i32, priority: i32) -> bool {

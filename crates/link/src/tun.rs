@@ -1,5 +1,5 @@
-//! Opening a TUN device: whole IP packets, no header before them, no offload, so that what is read
-//! is what would be on the wire, one packet at a time. Not for: addresses and routes.
+//! Opening a TUN device: IP packets behind the header that says what was left to do with them (see
+//! `offload`). Not for: addresses and routes.
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
@@ -16,14 +16,26 @@ nix::ioctl_write_ptr_bad!(
     libc::ifreq
 );
 
+nix::ioctl_write_int_bad!(
+    /// What the device leaves to us (tun(4)).
+    set_offload,
+    libc::TUNSETOFFLOAD
+);
+
+/// Checksums, and cutting TCP's trains: what `offload` can do.
+const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+
 /// Make the device `name` in the network namespace this thread is in. It lives as long as the
 /// descriptor, which can be used from anywhere and never blocks.
-pub fn create(name: &str) -> Result<OwnedFd, Errno> {
+pub fn create(name: &str, offloads: bool) -> Result<OwnedFd, Errno> {
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let tun = open(DEVICE_FILE, flags, Mode::empty())?;
     let request = interface_request(name)?;
     // SAFETY: the descriptor is open and the request is a complete ifreq that outlives the call.
     unsafe { attach(tun.as_raw_fd(), &raw const request) }?;
+    let wanted = if offloads { OFFLOADS } else { 0 };
+    // SAFETY: takes an integer.
+    unsafe { set_offload(tun.as_raw_fd(), wanted as libc::c_int) }?;
     Ok(tun)
 }
 
@@ -35,7 +47,7 @@ fn interface_request(name: &str) -> Result<libc::ifreq, Errno> {
     for (slot, byte) in ifr_name.iter_mut().zip(name.bytes()) {
         *slot = byte as libc::c_char;
     }
-    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_flags: flags };
     Ok(libc::ifreq { ifr_name, ifr_ifru })
 }

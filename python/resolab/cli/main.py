@@ -13,8 +13,9 @@ import resolab
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED = 130
-EPILOGUE = """exit codes: 0 done (failed loads are data), 2 usage, 3 bad configuration, 4 the machine lacks something,
-5 deadline, 70 internal, 127 unsupported combination, 130 interrupted (resume goes on)"""
+EPILOGUE = """exit codes: 0 done (failed loads are data), 1 outside a tolerance (calibrate), 2 usage,
+3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal, 127 unsupported combination,
+130 interrupted (resume goes on)"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,9 +59,31 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("dataset", type=Path, help="the dataset's folder")
     report.set_defaults(run=_report)
 
+    _add_calibrate(commands)
+
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _add_calibrate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    calibrate = commands.add_parser(
+        "calibrate",
+        help="measure the emulated path against what profiles ask of it",
+        description="Measure the emulated path against what profiles ask of it, by probes of its own. "
+        "Exit code 1: something is outside its tolerance (docs/method/calibration.md).",
+    )
+    calibrate.add_argument("profiles", nargs="*", metavar="PROFILE", help="name, or file.toml (default: all)")
+    calibrate.add_argument("--seconds", type=float, default=20.0, help="length for each profile (default: %(default)g)")
+    calibrate.add_argument("--seed", type=int, default=1, help="seed of the path (default: %(default)d)")
+    calibrate.add_argument("--backend", choices=["tun", "packet", "netem"], help="what moves the packets")
+    calibrate.add_argument(
+        "--no-keep-awake", action="store_true", help="let idle processors halt, as they do in runs without keep_awake"
+    )
+    calibrate.add_argument("--json", action="store_true", help="one calibration record a line instead of tables")
+    calibrate.add_argument("--output", type=Path, metavar="FILE", help="write the records there, too")
+    calibrate.add_argument("--dataset", type=Path, metavar="RUN", help="add the records to this dataset and its report")
+    calibrate.set_defaults(run=_calibrate)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -79,6 +102,19 @@ def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
     return experiment.report(options.dataset)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from resolab.cli import calibrate
+
+    return calibrate.run(
+        options.profiles,
+        seconds=options.seconds,
+        seed=options.seed,
+        keep_awake=not options.no_keep_awake,
+        backend=options.backend,
+        to=calibrate.Destinations(json=options.json, output=options.output, dataset=options.dataset),
+    )
 
 
 def _doctor(_options: argparse.Namespace) -> int:

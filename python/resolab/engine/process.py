@@ -38,7 +38,12 @@ class CoreProcess:
 
     @classmethod
     async def start(
-        cls, name: str, command: Sequence[str], on_record: Callable[[Record], None] = lambda _record: None
+        cls,
+        name: str,
+        command: Sequence[str],
+        on_record: Callable[[Record], None] = lambda _record: None,
+        *,
+        line_limit_bytes: int = LINE_LIMIT_BYTES,
     ) -> "CoreProcess":
         """Start the program; its records go to `on_record` in the order they are written."""
         try:
@@ -47,7 +52,7 @@ class CoreProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                limit=LINE_LIMIT_BYTES,
+                limit=line_limit_bytes,
             )
         except OSError as error:
             raise MachineError(f"could not start {name} ({command[0]}): {error.strerror}") from error

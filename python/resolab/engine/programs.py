@@ -19,8 +19,10 @@ from resolab.records import (
     EdgeSetTicketPolicy,
     HandshakeMode,
     LinkProfile,
+    PathBackend,
     PathReadyRecord,
     PathSetProfile,
+    PathStartSchedule,
     PathSummary,
     QueryPurpose,
     QueryRecord,
@@ -76,11 +78,24 @@ class Path(_Program):
     ready: PathReadyRecord
 
     @classmethod
-    async def start(cls, profile_file: FilePath, *, seed: int, keep_awake: bool, on_record: OnRecord) -> Self:
-        """Make the hosts and the link between them."""
+    async def start(
+        cls,
+        profile_file: FilePath,
+        *,
+        seed: int,
+        keep_awake: bool,
+        on_record: OnRecord,
+        backend: PathBackend | None = None,
+        hold_schedule: bool = False,
+    ) -> Self:
+        """Make the hosts and the link between them; None is resolab-core's own choice of a back end."""
         command = [str(find_core()), "path", "--profile", str(profile_file), "--seed", str(seed)]
         if keep_awake:
             command.append("--keep-awake")
+        if hold_schedule:
+            command.append("--hold-schedule")
+        if backend is not None:
+            command += ["--backend", backend.value]
         path = cls(await CoreProcess.start("the path", command, on_record))
         try:
             path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
@@ -89,9 +104,15 @@ class Path(_Program):
             raise
         return path
 
-    async def set_profile(self, profile: LinkProfile, seed: int) -> None:
-        """Put another profile in force, with fresh loss streams."""
-        await self.process.command(lambda number: PathSetProfile(id=number, profile=profile, seed=seed))
+    async def set_profile(self, profile: LinkProfile, seed: int, *, hold_schedule: bool = False) -> None:
+        """Put another profile in force, with fresh loss streams; its schedule starts now unless held."""
+        await self.process.command(
+            lambda number: PathSetProfile(id=number, profile=profile, seed=seed, hold_schedule=hold_schedule)
+        )
+
+    async def start_schedule(self) -> None:
+        """Count the profile's schedule of changes from now."""
+        await self.process.command(lambda number: PathStartSchedule(id=number))
 
     async def summary(self, label: str | None) -> None:
         """Have the window's summary and flows written, and begin a new window."""

@@ -531,7 +531,7 @@ class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     programs can be placed in it with `resolab-core enter --path PID`.
     """
 
-    backend: PathBackend = "tun"
+    backend: PathBackend = PathBackend.TUN
     client_address: str
     client_address_v6: str | None = None
     keep_awake: bool
@@ -551,7 +551,7 @@ class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
 
     applied_change_indices: list[int] = []
     applied_changes_ns: list[int] = []
-    backend: PathBackend = "tun"
+    backend: PathBackend = PathBackend.TUN
     down: DirectionSummary
     keep_awake: bool = False
     label: str | None = None

@@ -10,7 +10,7 @@ from resolab.plan import parse_plan
 from resolab.report.exchanges import exchange_results
 from resolab.report.findings import Findings
 from resolab.report.page_loads import condition_results
-from resolab.store import Dataset
+from resolab.store import Dataset, read_calibrations
 
 
 def analyse(dataset: Dataset) -> Findings:
@@ -39,4 +39,5 @@ def analyse(dataset: Dataset) -> Findings:
         lateness=dataset.lateness(),
         browsers=dataset.browsers(),
         trials_count=len(loads),
+        calibrations=read_calibrations(dataset.folder),
     )

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from resolab.plots import save_drawing
 from resolab.report.analysis import analyse
+from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.captions import baseline_label
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
@@ -78,8 +79,10 @@ def _render(findings: Findings, folder: Path) -> str:
             "paper_exchanges": paper_exchange_table(findings),
             "paper_loads": paper_load_table(findings),
             "lateness": lateness_table(findings),
+            "calibrations": calibration_table(findings),
         },
         device_drops=sum(one.dropped_device_count for one in findings.lateness),
+        calibrations_outside=outside_count(findings),
         environment=environment(findings),
         profiles=profiles(findings),
         command_line=command_line(findings),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.plan import Condition, Plan
+from resolab.records import CalibrationRecord
 from resolab.stats import Estimate
 from resolab.store import Manifest
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow
@@ -68,6 +69,7 @@ class Findings:
     lateness: Sequence[LatenessRow]
     browsers: Sequence[BrowserRow]
     trials_count: int
+    calibrations: Sequence[CalibrationRecord] = ()
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:

@@ -167,7 +167,7 @@ def lateness_table(findings: Findings) -> Table:
     """List the path's own error per profile."""
     columns = (
         "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
-        "max µs", "device drops", "queue drops", "loss drops",
+        "max µs", "device drops", "queue drops", "CoDel drops", "loss drops", "outage drops",
     )  # fmt: skip
     rows = [
         (
@@ -180,7 +180,9 @@ def lateness_table(findings: Findings) -> Table:
             _microseconds(one.lateness_max_ns),
             str(one.dropped_device_count),
             str(one.dropped_queue_count),
+            str(one.dropped_codel_count),
             str(one.dropped_loss_count),
+            str(one.dropped_outage_count),
         )
         for one in findings.lateness
     ]

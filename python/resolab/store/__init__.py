@@ -8,6 +8,7 @@ The names that need DuckDB are loaded on first use, so that a run does not wait 
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from resolab.store.calibrations import append_calibration, read_calibrations
 from resolab.store.files import machine_errors
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
@@ -39,6 +40,7 @@ __all__ = [
     "RunStatus",
     "TrialWriter",
     "Versions",
+    "append_calibration",
     "build_tables",
     "create_dataset_folder",
     "dataset_folder",
@@ -48,6 +50,7 @@ __all__ = [
     "load_manifest",
     "machine_errors",
     "open_dataset",
+    "read_calibrations",
     "read_trial",
     "save_manifest",
     "trial_id",

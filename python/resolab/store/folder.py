@@ -13,6 +13,7 @@ PLAN = "plan.toml"
 TRIALS = "trials"
 TABLES = "tables"
 REPORT = "report"
+CALIBRATION = "calibration.jsonl"
 LOCK = ".lock"
 
 

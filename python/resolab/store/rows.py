@@ -81,6 +81,8 @@ class LatenessRow(msgspec.Struct, kw_only=True, frozen=True):
     dropped_device_count: int
     dropped_queue_count: int
     dropped_loss_count: int
+    dropped_codel_count: int
+    dropped_outage_count: int
 
 
 class BrowserRow(msgspec.Struct, kw_only=True, frozen=True):

@@ -108,15 +108,16 @@ class Testbed:
         await self._edge.set_ticket_policy(site.host, judgement.POLICIES[condition.requested_handshake_mode])
         browser = await self._browser_for(condition)
         queries = await self._cold_exchanges(site.host, trial_id)
-        load, since_ns = await self._load(browser, site)
+        load, since_ns = await self._load(browser, condition, site)
         await self._edge.flush()
         await self._path.summary(MEASURED_LABEL)
         return self._result(condition, site, queries, load, since_ns)
 
     async def _put_in_force(self, profile: str, trial_id: str) -> None:
         # The loss streams begin anew at each trial, so that a trial's losses do not depend on the trials before it.
+        # A schedule of changes is for the measured load: it waits for its navigation.
         seed = stream_seed(self._seed, "link", trial_id)
-        await self._path.set_profile(self._profiles[profile], seed)
+        await self._path.set_profile(self._profiles[profile], seed, hold_schedule=True)
         self._profile_in_force = profile
 
     async def _browser_for(self, condition: Condition) -> Chromium:
@@ -144,12 +145,14 @@ class Testbed:
         resolvers = [layout.resolver(transport, self._ca_file) for transport in transports]
         return await engine.run_queries(self._path.ready.pid, resolvers, host)
 
-    async def _load(self, browser: Chromium, site: Site) -> tuple[LoadResult, int]:
+    async def _load(self, browser: Chromium, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]
 
         async def make_cold() -> None:
             await self._close_connections()
             await self._path.summary("before_measured")
+            if self._profiles[condition.profile].schedule:
+                await self._path.start_schedule()
             since_ns[0] = time.monotonic_ns()
 
         request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=True, between=make_cold)

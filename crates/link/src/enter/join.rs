@@ -11,33 +11,64 @@ use nix::unistd::{Pid, geteuid};
 use std::fs;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// Put this process, which must have one thread only, into `host`; returns a descriptor that
-/// becomes readable when the path ends.
-pub fn join_host(path: Pid, host: Host) -> Result<OwnedFd, EnterError> {
-    // Opened before the anchor is looked for: if the path is still there, so was its anchor.
-    let path_handle = open_process(path).map_err(|_| EnterError::NoPath(path))?;
-    let anchor = find_anchor(path, host).ok_or(EnterError::NoPath(path))?;
-    let owner = stat(format!("/proc/{path}").as_str()).map_err(|_| EnterError::NoPath(path))?;
+/// A path that stands.
+#[derive(Debug)]
+pub struct FoundPath {
+    /// Becomes readable when the path ends.
+    pub handle: OwnedFd,
+    /// Holds the client host.
+    pub client_anchor: Pid,
+    /// Holds the server host.
+    pub server_anchor: Pid,
+}
+
+/// Find the path that is process `path` and make sure that it is the caller's.
+pub fn find_path(path: Pid) -> Result<FoundPath, EnterError> {
+    let no_path = || EnterError::NoPath(path);
+    // Opened before the anchors are looked for: if the path is still there, so were its anchors.
+    let handle = open_process(path).map_err(|_| no_path())?;
+    let found = FoundPath {
+        handle,
+        client_anchor: find_anchor(path, Host::Client).ok_or_else(no_path)?,
+        server_anchor: find_anchor(path, Host::Server).ok_or_else(no_path)?,
+    };
+    let owner = stat(format!("/proc/{path}").as_str()).map_err(|_| no_path())?;
     if owner.st_uid != geteuid().as_raw() {
         return Err(EnterError::OtherUser {
             path,
             owner: owner.st_uid,
         });
     }
-    join(anchor).map_err(|error| EnterError::Join {
-        path,
-        host: host.name(),
-        error,
-    })?;
-    Ok(path_handle)
+    Ok(found)
 }
 
-fn join(anchor: Pid) -> Result<(), Errno> {
+/// Put this process, which must have one thread only, into `host`; returns a descriptor that
+/// becomes readable when the path ends.
+pub fn join_host(path: Pid, host: Host) -> Result<OwnedFd, EnterError> {
+    let found = find_path(path)?;
+    let anchor = match host {
+        Host::Client => found.client_anchor,
+        Host::Server => found.server_anchor,
+    };
+    join(anchor, CloneFlags::CLONE_NEWNET)
+        .map_err(|error| EnterError::refused(path, host, error))?;
+    Ok(found.handle)
+}
+
+/// Put this process, which must have one thread only, into the user namespace of a host, if it is
+/// not in it.
+pub fn join_owner(anchor: Pid) -> Result<(), Errno> {
+    join(anchor, CloneFlags::empty())
+}
+
+fn join(anchor: Pid, mut wanted: CloneFlags) -> Result<(), Errno> {
     let handle = open_process(anchor)?;
-    let mut wanted = CloneFlags::CLONE_NEWNET;
     // Joining the user namespace one is in already is an error.
     if user_namespace(&anchor.to_string())? != user_namespace("self")? {
         wanted |= CloneFlags::CLONE_NEWUSER;
+    }
+    if wanted.is_empty() {
+        return Ok(());
     }
     setns(handle, wanted)
 }

@@ -1,0 +1,217 @@
+//! `resolab-core probe`: measures a path that stands by packets (`udp`) or one connection (`tcp`)
+//! through it and writes what was seen as records. Not for: how that is done; that is
+//! `resolab_link::probe`.
+
+use crate::output;
+use resolab_link::clock;
+use resolab_link::enter::EnterError;
+use resolab_link::probe::{BulkOrder, MIN_PACKET_BYTES, Measurer, ProbeError, TrainOrder};
+use resolab_record::{LinkDirection, Record};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A train or transfer may not last longer.
+const LONGEST_S: f64 = 600.0;
+
+/// Arguments.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    by: By,
+}
+
+#[derive(clap::Subcommand)]
+enum By {
+    /// Send numbered packets and write when each was sent and received, a `probe` record a way.
+    Udp(Udp),
+    /// Send as fast as TCP may and write what arrived, a `bulk_transfer` record.
+    Tcp(Tcp),
+}
+
+#[derive(clap::Args)]
+struct Where {
+    /// Process id of the path, as in its path_ready record.
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    path: i32,
+    /// Copied into the records.
+    #[arg(long)]
+    label: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Udp {
+    #[command(flatten)]
+    to: Where,
+    /// Which way; `both`: the same each way at once.
+    #[arg(long)]
+    direction: Directions,
+    /// How many, a way.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    packets: u32,
+    /// IP length of each packet.
+    #[arg(long, value_name = "BYTES", default_value_t = 100,
+          value_parser = clap::value_parser!(u32).range(i64::from(MIN_PACKET_BYTES)..=65_535))]
+    packet_bytes: u32,
+    /// Microseconds from one packet to the next; 0: as fast as the socket takes them.
+    #[arg(long, value_name = "US", required_unless_present = "rate_bps",
+          conflicts_with = "rate_bps", value_parser = non_negative)]
+    interval_us: Option<f64>,
+    /// Bits of IP packets per second to send, instead of an interval.
+    #[arg(long, value_name = "BPS", value_parser = positive)]
+    rate_bps: Option<f64>,
+    /// How long after the last packet sent or received the others count as lost; more than the
+    /// link's delay.
+    #[arg(long, value_name = "MS", default_value_t = 2_000,
+          value_parser = clap::value_parser!(u32).range(1..=600_000))]
+    silence_ms: u32,
+}
+
+#[derive(clap::Args)]
+struct Tcp {
+    #[command(flatten)]
+    to: Where,
+    /// Which way the data goes.
+    #[arg(long)]
+    direction: Direction,
+    /// Time before the part that is counted.
+    #[arg(long, value_name = "MS", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u32).range(0..=600_000))]
+    warm_up_ms: u32,
+    /// Time that is counted.
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = positive)]
+    seconds: f64,
+    /// Instead of the machine's default, e.g. `cubic`.
+    #[arg(long, value_name = "NAME")]
+    congestion_control: Option<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Directions {
+    Up,
+    Down,
+    Both,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// Measure, write, end.
+pub fn run(arguments: Arguments) -> ExitCode {
+    let measured = match arguments.by {
+        By::Udp(wanted) => udp(wanted),
+        By::Tcp(wanted) => tcp(wanted),
+    };
+    let records = match measured {
+        Ok(records) => records,
+        Err(Failure::Usage(message)) => return output::fail(output::EXIT_USAGE, message),
+        Err(Failure::Probe(error)) => {
+            return output::fail(exit_code(&error), format!("failed to {error}"));
+        }
+    };
+    let start = output::start_record("probe", clock::monotonic_ns());
+    let written = std::iter::once(&start)
+        .chain(&records)
+        .try_for_each(output::write_record);
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::fail(
+            output::EXIT_INTERNAL,
+            format!("failed to write to standard output: {error}"),
+        ),
+    }
+}
+
+enum Failure {
+    Usage(String),
+    Probe(ProbeError),
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        Self::Probe(error)
+    }
+}
+
+fn udp(wanted: Udp) -> Result<Vec<Record>, Failure> {
+    let interval_us = match (wanted.interval_us, wanted.rate_bps) {
+        (_, Some(rate_bps)) => f64::from(wanted.packet_bytes) * 8e6 / rate_bps,
+        (interval_us, None) => interval_us.unwrap_or_default(),
+    };
+    if interval_us * 1e-6 * f64::from(wanted.packets) > LONGEST_S {
+        return Err(Failure::Usage(format!(
+            "failed to send {} packets at that rate: it takes longer than {LONGEST_S} s; send \
+             fewer or faster",
+            wanted.packets
+        )));
+    }
+    let order = TrainOrder {
+        label: wanted.to.label,
+        packets_count: wanted.packets,
+        packet_bytes: wanted.packet_bytes,
+        interval_ns: (interval_us * 1e3).round() as u64,
+        silence_ns: u64::from(wanted.silence_ms) * 1_000_000,
+    };
+    let directions: &[LinkDirection] = match wanted.direction {
+        Directions::Up => &[LinkDirection::Up],
+        Directions::Down => &[LinkDirection::Down],
+        Directions::Both => &[LinkDirection::Up, LinkDirection::Down],
+    };
+    let measurer = Measurer::join(wanted.to.path)?;
+    let trains = measurer.trains(&order, directions)?;
+    Ok(trains
+        .into_iter()
+        .map(|train| Record::Probe(Box::new(train)))
+        .collect())
+}
+
+fn tcp(wanted: Tcp) -> Result<Vec<Record>, Failure> {
+    if wanted.seconds + f64::from(wanted.warm_up_ms) / 1e3 > LONGEST_S {
+        return Err(Failure::Usage(format!(
+            "failed to send for so long: at most {LONGEST_S} s, the warm-up included"
+        )));
+    }
+    let order = BulkOrder {
+        label: wanted.to.label,
+        direction: match wanted.direction {
+            Direction::Up => LinkDirection::Up,
+            Direction::Down => LinkDirection::Down,
+        },
+        warm_up: Duration::from_millis(wanted.warm_up_ms.into()),
+        counted: Duration::from_secs_f64(wanted.seconds),
+        congestion_control: wanted.congestion_control,
+    };
+    let measurer = Measurer::join(wanted.to.path)?;
+    Ok(vec![Record::BulkTransfer(measurer.bulk(&order)?)])
+}
+
+fn exit_code(error: &ProbeError) -> u8 {
+    match error {
+        ProbeError::Join(EnterError::NoPath(_)) | ProbeError::PacketTooLarge(_) => {
+            output::EXIT_CONFIGURATION
+        }
+        ProbeError::Join(_)
+        | ProbeError::Socket { .. }
+        | ProbeError::Overflow { .. }
+        | ProbeError::Transfer(_)
+        | ProbeError::PathEnded
+        | ProbeError::ClockSet(_) => output::EXIT_MACHINE,
+        ProbeError::NoStamp(_) | ProbeError::Thread(_) => output::EXIT_INTERNAL,
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("not a number above 0".to_owned()),
+    }
+}
+
+fn non_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value >= 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("not a number of at least 0".to_owned()),
+    }
+}

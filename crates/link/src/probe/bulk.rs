@@ -1,0 +1,271 @@
+//! One TCP connection that sends as fast as it may, counted where it arrives, from the end of slow
+//! start on.
+
+use super::ProbeError;
+use super::hosts::{HostNetworks, in_host, joined, start};
+use super::train::{ends, errno};
+use crate::schedule;
+use nix::errno::Errno;
+use nix::sys::socket::{setsockopt, sockopt};
+use resolab_record::{BulkTransferRecord, LinkDirection};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What one system call moves at the most.
+const CHUNK_BYTES: usize = 256 << 10;
+/// How long a connection may take to come about, over links that lose packets too.
+const CONNECT_PATIENCE: Duration = Duration::from_mins(1);
+/// How often a side that waits looks whether it is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What to send.
+#[derive(Debug, Clone)]
+pub struct BulkOrder {
+    /// Copied into the record.
+    pub label: Option<String>,
+    /// Which way the data goes.
+    pub direction: LinkDirection,
+    /// Time that is not counted.
+    pub warm_up: Duration,
+    /// Time that is.
+    pub counted: Duration,
+    /// Congestion control; `None`: the machine's default.
+    pub congestion_control: Option<String>,
+}
+
+/// What the sender's kernel says.
+#[derive(Debug)]
+struct SenderSide {
+    congestion_control: String,
+    segment_bytes: u32,
+    retransmitted_segments_count: u64,
+    round_trip_min_us: u32,
+}
+
+/// Send one way.
+pub fn run(networks: &HostNetworks, order: &BulkOrder) -> Result<BulkTransferRecord, ProbeError> {
+    let (sending, receiving) = ends(order.direction);
+    let listener = networks.within(receiving, || {
+        TcpListener::bind((receiving.address(), 0))
+            .map_err(|error| in_host(receiving, "open a socket", errno(&error)))
+    })?;
+    let target = listener
+        .local_addr()
+        .map_err(|error| in_host(receiving, "name a socket", errno(&error)))?;
+    let connection = networks.within(sending, || connect(target, order))?;
+    let (mut accepted, _) = listener.accept().map_err(failed("accept"))?;
+    let over = AtomicBool::new(false);
+    schedule::make_ordinary();
+    thread::scope(|scope| {
+        let sender = start(scope, "bulk-send", || {
+            let sent = send(connection, &over);
+            over.store(true, Ordering::Relaxed);
+            sent
+        })?;
+        // The receiver stays open until the sender has ended, or it would be told of a reset.
+        let counted = count(networks, &mut accepted, order, &over);
+        over.store(true, Ordering::Relaxed);
+        let sender = joined(sender);
+        networks.check_path()?;
+        let ((counted_bytes, counted_ns), sender) = (counted?, sender?);
+        Ok(BulkTransferRecord {
+            label: order.label.clone(),
+            direction: order.direction,
+            congestion_control: sender.congestion_control,
+            warm_up_ns: order.warm_up.as_nanos() as u64,
+            counted_ns,
+            counted_bytes,
+            segment_bytes: sender.segment_bytes,
+            retransmitted_segments_count: sender.retransmitted_segments_count,
+            round_trip_min_us: sender.round_trip_min_us,
+        })
+    })
+}
+
+fn connect(target: SocketAddr, order: &BulkOrder) -> Result<TcpStream, ProbeError> {
+    let connection =
+        TcpStream::connect_timeout(&target, CONNECT_PATIENCE).map_err(failed("connect"))?;
+    if let Some(wanted) = &order.congestion_control {
+        setsockopt(&connection, sockopt::TcpCongestion, &OsString::from(wanted)).map_err(
+            |error| {
+                ProbeError::Transfer(format!(
+                    "use congestion control {wanted:?}: {error}; known: see \
+                     net.ipv4.tcp_available_congestion_control"
+                ))
+            },
+        )?;
+    }
+    Ok(connection)
+}
+
+/// Send until it is over, then ask the kernel and leave without waiting for what is under way.
+fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, ProbeError> {
+    schedule::make_ordinary();
+    connection
+        .set_write_timeout(Some(LOOK_EVERY))
+        .map_err(failed("set up the sender"))?;
+    let chunk = vec![0; CHUNK_BYTES];
+    while !over.load(Ordering::Relaxed) {
+        match connection.write(&chunk) {
+            Ok(_) => {}
+            Err(error) if goes_on(&error) => {}
+            Err(error) => return Err(failed("send")(error)),
+        }
+    }
+    let side = sender_side(&connection).map_err(|error| {
+        ProbeError::Transfer(format!("ask the kernel about the connection: {error}"))
+    })?;
+    let at_once = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // Without it, the link would be busy with the rest for a while; nothing else depends on it.
+    let _ = setsockopt(&connection, sockopt::Linger, &at_once);
+    Ok(side)
+}
+
+/// Bytes and nanoseconds from the first arrival after the warm-up to the last before the end.
+fn count(
+    networks: &HostNetworks,
+    accepted: &mut TcpStream,
+    order: &BulkOrder,
+    over: &AtomicBool,
+) -> Result<(u64, u64), ProbeError> {
+    accepted
+        .set_read_timeout(Some(LOOK_EVERY))
+        .map_err(failed("set up the receiver"))?;
+    let begun = Instant::now();
+    let mut tally = Tally::new(order.warm_up, order.warm_up + order.counted);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while begun.elapsed() < tally.end && !over.load(Ordering::Relaxed) {
+        match accepted.read(&mut chunk) {
+            Ok(0) => {
+                return Err(ProbeError::Transfer(
+                    "the connection ended early".to_owned(),
+                ));
+            }
+            Ok(bytes) => tally.arrived(begun.elapsed(), bytes as u64),
+            Err(error) if goes_on(&error) => networks.check_path()?,
+            Err(error) => return Err(failed("receive")(error)),
+        }
+    }
+    tally.counted().ok_or_else(|| {
+        ProbeError::Transfer("too little arrived to be counted; give more --seconds".to_owned())
+    })
+}
+
+/// Arrivals counted between two moments.
+#[derive(Debug)]
+struct Tally {
+    warm_up: Duration,
+    end: Duration,
+    first: Option<Duration>,
+    last: Duration,
+    bytes: u64,
+}
+
+impl Tally {
+    fn new(warm_up: Duration, end: Duration) -> Self {
+        Self {
+            warm_up,
+            end,
+            first: None,
+            last: Duration::ZERO,
+            bytes: 0,
+        }
+    }
+
+    /// So much came at `at`. What comes with the first arrival counted came before it.
+    fn arrived(&mut self, at: Duration, bytes: u64) {
+        if at < self.warm_up || at > self.end {
+            return;
+        }
+        if self.first.is_none() {
+            self.first = Some(at);
+        } else {
+            self.bytes += bytes;
+        }
+        self.last = at;
+    }
+
+    fn counted(&self) -> Option<(u64, u64)> {
+        let span = self.last.checked_sub(self.first?)?;
+        (!span.is_zero()).then_some((self.bytes, span.as_nanos() as u64))
+    }
+}
+
+fn goes_on(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
+fn failed(step: &'static str) -> impl Fn(io::Error) -> ProbeError {
+    move |error| ProbeError::Transfer(format!("{step}: {error}"))
+}
+
+fn sender_side(connection: &TcpStream) -> Result<SenderSide, Errno> {
+    let info = tcp_info(connection)?;
+    let name = nix::sys::socket::getsockopt(connection, sockopt::TcpCongestion)?;
+    let name = name.to_string_lossy();
+    Ok(SenderSide {
+        congestion_control: name.trim_end_matches('\0').to_owned(),
+        segment_bytes: info.tcpi_snd_mss,
+        retransmitted_segments_count: info.tcpi_total_retrans.into(),
+        round_trip_min_us: info.tcpi_min_rtt,
+    })
+}
+
+fn tcp_info(connection: &TcpStream) -> Result<libc::tcp_info, Errno> {
+    // SAFETY: the structure is integers only, for which zero is a value.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into the structure, which outlives the call.
+    let answer = unsafe {
+        libc::getsockopt(
+            connection.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
+    Errno::result(answer).map(|_| info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_comes_after_the_first_counted_arrival_is_counted() {
+        let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
+        for (at_ms, bytes) in [(500, 9), (1_100, 9), (2_000, 100), (2_900, 20), (3_100, 9)] {
+            tally.arrived(Duration::from_millis(at_ms), bytes);
+        }
+        assert_eq!(tally.counted(), Some((120, 1_800_000_000)));
+    }
+
+    #[test]
+    fn one_arrival_is_no_rate() {
+        let mut tally = Tally::new(Duration::ZERO, Duration::from_secs(3));
+        assert_eq!(tally.counted(), None);
+        tally.arrived(Duration::from_secs(1), 10);
+        assert_eq!(tally.counted(), None);
+    }
+
+    #[test]
+    fn the_kernel_tells_about_a_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let side = sender_side(&connection).unwrap();
+        assert!(side.segment_bytes > 500, "{side:?}");
+        assert!(!side.congestion_control.is_empty(), "{side:?}");
+    }
+}

@@ -1,0 +1,240 @@
+//! A train of packets one way, or one each way at once: sockets, sender and receiver of each, and
+//! the record of both ends on one clock.
+
+use super::ProbeError;
+use super::hosts::{HostNetworks, in_host, joined, start};
+use super::kernel_stamps;
+use super::receive::Receiver;
+use super::send::{HEADER_BYTES, MARK_BYTES, Mark, Sender, Sent, forbid_fragments};
+use super::wall_offset::{Offset, WallSpan};
+use crate::hosts::Host;
+use crate::{clock, schedule};
+use nix::errno::Errno;
+use resolab_record::{LinkDirection, ProbeRecord};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+/// The shortest packet that can carry its number.
+pub const MIN_PACKET_BYTES: u32 = HEADER_BYTES + MARK_BYTES as u32;
+/// The kernel begins to stamp packets a little after it was asked to.
+const SETTLE_NS: u64 = 60_000_000;
+
+/// What to send.
+#[derive(Debug, Clone)]
+pub struct TrainOrder {
+    /// Copied into the record.
+    pub label: Option<String>,
+    /// How many packets.
+    pub packets_count: u32,
+    /// IP length of each.
+    pub packet_bytes: u32,
+    /// Time between two; 0: as fast as the socket takes them.
+    pub interval_ns: u64,
+    /// How long after the last packet sent or received the rest counts as lost.
+    pub silence_ns: u64,
+}
+
+/// The hosts at the start and the end of a way.
+pub fn ends(direction: LinkDirection) -> (Host, Host) {
+    match direction {
+        LinkDirection::Up => (Host::Client, Host::Server),
+        LinkDirection::Down => (Host::Server, Host::Client),
+    }
+}
+
+/// One way of it.
+struct Way {
+    direction: LinkDirection,
+    from: UdpSocket,
+    to: UdpSocket,
+    target: SocketAddr,
+    mark: Mark,
+    sender_ended_ns: AtomicU64,
+}
+
+impl Way {
+    fn open(networks: &HostNetworks, direction: LinkDirection) -> Result<Self, ProbeError> {
+        let (sending, receiving) = ends(direction);
+        let from = open_socket(networks, sending, forbid_fragments)?;
+        let to = open_socket(networks, receiving, kernel_stamps::prepare)?;
+        let target = to
+            .local_addr()
+            .map_err(|error| in_host(receiving, "name a socket", errno(&error)))?;
+        Ok(Self {
+            direction,
+            from,
+            to,
+            target,
+            mark: Mark((clock::monotonic_ns() >> 4) as u32 ^ std::process::id().rotate_left(16)),
+            sender_ended_ns: AtomicU64::new(0),
+        })
+    }
+}
+
+/// Send the train each of these ways.
+pub fn run(
+    networks: &HostNetworks,
+    order: &TrainOrder,
+    directions: &[LinkDirection],
+    realtime_granted: bool,
+) -> Result<Vec<ProbeRecord>, ProbeError> {
+    let ways = directions
+        .iter()
+        .map(|direction| Way::open(networks, *direction))
+        .collect::<Result<Vec<_>, _>>()?;
+    let start_offset = Offset::now();
+    let stop = AtomicBool::new(false);
+    let start_ns = clock::monotonic_ns() + SETTLE_NS;
+    let ended = thread::scope(|scope| {
+        let mut under_way = Vec::new();
+        for (index, way) in ways.iter().enumerate() {
+            // Out of step, so that two senders do not want a processor at the same moment.
+            let shift_ns = order.interval_ns * index as u64 / ways.len() as u64;
+            let (stop, at_ns) = (&stop, start_ns + shift_ns);
+            let receiving = start(scope, "probe-receive", move || {
+                schedule::make_ordinary();
+                stopping(stop, receive(networks, order, way, stop))
+            })?;
+            let sending = start(scope, "probe-send", move || {
+                let sent = send(order, way, at_ns, realtime_granted, stop);
+                way.sender_ended_ns
+                    .store(clock::monotonic_ns(), Ordering::Relaxed);
+                stopping(stop, sent)
+            })?;
+            under_way.push((sending, receiving));
+        }
+        schedule::make_ordinary();
+        let both = |(sending, receiving)| {
+            let (sent, arrivals) = (joined(sending), joined(receiving));
+            Ok((sent?, arrivals?))
+        };
+        let ended: Vec<Result<_, ProbeError>> = under_way.into_iter().map(both).collect();
+        ended.into_iter().collect::<Result<Vec<_>, _>>()
+    });
+    // What the end of the path broke is not worth telling.
+    networks.check_path()?;
+    let span = WallSpan::new(start_offset, Offset::now()).map_err(ProbeError::ClockSet)?;
+    let on_one_clock = |(way, (sent, arrivals)): (&Way, (Sent, Vec<Option<i64>>))| {
+        record(order, way.direction, &sent, &arrivals, &span)
+    };
+    Ok(ways.iter().zip(ended?).map(on_one_clock).collect())
+}
+
+fn send(
+    order: &TrainOrder,
+    way: &Way,
+    start_ns: u64,
+    realtime_granted: bool,
+    stop: &AtomicBool,
+) -> Result<Sent, ProbeError> {
+    let sender = Sender {
+        host: ends(way.direction).0,
+        socket: &way.from,
+        target: way.target,
+        mark: way.mark,
+        packets_count: order.packets_count,
+        packet_bytes: order.packet_bytes,
+        interval_ns: order.interval_ns,
+        start_ns,
+    };
+    sender.run(realtime_granted, stop)
+}
+
+fn receive(
+    networks: &HostNetworks,
+    order: &TrainOrder,
+    way: &Way,
+    stop: &AtomicBool,
+) -> Result<Vec<Option<i64>>, ProbeError> {
+    let receiver = Receiver {
+        host: ends(way.direction).1,
+        socket: &way.to,
+        networks,
+        mark: way.mark,
+        packets_count: order.packets_count,
+        silence_ns: order.silence_ns,
+        sender_ended_ns: &way.sender_ended_ns,
+        stop,
+    };
+    receiver.run()
+}
+
+/// Have everybody stop if this failed.
+fn stopping<T>(stop: &AtomicBool, result: Result<T, ProbeError>) -> Result<T, ProbeError> {
+    if result.is_err() {
+        stop.store(true, Ordering::Relaxed);
+    }
+    result
+}
+
+fn record(
+    order: &TrainOrder,
+    direction: LinkDirection,
+    sent: &Sent,
+    arrivals: &[Option<i64>],
+    span: &WallSpan,
+) -> ProbeRecord {
+    let origin_ns = sent.sent_ns.first().copied().unwrap_or_default();
+    let since_origin = |wall_ns| span.monotonic_ns(wall_ns).saturating_sub(origin_ns);
+    ProbeRecord {
+        label: order.label.clone(),
+        direction,
+        packet_bytes: order.packet_bytes,
+        interval_ns: order.interval_ns,
+        realtime_scheduling: sent.realtime_scheduling,
+        time_origin_ns: origin_ns,
+        sent_ns: sent.sent_ns.iter().map(|at_ns| at_ns - origin_ns).collect(),
+        received_ns: arrivals
+            .iter()
+            .map(|arrival| arrival.map(since_origin))
+            .collect(),
+    }
+}
+
+fn open_socket(
+    networks: &HostNetworks,
+    host: Host,
+    prepare: fn(&UdpSocket) -> Result<(), Errno>,
+) -> Result<UdpSocket, ProbeError> {
+    networks.within(host, || {
+        let socket = UdpSocket::bind((host.address(), 0))
+            .map_err(|error| in_host(host, "open a socket", errno(&error)))?;
+        prepare(&socket).map_err(|error| in_host(host, "set up a socket", error))?;
+        Ok(socket)
+    })
+}
+
+/// The kernel's word for an error.
+pub fn errno(error: &std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_count_from_the_first_packet_and_keep_losses() {
+        let order = TrainOrder {
+            label: Some("x".to_owned()),
+            packets_count: 3,
+            packet_bytes: 100,
+            interval_ns: 10,
+            silence_ns: 0,
+        };
+        let sent = Sent {
+            sent_ns: vec![1_000, 1_010, 1_020],
+            realtime_scheduling: true,
+        };
+        let now = Offset::now();
+        let span = WallSpan::new(now, now).unwrap();
+        let wall_of = |at_ns: u64| at_ns as i64 + now.offset_ns();
+        let arrivals = [Some(wall_of(1_500)), None, Some(wall_of(900))];
+        let record = record(&order, LinkDirection::Down, &sent, &arrivals, &span);
+        assert_eq!(record.time_origin_ns, 1_000);
+        assert_eq!(record.sent_ns, [0, 10, 20]);
+        assert_eq!(record.received_ns, [Some(500), None, Some(0)]);
+        assert_eq!(record.direction, LinkDirection::Down);
+    }
+}

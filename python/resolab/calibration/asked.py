@@ -1,0 +1,104 @@
+"""What a direction of a profile asks for, as numbers to compare with.
+
+For: times, shares and rates that follow from the profile alone. Not for: how the delay varies (`spread`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from resolab.errors import ConfigurationError
+from resolab.records import DirectionProfile
+
+OPPORTUNITY_BYTES = 1504
+TRACE_OVERHEAD_BYTES = 4
+"""A trace's opportunity carries so many bytes, of which each packet takes four beyond its length (mahimahi)."""
+
+
+def charged_bytes(way: DirectionProfile, packet_bytes: int) -> int:
+    """Bytes the rate counts for a packet."""
+    return packet_bytes + (way.packet_overhead_bytes or 0)
+
+
+def serialisation_ms(way: DirectionProfile, packet_bytes: int) -> float:
+    """Time a packet takes on the link."""
+    return 0.0 if way.rate_bps is None else charged_bytes(way, packet_bytes) * 8e3 / way.rate_bps
+
+
+def usable_rate_bps(way: DirectionProfile) -> float | None:
+    """Bits per second the link takes over a long time; None without a limit."""
+    if way.trace_file is not None:
+        return Opportunities.of(way.trace_file).rate_bps(OPPORTUNITY_BYTES - TRACE_OVERHEAD_BYTES)
+    return way.rate_bps
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Share of packets lost on entry, and what a count of them varies by."""
+
+    ratio: float
+    variance_per_packet: float
+
+    @classmethod
+    def of(cls, way: DirectionProfile) -> "Loss":
+        """Independent loss and bursts together; neighbours in a burst share their fate, which inflates the variance."""
+        kept = 1.0 - way.loss_ratio
+        burst = way.gilbert_elliott
+        if burst is None:
+            return cls(way.loss_ratio, way.loss_ratio * kept)
+        bad_loss = 1.0 if burst.bad_loss_ratio is None else burst.bad_loss_ratio
+        good_loss = burst.good_loss_ratio or 0.0
+        moves = burst.good_to_bad_ratio + burst.bad_to_good_ratio
+        # A chain that never leaves its first, good state.
+        bad = burst.good_to_bad_ratio / moves if burst.good_to_bad_ratio else 0.0
+        ratio = 1.0 - kept * (1.0 - (1.0 - bad) * good_loss - bad * bad_loss)
+        # Covariance of neighbours k apart is this times (1 - moves)^k; summed over both sides.
+        shared = (kept * (bad_loss - good_loss)) ** 2 * bad * (1.0 - bad)
+        tail = 2.0 * shared * (1.0 - moves) / moves if moves else 0.0
+        return cls(ratio, max(0.0, ratio * (1.0 - ratio) + tail))
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A droptail queue's limit in whole packets of one length."""
+
+    limit_bytes: int
+
+    @classmethod
+    def of(cls, way: DirectionProfile, packet_bytes: int) -> "Queue | None":
+        """Take the tighter of both limits; None without one."""
+        limits = []
+        if way.queue_bytes is not None:
+            limits.append(way.queue_bytes // packet_bytes)
+        if way.queue_packets is not None:
+            limits.append(way.queue_packets)
+        return cls(min(limits) * packet_bytes) if limits else None
+
+
+@dataclass(frozen=True, slots=True)
+class Opportunities:
+    """A trace's delivery opportunities, each a millisecond of its period."""
+
+    at_ms: tuple[int, ...]
+
+    @classmethod
+    def of(cls, file: str) -> "Opportunities":
+        """Read a trace."""
+        try:
+            return cls(tuple(int(line) for line in Path(file).read_text("ascii").split()))
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"failed to read trace {file}: {error}") from error
+
+    def rate_bps(self, packet_bytes: int) -> float:
+        """Mean rate of IP bits in packets of one length."""
+        usable = OPPORTUNITY_BYTES * packet_bytes / (packet_bytes + TRACE_OVERHEAD_BYTES)
+        return len(self.at_ms) * usable * 8e3 / self.at_ms[-1]
+
+    def largest_deviation_bits(self, packet_bytes: int) -> float:
+        """By how much any stretch of it can differ from the mean rate."""
+        at_ms = np.array(self.at_ms, float)
+        before = np.arange(len(at_ms)) - at_ms * len(at_ms) / at_ms[-1]
+        after = before + 1
+        range_count = max(float(after.max()), 0.0) - min(float(before.min()), 0.0)
+        return (range_count + 1) * OPPORTUNITY_BYTES * 8 * packet_bytes / (packet_bytes + TRACE_OVERHEAD_BYTES)

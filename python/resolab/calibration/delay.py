@@ -1,0 +1,115 @@
+"""Delay, its variation, and order, from a sparse train of small packets.
+
+For: arrays in, checks out. Not for: sending the train.
+"""
+
+import math
+
+import numpy as np
+
+from resolab.calibration.asked import serialisation_ms
+from resolab.calibration.spread import Spread
+from resolab.calibration.train import Floats, Train
+from resolab.calibration.verdict import judged, shown
+from resolab.records import CalibrationCheck, DirectionProfile
+
+DELAY_TOLERANCE_MS = 0.2
+P99_ERROR_TOLERANCE_MS = 0.5
+STANDARD_ERRORS = 4.0
+INDEPENDENT_VALUES_NEEDED = 20
+LOW_QUANTILE = 0.01
+
+
+def delay_checks(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
+    """Judge a train that never fills the link."""
+    if not len(train.delays_ms):
+        return [judged("delay", train.direction, asked=way.one_way_delay_ms, got=math.inf, tolerance=0.0, n=0)]
+    spread = Spread.of(way)
+    return [
+        *(_steady(train, way) if spread is None else _varying(train, way, spread)),
+        *_order(train, spread),
+    ]
+
+
+def _steady(train: Train, way: DirectionProfile) -> list[CalibrationCheck]:
+    asked = way.one_way_delay_ms + serialisation_ms(way, train.packet_bytes)
+    delays, n = train.delays_ms, len(train.delays_ms)
+    if way.trace_file is not None or way.cross_traffic is not None:
+        # What a packet waits for its opportunity, or for others, is no error.
+        return [shown("delay", train.direction, asked=asked, got=float(np.quantile(delays, LOW_QUANTILE)), n=n)]
+    median, p99 = (float(value) for value in np.quantile(delays, [0.5, 0.99]))
+    return [
+        judged("delay", train.direction, asked=asked, got=median, tolerance=DELAY_TOLERANCE_MS, n=n),
+        judged("delay_p99_error", train.direction, asked=0.0, got=p99 - asked, tolerance=P99_ERROR_TOLERANCE_MS, n=n),
+    ]
+
+
+def _varying(train: Train, way: DirectionProfile, spread: Spread) -> list[CalibrationCheck]:
+    delays = train.delays_ms - serialisation_ms(way, train.packet_bytes)
+    of_mean = spread.independent_of_mean(train.span_ms, len(delays))
+    of_spread = spread.independent_of_spread(train.span_ms, len(delays))
+    if spread.lognormal:
+        mean, deviation = _lognormal(delays, spread, of_mean, of_spread)
+    else:
+        mean, deviation = _normal(delays, spread, of_mean, of_spread)
+    disturbed = way.trace_file is not None or way.cross_traffic is not None
+    return [
+        _as_judged("delay", train, mean, judge=not disturbed and of_mean >= 1),
+        _as_judged("jitter", train, deviation, judge=not disturbed and of_spread >= INDEPENDENT_VALUES_NEEDED),
+    ]
+
+
+def _normal(
+    delays: Floats, spread: Spread, of_mean: float, of_spread: float
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Asked, got and tolerance of the mean and of the standard deviation."""
+    asked = spread.deviation_ms
+    mean_tolerance = DELAY_TOLERANCE_MS + STANDARD_ERRORS * asked / math.sqrt(max(of_mean, 1.0))
+    deviation = float(np.std(delays)) * _unbiased(of_mean)
+    deviation_tolerance = STANDARD_ERRORS * asked / math.sqrt(2 * max(of_spread, 1.0))
+    return (spread.mean_ms, float(np.mean(delays)), mean_tolerance), (asked, deviation, deviation_tolerance)
+
+
+def _lognormal(
+    delays: Floats, spread: Spread, of_mean: float, of_spread: float
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Do the same on the logarithms, which are normal, so that few values of a skewed delay do not mislead.
+
+    The delay compared is then the median; the deviation is the one that the logarithms' deviation means.
+    """
+    scale = spread.log_deviation
+    logs = np.log(np.maximum(delays, 1e-3))
+    median = math.exp(spread.log_mean)
+    mean_step = STANDARD_ERRORS * scale / math.sqrt(max(of_mean, 1.0))
+    mean_tolerance = DELAY_TOLERANCE_MS + median * math.expm1(mean_step)
+    got_scale = float(np.std(logs)) * _unbiased(of_mean)
+    high_scale = scale * (1 + STANDARD_ERRORS / math.sqrt(2 * max(of_spread, 1.0)))
+
+    def deviation(of_scale: float) -> float:
+        return spread.mean_ms * math.sqrt(math.expm1(of_scale**2))
+
+    tolerance = deviation(high_scale) - spread.deviation_ms
+    return (
+        (median, math.exp(float(np.mean(logs))), mean_tolerance),
+        (spread.deviation_ms, deviation(got_scale), tolerance),
+    )
+
+
+def _unbiased(independent: float) -> float:
+    """Return what the standard deviation about an estimated mean falls short by."""
+    return math.sqrt(independent / (independent - 1)) if independent > 2 else 1.0
+
+
+def _as_judged(quantity: str, train: Train, values: tuple[float, float, float], *, judge: bool) -> CalibrationCheck:
+    asked, got, tolerance = values
+    n = len(train.delays_ms)
+    if judge:
+        return judged(quantity, train.direction, asked=asked, got=got, tolerance=tolerance, n=n)
+    return shown(quantity, train.direction, asked=asked, got=got, n=n)
+
+
+def _order(train: Train, spread: Spread | None) -> list[CalibrationCheck]:
+    overtaken, n = train.overtaken_count(), len(train.delays_ms)
+    if spread is not None and spread.per_packet:
+        return [shown("reordering", train.direction, asked=None, got=overtaken, n=n)]
+    return [judged("reordering", train.direction, asked=0.0, got=overtaken, tolerance=0.0, n=n)]

@@ -1,0 +1,27 @@
+"""Loss, from trains that never fill the link.
+
+For: arrays in, checks out. Not for: drops of a full queue.
+"""
+
+import math
+from collections.abc import Sequence
+
+from resolab.calibration.asked import Loss
+from resolab.calibration.train import Train
+from resolab.calibration.verdict import judged, shown
+from resolab.records import CalibrationCheck, DirectionProfile
+
+STANDARD_ERRORS = 4.0
+
+
+def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationCheck:
+    """Judge the share lost of all trains of one direction together; a link without loss must lose nothing."""
+    direction = trains[0].direction
+    sent = sum(len(train.sent_ms) for train in trains)
+    got = sum(train.lost_count for train in trains) / sent
+    asked = Loss.of(way)
+    if way.trace_file is not None or way.cross_traffic is not None:
+        # The queue may have been full.
+        return shown("loss", direction, asked=asked.ratio, got=got, n=sent)
+    tolerance = STANDARD_ERRORS * math.sqrt(asked.variance_per_packet / sent)
+    return judged("loss", direction, asked=asked.ratio, got=got, tolerance=tolerance, n=sent)

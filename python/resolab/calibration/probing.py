@@ -1,0 +1,135 @@
+"""Which probes a direction gets, and how long they take.
+
+For: numbers from a profile and a time budget. Not for: sending them.
+"""
+
+import math
+from dataclasses import dataclass
+
+from resolab.calibration.asked import Loss, Queue, charged_bytes, serialisation_ms, usable_rate_bps
+from resolab.calibration.spread import Spread
+from resolab.records import DirectionProfile
+
+SMALL_PACKET_BYTES = 60
+SPARSE_INTERVAL_US = 2_500.0
+SPARSE_SHARE = 0.1
+"""Of the rate: so that probes do not wait for one another."""
+DENSE_INTERVAL_US = 250.0
+DENSE_SHARE = 0.6
+OVERLOAD = 1.3
+LARGEST_OVERLOAD = 3.0
+SATURATION_PACKETS_COUNT = 400
+SHORTEST_SATURATION_INTERVAL_US = 15.0
+SILENCE_MS = 500.0
+INTERVALS_WANTED = 25
+"""Independent values of the delay that a train should see."""
+
+SPARSE_PART, LONGEST_SPARSE_PART = 0.3, 0.6
+DENSE_PART, SATURATION_PART, TRANSFER_PART = 0.15, 0.17, 0.16
+WARM_UP_PART = 0.3
+WARM_UP_ROUND_TRIPS = 15
+"""Parts of the time budget, the last but one of the transfer's."""
+PACKETS_LIMIT = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrainPlan:
+    """A train to be sent."""
+
+    packets_count: int
+    packet_bytes: int
+    interval_us: float
+    silence_ms: int
+
+    @property
+    def duration_s(self) -> float:
+        """Until the last packet is sent."""
+        return self.packets_count * self.interval_us / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class TransferPlan:
+    """A transfer to be made."""
+
+    warm_up_ms: int
+    seconds: float
+
+    @property
+    def duration_s(self) -> float:
+        """Until it ends."""
+        return self.warm_up_ms / 1e3 + self.seconds
+
+
+def sparse_train(way: DirectionProfile, seconds: float) -> TrainPlan:
+    """Small packets far apart, for delay and order; longer where the delay varies slowly."""
+    spread = Spread.of(way)
+    duration_s = SPARSE_PART * seconds
+    if spread is not None and not spread.per_packet:
+        wanted_s = INTERVALS_WANTED * spread.interval_ms / 1e3
+        duration_s = min(LONGEST_SPARSE_PART * seconds, max(duration_s, wanted_s))
+    return _small(way, duration_s, SPARSE_INTERVAL_US, SPARSE_SHARE)
+
+
+def dense_train(way: DirectionProfile, seconds: float) -> TrainPlan | None:
+    """Many small packets, for loss; None where none is asked for."""
+    if Loss.of(way).ratio == 0.0:
+        return None
+    return _small(way, DENSE_PART * seconds, DENSE_INTERVAL_US, DENSE_SHARE)
+
+
+def saturation_train(way: DirectionProfile, mtu_bytes: int, seconds: float) -> TrainPlan | None:
+    """Packets faster than the link, so that the queue is full most of the time; None without a rate."""
+    rate_bps = usable_rate_bps(way)
+    if rate_bps is None:
+        return None
+    duration_s = SATURATION_PART * seconds
+    whole = rate_bps * OVERLOAD * duration_s / 8 / SATURATION_PACKETS_COUNT
+    packet_bytes = max(min(mtu_bytes, 200), min(mtu_bytes, int(whole)))
+    overload = _overload(way, packet_bytes, rate_bps, duration_s) / (1 - Loss.of(way).ratio)
+    interval_us = charged_bytes(way, packet_bytes) * 8e6 / (rate_bps * overload)
+    if interval_us < SHORTEST_SATURATION_INTERVAL_US:
+        return None
+    count = min(PACKETS_LIMIT, math.ceil(duration_s * 1e6 / interval_us))
+    return TrainPlan(max(count, 20), packet_bytes, interval_us, _silence_ms(way, packet_bytes))
+
+
+def transfer(way: DirectionProfile, back: DirectionProfile, seconds: float) -> TransferPlan:
+    """One TCP connection, counted after slow start."""
+    duration_s = TRANSFER_PART * seconds
+    round_trip_ms = way.one_way_delay_ms + back.one_way_delay_ms
+    warm_up_ms = max(WARM_UP_PART * duration_s * 1e3, WARM_UP_ROUND_TRIPS * round_trip_ms)
+    return TransferPlan(round(warm_up_ms), (1 - WARM_UP_PART) * duration_s)
+
+
+def drain_s(way: DirectionProfile) -> float:
+    """How long a link stays busy after somebody has filled it, its delay included."""
+    rate_bps = usable_rate_bps(way)
+    queue = Queue.of(way, 1)
+    waiting_s = queue.limit_bytes * 8 / rate_bps if queue and rate_bps else 0.0
+    return min(30.0, waiting_s) + _longest_delay_ms(way) / 1e3
+
+
+def _small(way: DirectionProfile, duration_s: float, interval_us: float, share: float) -> TrainPlan:
+    rate_bps = usable_rate_bps(way)
+    if rate_bps is not None:
+        interval_us = max(interval_us, charged_bytes(way, SMALL_PACKET_BYTES) * 8e6 / (rate_bps * share))
+    count = max(20, math.ceil(duration_s * 1e6 / interval_us))
+    return TrainPlan(count, SMALL_PACKET_BYTES, interval_us, _silence_ms(way, SMALL_PACKET_BYTES))
+
+
+def _overload(way: DirectionProfile, packet_bytes: int, rate_bps: float, duration_s: float) -> float:
+    """As much as fills the queue in a third of the time."""
+    queue = Queue.of(way, packet_bytes)
+    if queue is None:
+        return OVERLOAD
+    wanted = 1 + queue.limit_bytes * 8 / rate_bps / (duration_s / 3)
+    return min(LARGEST_OVERLOAD, max(OVERLOAD, wanted))
+
+
+def _longest_delay_ms(way: DirectionProfile) -> float:
+    spread = Spread.of(way)
+    return way.one_way_delay_ms if spread is None else spread.largest_ms()
+
+
+def _silence_ms(way: DirectionProfile, packet_bytes: int) -> int:
+    return round(SILENCE_MS + _longest_delay_ms(way) + 2 * serialisation_ms(way, packet_bytes))

@@ -1,0 +1,47 @@
+"""One quantity, asked against got.
+
+For: making checks and reading their verdicts. Not for: how a quantity is got.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from resolab.records import CalibrationCheck, CalibrationRecord, LinkDirection
+
+UNITS = {
+    "delay": "ms",
+    "delay_p99_error": "ms",
+    "jitter": "ms",
+    "reordering": "packets",
+    "loss": "ratio",
+    "rate": "bps",
+    "queue": "bytes",
+    "bulk": "bps",
+    "lateness_p99": "ms",
+    "device_drops": "packets",
+}
+"""Every quantity with its unit, in the order they are shown."""
+
+
+def judged(
+    quantity: str, direction: LinkDirection, *, asked: float, got: float, tolerance: float, n: int
+) -> CalibrationCheck:
+    """Pass if the difference is at most the tolerance."""
+    within = abs(got - asked) <= tolerance
+    return _check(quantity, direction, asked=asked, got=got, tolerance=tolerance, within=within, n=n)
+
+
+def shown(quantity: str, direction: LinkDirection, *, asked: float | None, got: float, n: int) -> CalibrationCheck:
+    """Show without a verdict."""
+    return _check(quantity, direction, asked=asked, got=got, tolerance=None, within=None, n=n)
+
+
+def all_within(records: Iterable[CalibrationRecord]) -> bool:
+    """Whether no check failed."""
+    return all(check.within is not False for record in records for check in record.checks)
+
+
+def _check(quantity: str, direction: LinkDirection, *, n: int, **values: Any) -> CalibrationCheck:
+    return CalibrationCheck(
+        quantity=quantity, direction=direction, unit=UNITS[quantity], observations_count=n, **values
+    )

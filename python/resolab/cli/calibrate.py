@@ -1,0 +1,181 @@
+"""`resolab calibrate`: profiles through the path, asked against got.
+
+For: joining calibration and store, and what a person sees of it. Not for: measuring or judging.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from resolab.calibration import ProfileFile, Settings, all_within, calibrate, duration_s, find_profiles
+from resolab.errors import ConfigurationError
+from resolab.plan import Corpus
+from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
+from resolab.store import append_calibration, dataset_folder, machine_errors
+
+EXIT_OUTSIDE = 1
+SHORTEST_S, LONGEST_S = 2.0, 600.0
+SCALES = {"bps": (1e-6, "Mbit/s"), "ratio": (100.0, "%"), "bytes": (1e-3, "kB")}
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Destinations:
+    """Where records go besides the screen."""
+
+    json: bool
+    output: Path | None
+    dataset: Path | None
+
+
+def run(
+    names: Sequence[str], *, seconds: float, seed: int, keep_awake: bool, backend: str | None, to: Destinations
+) -> int:
+    """Calibrate one profile after another; every record is kept as soon as it is there."""
+    if not SHORTEST_S <= seconds <= LONGEST_S:
+        raise ConfigurationError(f"--seconds {seconds:g} is outside {SHORTEST_S:g} to {LONGEST_S:g}")
+    profiles = find_profiles(names, Corpus.of_project())
+    if to.dataset is not None:
+        dataset_folder(to.dataset)
+    settings = Settings(
+        seconds=seconds, seed=seed, keep_awake=keep_awake, backend=PathBackend(backend) if backend else None
+    )
+    records = asyncio.run(_calibrate_all(profiles, settings, to))
+    return 0 if all_within(records) else EXIT_OUTSIDE
+
+
+async def _calibrate_all(
+    profiles: Sequence[ProfileFile], settings: Settings, to: Destinations
+) -> list[CalibrationRecord]:
+    progress = _Progress(len(profiles), duration_s(settings.seconds))
+    records = []
+    with _Sink(to) as sink, progress.console.status("") as status:
+        progress.begin()
+        for profile in profiles:
+
+            def show(phase: str, name: str = profile.name) -> None:
+                status.update(progress.line(name, phase))
+
+            record = await calibrate(profile, settings, show)
+            records.append(record)
+            sink.take(record)
+            progress.done(record)
+    return records
+
+
+class _Progress:
+    """What a person who waits is told, on standard error."""
+
+    def __init__(self, count: int, estimate_s: float) -> None:
+        self.console = Console(stderr=True)
+        self._count, self._done, self._estimate_s = count, 0, estimate_s
+        self._started_s = time.monotonic()
+
+    def begin(self) -> None:
+        """Say how long it will take."""
+        what = "1 profile" if self._count == 1 else f"{self._count} profiles"
+        self.console.print(f"calibrating {what}, about {_duration(self._count * self._estimate_s)}", highlight=False)
+
+    def line(self, name: str, phase: str) -> str:
+        """Say what is being done."""
+        return escape(f"{self._done + 1}/{self._count} {name}: {phase}, ETA {_duration(self._left_s())}")
+
+    def done(self, record: CalibrationRecord) -> None:
+        """Count one profile."""
+        self._done += 1
+        if not self.console.is_terminal and self._done < self._count:
+            verdict = "within" if all_within([record]) else "OUTSIDE"
+            left = _duration(self._left_s())
+            self.console.print(
+                f"{self._done}/{self._count} {record.profile.name}: {verdict}, ETA {left}", highlight=False
+            )
+
+    def _left_s(self) -> float:
+        elapsed_s = time.monotonic() - self._started_s
+        if not self._done:
+            return max(0.0, self._count * self._estimate_s - elapsed_s)
+        return (self._count - self._done) * elapsed_s / self._done
+
+
+class _Sink:
+    """Keeps records: on the screen, in a file, in a dataset."""
+
+    def __init__(self, to: Destinations) -> None:
+        self._to = to
+        self._console = Console(width=None if Console().is_terminal else 120)
+        self._stream: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        if self._to.output is not None:
+            with machine_errors(f"write {self._to.output}"):
+                self._stream = self._to.output.open("wb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def take(self, record: CalibrationRecord) -> None:
+        """Keep one."""
+        line = msgspec.json.encode(record)
+        if self._stream is not None:
+            with machine_errors(f"write {self._to.output}"):
+                self._stream.write(line + b"\n")
+                self._stream.flush()
+        if self._to.dataset is not None:
+            append_calibration(self._to.dataset, record)
+        if self._to.json:
+            print(line.decode(), flush=True)
+        else:
+            self._console.print(_table(record))
+
+
+def _table(record: CalibrationRecord) -> Table:
+    conditions = [record.backend.value, f"seed {record.seed}", f"load {record.load_average:.2f}"]
+    conditions += ["real-time"] if record.realtime_scheduling else ["no real-time scheduling"]
+    conditions += ["rootless"] if record.rootless else []
+    conditions += ["kept awake"] if record.keep_awake else []
+    verdict = "within tolerance" if all_within([record]) else "[red]OUTSIDE TOLERANCE[/red]"
+    title = f"{escape(record.profile.name)}: {verdict} ({', '.join(conditions)})"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in ("direction", "quantity", "unit"):
+        table.add_column(column)
+    for column in ("asked", "got", "error", "tolerance", "n"):
+        table.add_column(column, justify="right")
+    table.add_column("verdict")
+    for check in record.checks:
+        table.add_row(*_row(check))
+    return table
+
+
+def _row(check: CalibrationCheck) -> tuple[str, ...]:
+    scale, unit = SCALES.get(check.unit, (1.0, check.unit))
+
+    def number(value: float | None) -> str:
+        return "" if value is None else f"{value * scale:.{DIGITS}g}"
+
+    error = None if check.asked is None else check.got - check.asked
+    return (
+        check.direction.value,
+        check.quantity,
+        unit,
+        number(check.asked),
+        number(check.got),
+        "" if error is None else f"{error * scale:+.3g}",
+        "" if check.tolerance is None else f"{check.tolerance * scale:.3g}",
+        str(check.observations_count),
+        {True: "within", False: "[red]OUTSIDE[/red]", None: "not judged"}[check.within],
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

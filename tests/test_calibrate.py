@@ -1,0 +1,98 @@
+"""The path calibrated end to end: what is asked comes out, and what is not asked fails."""
+
+import asyncio
+import json
+
+import msgspec
+import pytest
+from lab import resolab
+
+from resolab import engine
+from resolab.calibration.probing import saturation_train
+from resolab.calibration.saturation import saturation_checks
+from resolab.calibration.train import Train
+from resolab.records import LinkDirection
+
+pytestmark = [pytest.mark.privileged, pytest.mark.slow]
+
+QUANTITIES = {"delay", "delay_p99_error", "reordering", "loss", "bulk", "lateness_p99", "device_drops"}
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory, privileged):
+    file = tmp_path_factory.mktemp("calibrate") / "records.jsonl"
+    ended = resolab("calibrate", "ideal", "dsl", "--seconds", "6", "--output", file)
+    return ended, [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_shipped_profiles_are_within_tolerance(calibrated):
+    ended, _ = calibrated
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "ideal: within tolerance" in ended.stdout
+    assert "calibrating 2 profiles, about" in ended.stderr
+
+
+def test_records_have_every_quantity_in_both_directions(calibrated):
+    _, (ideal, dsl) = calibrated
+    assert [one["profile"]["name"] for one in (ideal, dsl)] == ["ideal", "dsl"]
+    assert {check["quantity"] for check in ideal["checks"]} == QUANTITIES
+    assert {check["quantity"] for check in dsl["checks"]} == QUANTITIES | {"rate", "queue"}
+    for direction in ("up", "down"):
+        (rate,) = [one for one in dsl["checks"] if (one["quantity"], one["direction"]) == ("rate", direction)]
+        assert rate["within"] is True
+        assert rate["asked"] == dsl["profile"][direction]["rate_bps"]
+
+
+def profile_file(folder, rate_bps):
+    file = folder / "mine.toml"
+    file.write_text(
+        f'name = "mine"\nsource = "a test"\n[up]\none_way_delay_ms = 1\nrate_bps = {rate_bps}\n'
+        "queue_bytes = 15_000\n[down]\none_way_delay_ms = 1\n"
+    )
+    return file
+
+
+async def saturate(file):
+    """A train through a path in force, and the direction's profile."""
+    path = await engine.Path.start(file, seed=1, keep_awake=False, on_record=lambda _record: None)
+    try:
+        way = path.ready.profile.up
+        plan = saturation_train(way, 1500, 10)
+        record = await engine.send_train(
+            path.ready.pid, LinkDirection.UP, packets_count=plan.packets_count, packet_bytes=plan.packet_bytes,
+            interval_us=plan.interval_us, silence_ms=plan.silence_ms,
+        )  # fmt: skip
+    finally:
+        await path.close()
+    return Train.of(record), way
+
+
+def test_a_rate_one_percent_off_the_one_in_force_fails(tmp_path, privileged):
+    train, way = asyncio.run(saturate(profile_file(tmp_path, 5_000_000)))
+    assert [check.within for check in saturation_checks(train, way)] == [True, True]
+    other = msgspec.structs.replace(way, rate_bps=way.rate_bps * 1.01)
+    (rate, _) = saturation_checks(train, other)
+    assert rate.within is False
+    assert rate.got == pytest.approx(5e6, rel=1e-3)
+
+
+def test_records_for_machines_are_lines_and_carry_the_profile_file(tmp_path, privileged):
+    ended = resolab("calibrate", profile_file(tmp_path, 2_000_000), "--seconds", "4", "--json", "--no-keep-awake")
+    assert ended.returncode == 0, ended.stderr
+    (record,) = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert (record["record"], record["profile"]["name"]) == ("calibration", "mine")
+    assert (record["keep_awake"], record["backend"]) == (False, "tun")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("dls",), "dls"),
+        (("dsl", "--seconds", "0.1"), "--seconds"),
+        (("dsl", "--dataset", "/nowhere"), "manifest.json"),
+    ],
+)
+def test_mistakes_are_named(arguments, word):
+    ended = resolab("calibrate", *arguments)
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert word in ended.stderr
