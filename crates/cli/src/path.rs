@@ -6,7 +6,7 @@ use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
     CLIENT_ADDRESS, Host, SERVER_ADDRESS, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
 };
-use resolab_link::path::{Devices, Grants, Path, PathError};
+use resolab_link::path::{Backend, Devices, Grants, Path, PathError};
 use resolab_link::profile;
 use resolab_link::window::Window;
 use resolab_link::{clock, schedule};
@@ -39,6 +39,31 @@ pub struct Arguments {
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
+    /// What moves packets: TUN devices, or packet sockets with the kernel's arrival stamps.
+    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
+    backend: BackendName,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum BackendName {
+    Tun,
+    Packet,
+}
+
+impl BackendName {
+    fn in_link(self) -> Backend {
+        match self {
+            Self::Tun => Backend::Tun,
+            Self::Packet => Backend::Packet,
+        }
+    }
+
+    fn in_records(self) -> PathBackend {
+        match self {
+            Self::Tun => PathBackend::Tun,
+            Self::Packet => PathBackend::Packet,
+        }
+    }
 }
 
 /// Run until standard input ends or a signal comes.
@@ -48,12 +73,13 @@ pub fn run(arguments: Arguments) -> ExitCode {
         seed,
         keep_awake,
         mtu,
+        backend,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
-    let path = match Path::open(&profile, seed) {
+    let path = match Path::open(&profile, seed, backend.in_link()) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };
@@ -65,7 +91,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
-        backend: PathBackend::Tun,
+        backend: backend.in_records(),
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
@@ -80,9 +106,10 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 fn exit_code(error: &PathError) -> u8 {
     match error {
-        PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
-            output::EXIT_MACHINE
-        }
+        PathError::Namespaces(_)
+        | PathError::Tun(..)
+        | PathError::Packet(_)
+        | PathError::Network { .. } => output::EXIT_MACHINE,
         PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
     }
 }
@@ -231,17 +258,30 @@ impl Controller {
             }
             Ok(PathCommand::SetProfile {
                 id, profile, seed, ..
-            }) => match profile::complete(*profile) {
+            }) => match self.check(*profile) {
                 Ok(profile) => {
                     self.change(profile, seed)?;
                     write_done(id, None)
                 }
-                Err(error) => write_done(id, Some(format!("failed to {error}"))),
+                Err(error) => write_done(id, Some(error)),
             },
             Err(error) => write_done(
                 id_of(line),
                 Some(format!("failed to understand the command: {error}")),
             ),
+        }
+    }
+
+    /// The profile complete, or why it cannot be put in force.
+    fn check(&self, profile: LinkProfile) -> Result<LinkProfile, String> {
+        let profile = profile::complete(profile).map_err(|error| format!("failed to {error}"))?;
+        let limit_bytes = self.devices.largest_mtu_bytes;
+        match profile.mtu_bytes {
+            Some(mtu_bytes) if mtu_bytes > limit_bytes => Err(format!(
+                "failed to set mtu_bytes = {mtu_bytes}: this path's devices take at most \
+                 {limit_bytes}; start it with --mtu {mtu_bytes}"
+            )),
+            _ => Ok(profile),
         }
     }
 

@@ -1,11 +1,12 @@
-//! The ferry: one thread that reads packets from the two hosts' TUN devices, asks the model what
+//! The ferry: one thread that reads packets from the two hosts' devices, asks the model what
 //! becomes of them, and writes them to the other host when they are due. It sleeps on an absolute
 //! timer (no busy waiting) and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
 use crate::clock::monotonic_ns;
+use crate::device::Device;
 use crate::far::FarServers;
-use crate::hosts::Host;
+use crate::hosts::{HOSTS, Host};
 use crate::lane::Lane;
 use crate::model::DirectionModel;
 use crate::trace::{TraceError, Traces};
@@ -18,15 +19,12 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use resolab_record::LinkProfile;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
 /// Packets read from one device before the other gets its turn.
 const BATCH_COUNT: usize = 64;
-/// The largest IP packet.
-const BUFFER_BYTES: usize = 65_536;
 
 /// The instrument broke; messages read after "failed to".
 #[derive(Debug, Error)]
@@ -111,8 +109,8 @@ const SIGNAL: u64 = 4;
 /// The ferry, to be run on the thread that was made punctual.
 #[derive(Debug)]
 pub struct Ferry {
-    client_device: OwnedFd,
-    server_device: OwnedFd,
+    client_device: Device,
+    server_device: Device,
     up: Lane,
     down: Lane,
     window: Box<Window>,
@@ -123,7 +121,6 @@ pub struct Ferry {
     wake: Arc<EventFd>,
     requests: Receiver<Request>,
     replies: Sender<Reply>,
-    buffer: Box<[u8]>,
 }
 
 /// The signals that end a path in good order; to be blocked before any thread or child is made.
@@ -136,8 +133,8 @@ pub fn ending_signals() -> SigSet {
 impl Ferry {
     /// Between two devices, by a complete profile.
     pub fn new(
-        client_device: OwnedFd,
-        server_device: OwnedFd,
+        client_device: Device,
+        server_device: Device,
         profile: &LinkProfile,
         seed: u64,
     ) -> Result<(Self, FerryControl), FerryError> {
@@ -169,7 +166,6 @@ impl Ferry {
             wake: Arc::clone(&wake),
             requests,
             replies,
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         };
         ferry.watch()?;
         Ok((
@@ -220,9 +216,9 @@ impl Ferry {
     fn deliver_due(&mut self, now_ns: u64) {
         let now_ns = self
             .up
-            .deliver_due(now_ns, self.server_device.as_fd(), &mut self.window.up);
+            .deliver_due(now_ns, &mut self.server_device, &mut self.window.up);
         self.down
-            .deliver_due(now_ns, self.client_device.as_fd(), &mut self.window.down);
+            .deliver_due(now_ns, &mut self.client_device, &mut self.window.down);
     }
 
     fn next_due_ns(&self) -> Option<u64> {
@@ -261,22 +257,17 @@ impl Ferry {
     fn drain(&mut self, host: Host) -> Result<(), FerryError> {
         for _ in 0..BATCH_COUNT {
             let device = match host {
-                Host::Client => &self.client_device,
-                Host::Server => &self.server_device,
+                Host::Client => &mut self.client_device,
+                Host::Server => &mut self.server_device,
             };
-            let length = match nix::unistd::read(device, &mut self.buffer) {
-                Ok(length) => length,
-                Err(Errno::EAGAIN) => break,
-                Err(Errno::EINTR) => continue,
-                Err(error) => {
-                    return Err(FerryError::Device {
-                        host: host.name(),
-                        error,
-                    });
-                }
+            let received = device.receive().map_err(|error| FerryError::Device {
+                host: host.name(),
+                error,
+            })?;
+            let Some(arrival) = received else {
+                break;
             };
-            let now_ns = monotonic_ns();
-            let packet = &self.buffer[..length];
+            let (now_ns, packet) = (arrival.at_ns, arrival.packet);
             self.window.tap.count(host, now_ns, packet);
             let lane = match host {
                 Host::Client => &mut self.up,
@@ -319,6 +310,15 @@ impl Ferry {
 
     fn begin_window(&mut self, mut fresh: Box<Window>, at_ns: u64) -> Box<Window> {
         fresh.started_ns = at_ns;
+        for host in HOSTS {
+            let device = match host {
+                Host::Client => &mut self.client_device,
+                Host::Server => &mut self.server_device,
+            };
+            // A socket that cannot be asked has an error that ends the ferry when it is read.
+            let drops_count = device.new_drops_count().unwrap_or(0);
+            self.window.counts_mut(host).dropped_by_device(drops_count);
+        }
         std::mem::replace(&mut self.window, fresh)
     }
 }

@@ -1,13 +1,13 @@
-//! One direction of the ferry: packets under way from one TUN device to the other, delivered at
+//! One direction of the ferry: packets under way from one device to the other, delivered at
 //! the times the model gave them and in the order of those times. Not for: waiting (that is `ferry`).
 
 use crate::clock::monotonic_ns;
+use crate::device::Device;
 use crate::hosts::Host;
 use crate::model::{DirectionModel, Fate};
 use crate::packet;
 use crate::window::DirectionCounts;
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// Bytes under way at most, so that a flood into a link without a rate cannot use up memory; what
 /// exceeds it counts as lost by the device.
@@ -111,7 +111,7 @@ impl Lane {
     pub fn deliver_due(
         &mut self,
         mut now_ns: u64,
-        device: BorrowedFd<'_>,
+        device: &mut Device,
         counts: &mut DirectionCounts,
     ) -> u64 {
         self.settle(now_ns, counts);
@@ -123,10 +123,10 @@ impl Lane {
             let Some(cargo) = self.under_way.pop_front() else {
                 break;
             };
-            let written = nix::unistd::write(device.as_fd(), &cargo.packet);
+            let written = device.send(&cargo.packet);
             now_ns = monotonic_ns();
             match written {
-                Ok(_) => counts.delivered(cargo.packet.len(), now_ns - cargo.due_ns),
+                Ok(()) => counts.delivered(cargo.packet.len(), now_ns - cargo.due_ns),
                 Err(_) => counts.dropped_by_device(1),
             }
             self.unload(cargo.packet);
@@ -171,6 +171,7 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::TunDevice;
     use crate::far::FarServers;
     use crate::hosts::{CLIENT_ADDRESS, SERVER_ADDRESS};
     use nix::unistd::{pipe, read};
@@ -185,9 +186,10 @@ mod tests {
             lane.load(due_ns, packet);
         }
         let (reader, writer) = pipe().unwrap();
+        let mut device = Device::Tun(TunDevice::new(writer));
         let mut counts = DirectionCounts::default();
-        lane.deliver_due(8, writer.as_fd(), &mut counts);
-        drop(writer);
+        lane.deliver_due(8, &mut device, &mut counts);
+        drop(device);
         let mut delivered = [0; 8];
         let length = read(&reader, &mut delivered).unwrap();
         assert_eq!(delivered[..length], [1, 2, 3, 4, 5]);
@@ -227,15 +229,16 @@ mod tests {
         let mut lane = Lane::new(DirectionModel::new(&profile, "up", 1));
         let mut counts = DirectionCounts::default();
         let (reader, writer) = pipe().unwrap();
+        let mut device = Device::Tun(TunDevice::new(writer));
         // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
         for byte in 1..=4 {
             lane.take(0, Host::Client, &[byte; 1_000], &mut counts);
         }
         assert_eq!(lane.next_due_ns(), Some(666_666_666));
         for now_ms in (0..3_000).step_by(100) {
-            lane.deliver_due(now_ms * 1_000_000, writer.as_fd(), &mut counts);
+            lane.deliver_due(now_ms * 1_000_000, &mut device, &mut counts);
         }
-        drop(writer);
+        drop(device);
         let mut delivered = [0; 8_192];
         assert_eq!(read(&reader, &mut delivered).unwrap(), 3_000);
         assert_eq!(

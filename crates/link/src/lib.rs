@@ -7,7 +7,7 @@
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
-//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
+//! ([`namespace`], [`tun`] or [`packet_device`], [`netlink`], [`anchor`]); [`ferry`] carries packets by the model and
 //! writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
 //! host of a path that stands.
 
@@ -17,12 +17,14 @@ pub mod clock;
 pub mod codel;
 pub mod cross_traffic;
 pub mod delay;
+pub mod device;
 pub mod droptail;
 pub mod enter;
 pub mod far;
 pub mod ferry;
 pub mod histogram;
 pub mod hosts;
+mod interface;
 pub mod jitter;
 mod lane;
 pub mod link_rate;
@@ -31,6 +33,7 @@ pub mod model;
 pub mod namespace;
 pub mod netlink;
 mod packet;
+pub mod packet_device;
 pub mod path;
 pub mod profile;
 mod profile_check;

@@ -3,12 +3,14 @@
 //! Not for: the command line or records on standard output.
 
 use crate::anchor::{drop_anchor, weigh_anchor};
+use crate::device::{self, TunDevice};
 use crate::ferry::{Ferry, FerryControl, FerryError, ending_signals};
 use crate::hosts::{
     DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH,
 };
 use crate::namespace::{self, RefusedSetting};
 use crate::netlink::{Netlink, RouteKind};
+use crate::packet_device::far_side::{FarSide, FarSideError};
 use crate::profile::DEFAULT_MTU_BYTES;
 use crate::{schedule, tun};
 use nix::errno::Errno;
@@ -17,7 +19,6 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::Pid;
 use resolab_record::LinkProfile;
 use std::net::Ipv4Addr;
-use std::os::fd::OwnedFd;
 use thiserror::Error;
 
 /// Transmit queue of the devices, in packets. The default of 500 drops packets before we read them
@@ -37,6 +38,9 @@ pub enum PathError {
     /// No TUN device.
     #[error("open {file}: {0}; {1}", file = tun::DEVICE_FILE)]
     Tun(Errno, &'static str),
+    /// No packet device.
+    #[error(transparent)]
+    Packet(#[from] FarSideError),
     /// A network setting was refused.
     #[error("set up the {host} host ({step}): {error}")]
     Network {
@@ -53,6 +57,50 @@ pub enum PathError {
     /// The ferry.
     #[error(transparent)]
     Ferry(#[from] FerryError),
+}
+
+/// What joins a host to the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// A TUN device.
+    Tun,
+    /// A virtual Ethernet pair and a packet socket.
+    Packet,
+}
+
+/// Makes the hosts' devices.
+enum DeviceMaker {
+    Tun,
+    Packet(FarSide),
+}
+
+impl DeviceMaker {
+    fn new(backend: Backend, mtu_bytes: u32) -> Result<Self, PathError> {
+        Ok(match backend {
+            Backend::Tun => Self::Tun,
+            Backend::Packet => Self::Packet(FarSide::enter(mtu_bytes as usize)?),
+        })
+    }
+
+    /// In the network namespace this thread is in.
+    fn make(&mut self, host: Host) -> Result<device::Device, PathError> {
+        Ok(match self {
+            Self::Tun => {
+                let descriptor = tun::create(DEVICE_NAME).map_err(tun_error)?;
+                device::Device::Tun(TunDevice::new(descriptor))
+            }
+            Self::Packet(far_side) => device::Device::Packet(far_side.make_device(host)?),
+        })
+    }
+
+    fn largest_mtu_bytes(&self) -> u32 {
+        match self {
+            Self::Tun => u32::MAX,
+            Self::Packet(far_side) => far_side
+                .largest_packet_bytes()
+                .map_or(0, |bytes| bytes as u32),
+        }
+    }
 }
 
 /// A path that stands. The ferry still has to be run, on the thread that made it.
@@ -96,6 +144,8 @@ pub struct Grants {
 pub struct Devices {
     client: Device,
     server: Device,
+    /// The largest MTU they can be given.
+    pub largest_mtu_bytes: u32,
 }
 
 #[derive(Debug)]
@@ -109,17 +159,23 @@ struct Device {
 impl Path {
     /// Make the hosts and the link by a complete profile. The process must have one thread only;
     /// that thread is given real-time scheduling where possible.
-    pub fn open(profile: &LinkProfile, seed: u64) -> Result<Self, PathError> {
+    pub fn open(profile: &LinkProfile, seed: u64, backend: Backend) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
         let realtime_scheduling = schedule::make_punctual();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
-        let (client_tun, client) = make_host(Host::Client, mtu_bytes, &mut anchors)?;
-        let (server_tun, server) = make_host(Host::Server, mtu_bytes, &mut anchors)?;
-        let devices = Devices { client, server };
-        let (ferry, control) = Ferry::new(client_tun, server_tun, profile, seed)?;
+        let mut maker = DeviceMaker::new(backend, mtu_bytes)?;
+        let largest_mtu_bytes = maker.largest_mtu_bytes();
+        let (client_end, client) = make_host(Host::Client, mtu_bytes, &mut maker, &mut anchors)?;
+        let (server_end, server) = make_host(Host::Server, mtu_bytes, &mut maker, &mut anchors)?;
+        let devices = Devices {
+            client,
+            server,
+            largest_mtu_bytes,
+        };
+        let (ferry, control) = Ferry::new(client_end, server_end, profile, seed)?;
         let refused_settings = devices.client.refused_settings.clone();
         let grants = Grants {
             realtime_scheduling,
@@ -173,16 +229,17 @@ impl Devices {
 fn make_host(
     host: Host,
     mtu_bytes: u32,
+    maker: &mut DeviceMaker,
     anchors: &mut Anchors,
-) -> Result<(OwnedFd, Device), PathError> {
+) -> Result<(device::Device, Device), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
     let refused_settings = namespace::configure_network();
-    let tun = tun::create(DEVICE_NAME).map_err(tun_error)?;
+    let end = maker.make(host)?;
     let device = make_device(host, mtu_bytes, refused_settings)?;
     anchors
         .0
         .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
-    Ok((tun, device))
+    Ok((end, device))
 }
 
 fn make_device(

@@ -1,6 +1,7 @@
 //! Opening a TUN device: whole IP packets, no header before them, no offload, so that what is read
 //! is what would be on the wire, one packet at a time. Not for: addresses and routes.
 
+use crate::interface::name_field;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
@@ -28,13 +29,7 @@ pub fn create(name: &str) -> Result<OwnedFd, Errno> {
 }
 
 fn interface_request(name: &str) -> Result<libc::ifreq, Errno> {
-    let mut ifr_name = [0; libc::IFNAMSIZ];
-    if name.len() >= ifr_name.len() {
-        return Err(Errno::ENAMETOOLONG);
-    }
-    for (slot, byte) in ifr_name.iter_mut().zip(name.bytes()) {
-        *slot = byte as libc::c_char;
-    }
+    let ifr_name = name_field(name)?;
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_flags: flags };
     Ok(libc::ifreq { ifr_name, ifr_ifru })

@@ -14,7 +14,7 @@ use resolab_record::{
 };
 use std::io::{BufRead, BufReader, Write};
 use std::net::UdpSocket;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,8 +46,27 @@ impl Lab {
 
     /// As `open`, with more options for the program.
     pub fn open_with(up: &str, down: &str, options: &[&str]) -> Option<Self> {
+        Self::start(Command::new(PROGRAM), up, down, options)
+    }
+
+    /// As `open_with`, by the user with this id, who can read `program`.
+    pub fn open_as_user(
+        user: &str,
+        program: &Path,
+        up: &str,
+        down: &str,
+        options: &[&str],
+    ) -> Option<Self> {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", user, "--regid", user, "--clear-groups"])
+            .arg(program);
+        Self::start(command, up, down, options)
+    }
+
+    fn start(mut program: Command, up: &str, down: &str, options: &[&str]) -> Option<Self> {
         let file = profile_file(up, down);
-        let mut process = Command::new(PROGRAM)
+        let mut process = program
             .args(["path", "--seed", "7", "--profile"])
             .arg(&file)
             .args(options)
