@@ -2,7 +2,8 @@
 //! the sender's clock and the receiving kernel's time stamp, and rate error over a long train.
 //! Not a pass-or-fail test, hence ignored: run it by hand, in release mode, and read the table.
 //!
-//! `cargo test --release -p resolab-cli --test path_accuracy -- --ignored --nocapture`
+//! `cargo test --release -p resolab-cli --test path_accuracy -- --ignored --nocapture --test-threads=1`
+//! (`RESOLAB_TEST_BACKEND=packet` before it measures that back end)
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 mod lab;

@@ -70,6 +70,7 @@ impl Lab {
             .args(["path", "--seed", "7", "--profile"])
             .arg(&file)
             .args(options)
+            .args(backend_options(options))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -222,6 +223,14 @@ impl Drop for Lab {
 pub fn skip(reason: &str) {
     let test = std::thread::current().name().unwrap_or("?").to_owned();
     let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: {reason}");
+}
+
+/// The back end that `RESOLAB_TEST_BACKEND` names, for tests that do not ask for one themselves.
+fn backend_options(options: &[&str]) -> Vec<String> {
+    match std::env::var("RESOLAB_TEST_BACKEND") {
+        Ok(backend) if !options.contains(&"--backend") => vec!["--backend".to_owned(), backend],
+        _ => Vec::new(),
+    }
 }
 
 fn profile_file(up: &str, down: &str) -> PathBuf {

@@ -1,26 +1,30 @@
 //! The rtnetlink requests for a pair of virtual Ethernet devices (veth(4)) between two network
 //! namespaces. Not for: what devices of any kind need.
 
-use super::{HEADER_BYTES, Message, Netlink, ifinfo};
+use super::{Message, Netlink, ifinfo};
 use nix::errno::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// linux/veth.h.
 const VETH_INFO_PEER: u16 = 1;
-/// Position of the index in `struct ifinfomsg`.
-const INDEX_OFFSET: usize = HEADER_BYTES + 4;
 
 /// One end of a pair.
 #[derive(Debug, Clone, Copy)]
 pub struct VethEnd<'a> {
     /// Its device's name.
     pub name: &'a str,
+    /// Its device's index in its namespace.
+    pub index: u32,
     /// Its hardware address.
     pub hardware_address: [u8; 6],
 }
 
 impl Netlink {
-    /// Make a pair of devices: `near` in this socket's namespace, `far`, with this MTU, in another.
+    /// Make a pair of devices: `near` in this socket's namespace, which sends without asking who has
+    /// an address (no ARP, no neighbour discovery), and `far`, with this MTU, in another.
+    ///
+    /// Their indices should differ: if they are equal, the kernel takes up to a second to call the
+    /// devices running, and a browser started before that finds its network changed under it.
     pub fn add_veth(
         &mut self,
         near: VethEnd<'_>,
@@ -28,7 +32,7 @@ impl Netlink {
         far_mtu_bytes: u32,
         far_namespace: BorrowedFd<'_>,
     ) -> Result<(), Errno> {
-        let mut peer = ifinfo(0, 0, 0);
+        let mut peer = ifinfo(far.index, 0, 0);
         append_end(&mut peer, far);
         append(&mut peer, libc::IFLA_MTU, &far_mtu_bytes.to_ne_bytes());
         let namespace = far_namespace.as_raw_fd().to_ne_bytes();
@@ -38,29 +42,12 @@ impl Netlink {
         let mut info = Vec::new();
         append(&mut info, libc::IFLA_INFO_KIND, b"veth");
         append(&mut info, libc::IFLA_INFO_DATA, &data);
-        let mut body = ifinfo(0, 0, 0);
+        let no_questions = libc::IFF_NOARP as u32;
+        let mut body = ifinfo(near.index, no_questions, no_questions);
         append_end(&mut body, near);
         append(&mut body, libc::IFLA_LINKINFO, &info);
         let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
         self.acknowledged(&Message::new(libc::RTM_NEWLINK, flags).body(&body))
-    }
-
-    /// Let a device send without asking who has an address (no ARP, no neighbour discovery).
-    pub fn stop_address_resolution(&mut self, device: u32) -> Result<(), Errno> {
-        let flag = libc::IFF_NOARP as u32;
-        self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, flag, flag)))
-    }
-
-    /// The index of a device of this socket's namespace.
-    pub fn device_index(&mut self, name: &str) -> Result<u32, Errno> {
-        let mut body = ifinfo(0, 0, 0);
-        append(&mut body, libc::IFLA_IFNAME, &terminated(name));
-        self.send(&Message::new(libc::RTM_GETLINK, 0).body(&body))?;
-        let reply = self.receive()?;
-        let index = reply
-            .get(INDEX_OFFSET..INDEX_OFFSET + 4)
-            .ok_or(Errno::EBADMSG)?;
-        Ok(index.try_into().map_or(0, u32::from_ne_bytes))
     }
 }
 
@@ -94,14 +81,5 @@ mod tests {
         append(&mut outer, 2, &inner);
         assert_eq!(outer[..2], 12_u16.to_ne_bytes());
         assert_eq!(outer[4..], inner);
-    }
-
-    /// Needs no privilege: everybody may ask about the loopback device.
-    #[test]
-    fn a_device_is_found_by_its_name() {
-        let mut netlink = Netlink::open().unwrap();
-        let loopback = nix::net::if_::if_nametoindex("lo").unwrap();
-        assert_eq!(netlink.device_index("lo"), Ok(loopback));
-        assert_eq!(netlink.device_index("nothing0"), Err(Errno::ENODEV));
     }
 }

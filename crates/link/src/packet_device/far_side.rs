@@ -19,6 +19,8 @@ use thiserror::Error;
 
 /// Lets any host's MTU through; the hosts' own ends have the profile's.
 const FAR_MTU_BYTES: u32 = 65_535;
+/// The first after the loopback device's, as a TUN device's is.
+const NEAR_INDEX: u32 = 2;
 /// The path sends nothing of its own there; reports and solicitations would only be noise.
 const DISABLE_IPV6_FILE: &str = "/proc/sys/net/ipv6/conf/default/disable_ipv6";
 
@@ -112,8 +114,7 @@ impl FarSide {
             .map_err(failed(Step::Pair))?;
         turn_host_offloads_off().map_err(failed(Step::Offloads))?;
         offloads::turn_off(socket.as_fd(), host.name()).map_err(failed(Step::Offloads))?;
-        let far = self.netlink.device_index(host.name());
-        let far = far.map_err(failed(Step::Rest))?;
+        let far = far_index(host);
         self.netlink.set_up(far).map_err(failed(Step::Rest))?;
         socket::bind(&socket, far).map_err(failed(Step::Rest))?;
         Ok(PacketDevice {
@@ -132,19 +133,26 @@ impl FarSide {
         rings.map(Ring::largest_packet_bytes).min()
     }
 
-    fn make_pair(&mut self, host: Host, addresses: Addresses) -> Result<(), Errno> {
+    fn make_pair(&self, host: Host, addresses: Addresses) -> Result<(), Errno> {
         let near = VethEnd {
             name: DEVICE_NAME,
+            index: NEAR_INDEX,
             hardware_address: addresses.host,
         };
         let far = VethEnd {
             name: host.name(),
+            index: far_index(host),
             hardware_address: addresses.far,
         };
-        let mut netlink = Netlink::open()?;
-        netlink.add_veth(near, far, FAR_MTU_BYTES, self.namespace.as_fd())?;
-        let device = netlink.device_index(DEVICE_NAME)?;
-        netlink.stop_address_resolution(device)
+        let namespace = self.namespace.as_fd();
+        Netlink::open()?.add_veth(near, far, FAR_MTU_BYTES, namespace)
+    }
+}
+
+fn far_index(host: Host) -> u32 {
+    match host {
+        Host::Client => NEAR_INDEX + 1,
+        Host::Server => NEAR_INDEX + 2,
     }
 }
 
