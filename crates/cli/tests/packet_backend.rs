@@ -221,6 +221,8 @@ fn tcp_and_segmented_udp_are_real_packets_both_ways() {
         .args(["exchange", "10.77.1.7", "4001"])
         .output()
         .unwrap();
+    // Still waiting if the client failed.
+    let _ = server.kill();
     let _ = server.wait();
     let said = String::from_utf8_lossy(&client.stdout);
     assert_eq!(said.trim(), "tcp 8000000 udp 40", "{client:?}");

@@ -47,7 +47,7 @@ def serve(address: str, port: int) -> None:
 
 
 def exchange(address: str, port: int) -> None:
-    connection = socket.create_connection((address, port), timeout=20)
+    connection = socket.create_connection((address, port), timeout=5)
     send_all(connection)
     received = receive_all(connection)
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
