@@ -1,6 +1,9 @@
-"""Bulk transfers through a path, for tests: TCP both ways, and UDP datagrams that the kernel cuts
-out of one large write (UDP_SEGMENT). Says what arrived; bytes that do not arrive as they were sent
-end it."""
+# ruff: noqa: INP001, T201
+"""Bulk transfers through a path, for tests of it.
+
+TCP both ways, and UDP datagrams that the kernel cuts out of one large write (UDP_SEGMENT). Says what
+arrived; bytes that do not arrive as they were sent end it.
+"""
 
 import socket
 import sys
@@ -14,11 +17,13 @@ UDP_SEGMENT = 103
 
 
 def send_all(connection: socket.socket) -> None:
+    """Send the whole transfer."""
     for _ in range(TCP_BYTES // len(CHUNK)):
         connection.sendall(CHUNK)
 
 
 def receive_all(connection: socket.socket) -> int:
+    """Receive the whole transfer and compare it; how many bytes came."""
     received = 0
     while received < TCP_BYTES:
         part = connection.recv(1 << 18)
@@ -31,6 +36,7 @@ def receive_all(connection: socket.socket) -> int:
 
 
 def serve(address: str, port: int) -> None:
+    """Receive, send back, and confirm the datagrams."""
     with socket.create_server((address, port)) as listener:
         datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         datagrams.bind((address, port))
@@ -47,6 +53,7 @@ def serve(address: str, port: int) -> None:
 
 
 def exchange(address: str, port: int) -> None:
+    """Send, receive, send datagrams, and say what arrived."""
     connection = socket.create_connection((address, port), timeout=5)
     send_all(connection)
     received = receive_all(connection)

@@ -14,6 +14,7 @@ const READINGS_COUNT: usize = 3;
 
 /// The wall clock read between two readings of the link's.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_field_names, reason = "the unit is part of every name")]
 pub struct Reading {
     before_ns: u64,
     wall_ns: u64,
@@ -38,6 +39,7 @@ fn wall_ns() -> u64 {
 
 /// Turns stamps into arrivals.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_field_names, reason = "the unit is part of every name")]
 pub struct StampClock {
     /// Wall clock minus the link's, modulo 2^64.
     offset_ns: u64,
