@@ -8,7 +8,7 @@ use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
-use resolab_link::path::{Devices, Grants, Path, PathError, Wishes};
+use resolab_link::path::{Backend, Devices, Grants, Path, PathError, Wishes};
 use resolab_link::profile;
 use resolab_link::window::Window;
 use resolab_link::{clock, schedule};
@@ -53,9 +53,34 @@ pub struct Arguments {
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
+    /// What moves packets: TUN devices, or packet sockets with the kernel's arrival stamps.
+    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
+    backend: BackendName,
     /// Write every packet into this pcapng file, which must not exist, from the start.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum BackendName {
+    Tun,
+    Packet,
+}
+
+impl BackendName {
+    fn in_link(self) -> Backend {
+        match self {
+            Self::Tun => Backend::Tun,
+            Self::Packet => Backend::Packet,
+        }
+    }
+
+    fn in_records(self) -> PathBackend {
+        match self {
+            Self::Tun => PathBackend::Tun,
+            Self::Packet => PathBackend::Packet,
+        }
+    }
 }
 
 /// Run until standard input ends or a signal comes.
@@ -68,6 +93,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         no_offloads,
         hold_schedule,
         mtu,
+        backend,
         pcap,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
@@ -75,6 +101,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
     let wishes = Wishes {
+        backend: backend.in_link(),
         ipv6,
         offloads: !no_offloads,
     };
@@ -98,7 +125,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
         ipv6,
-        backend: PathBackend::Tun,
+        backend: backend.in_records(),
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
@@ -113,9 +140,10 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 fn exit_code(error: &PathError) -> u8 {
     match error {
-        PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
-            output::EXIT_MACHINE
-        }
+        PathError::Namespaces(_)
+        | PathError::Tun(..)
+        | PathError::Packet(_)
+        | PathError::Network { .. } => output::EXIT_MACHINE,
         PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
     }
 }
@@ -298,17 +326,30 @@ impl Controller {
                 profile,
                 seed,
                 hold_schedule,
-            }) => match profile::complete(*profile) {
+            }) => match self.check(*profile) {
                 Ok(profile) => {
                     self.change(profile, seed, !hold_schedule)?;
                     write_done(id, None)
                 }
-                Err(error) => write_done(id, Some(format!("failed to {error}"))),
+                Err(error) => write_done(id, Some(error)),
             },
             Err(error) => write_done(
                 id_of(line),
                 Some(format!("failed to understand the command: {error}")),
             ),
+        }
+    }
+
+    /// The profile complete, or why it cannot be put in force.
+    fn check(&self, profile: LinkProfile) -> Result<LinkProfile, String> {
+        let profile = profile::complete(profile).map_err(|error| format!("failed to {error}"))?;
+        let limit_bytes = self.devices.largest_mtu_bytes;
+        match profile.mtu_bytes {
+            Some(mtu_bytes) if mtu_bytes > limit_bytes => Err(format!(
+                "failed to set mtu_bytes = {mtu_bytes}: this path's devices take at most \
+                 {limit_bytes}; start it with --mtu {mtu_bytes}"
+            )),
+            _ => Ok(profile),
         }
     }
 
