@@ -2,6 +2,7 @@
 //! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
 use crate::output;
+use resolab_link::capture::{Capture, CaptureReport};
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
@@ -16,6 +17,7 @@ use resolab_record::{
     ProfileChangedRecord, Record,
 };
 use std::io::{self, BufRead};
+use std::path::{Path as FilePath, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -51,6 +53,9 @@ pub struct Arguments {
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
+    /// Write every packet into this pcapng file, which must not exist, from the start.
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
 }
 
 /// Run until standard input ends or a signal comes.
@@ -63,6 +68,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         no_offloads,
         hold_schedule,
         mtu,
+        pcap,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
         Ok(profile) => profile,
@@ -72,7 +78,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         ipv6,
         offloads: !no_offloads,
     };
-    let path = match Path::open(&profile, seed, wishes) {
+    let mut path = match Path::open(&profile, seed, wishes) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };
@@ -81,6 +87,13 @@ pub fn run(arguments: Arguments) -> ExitCode {
             output::EXIT_MACHINE,
             format!("keep processors awake: {error}"),
         );
+    }
+    if let Some(file) = pcap {
+        // Not before: until here there may be one thread only.
+        match Capture::start(&file) {
+            Ok(capture) => path.ferry.capture(capture),
+            Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+        }
     }
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
@@ -122,6 +135,15 @@ fn say_what_was_refused(grants: &Grants) {
         output::note(format!(
             "could not set {} in the hosts: {}",
             setting.name, setting.error
+        ));
+    }
+}
+
+fn say_what_was_not_captured(captured: Option<CaptureReport>) {
+    let left_out_count = captured.map_or(0, |report| report.not_captured_count);
+    if left_out_count > 0 {
+        output::note(format!(
+            "the capture lacks {left_out_count} packets: its file was too slow for them"
         ));
     }
 }
@@ -180,8 +202,10 @@ fn carry(
         .name("commands".to_owned())
         .spawn(move || {
             let served = controller.serve(start_schedule, io::stdin().lock());
-            if let Err(error) = served {
-                output::note(format!("failed to {error}"));
+            match served {
+                // A signal ended the ferry first: nothing is left to serve.
+                Ok(()) | Err(ServeError::Ferry(FerryError::Gone)) => {}
+                Err(error) => output::note(format!("failed to {error}")),
             }
             controller.control.stop();
         });
@@ -198,7 +222,10 @@ fn carry(
         thread::sleep(Duration::from_millis(1));
     }
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(captured) => {
+            say_what_was_not_captured(captured);
+            ExitCode::SUCCESS
+        }
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }
 }
@@ -261,9 +288,11 @@ impl Controller {
                 self.control.start_schedule().map_err(ServeError::Ferry)?;
                 write_done(id, None)
             }
-            Ok(PathCommand::StartCapture { id, .. } | PathCommand::StopCapture { id }) => {
-                write_done(id, None)
+            Ok(PathCommand::StartCapture { id, file }) => {
+                let changed = self.control.start_capture(FilePath::new(&file));
+                answer_capture(id, changed)
             }
+            Ok(PathCommand::StopCapture { id }) => answer_capture(id, self.control.stop_capture()),
             Ok(PathCommand::SetProfile {
                 id,
                 profile,
@@ -353,6 +382,21 @@ impl Controller {
             monotonic_ns,
             profile,
         })))
+    }
+}
+
+/// A file that cannot be written is the asker's trouble, not the path's.
+fn answer_capture(
+    id: u64,
+    changed: Result<Option<CaptureReport>, FerryError>,
+) -> Result<(), ServeError> {
+    match changed {
+        Ok(captured) => {
+            say_what_was_not_captured(captured);
+            write_done(id, None)
+        }
+        Err(FerryError::Capture(error)) => write_done(id, Some(format!("failed to {error}"))),
+        Err(error) => Err(ServeError::Ferry(error)),
     }
 }
 

@@ -11,3 +11,16 @@ pub fn monotonic_ns() -> u64 {
         now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
     })
 }
+
+/// How far the wall clock (`CLOCK_REALTIME`, since 1970) is ahead of the monotonic one now: from
+/// the tightest of a few readings of one between two of the other.
+pub fn wall_clock_offset_ns() -> u64 {
+    let readings = (0..8).filter_map(|_| {
+        let before_ns = monotonic_ns();
+        let wall = clock_gettime(ClockId::CLOCK_REALTIME).ok()?;
+        let width_ns = monotonic_ns().saturating_sub(before_ns);
+        let wall_ns = wall.tv_sec() as u64 * 1_000_000_000 + wall.tv_nsec() as u64;
+        Some((width_ns, wall_ns.wrapping_sub(before_ns + width_ns / 2)))
+    });
+    readings.min().map_or(0, |(_, offset_ns)| offset_ns)
+}

@@ -3,6 +3,7 @@
 //! timer (no busy waiting) and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
+use crate::capture::{Capture, CaptureError, CaptureReport};
 use crate::clock::monotonic_ns;
 use crate::device::Device;
 use crate::hosts::Host;
@@ -18,6 +19,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use resolab_record::{FarNetwork, LinkProfile};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
@@ -42,6 +44,9 @@ pub enum FerryError {
         /// Why.
         error: Errno,
     },
+    /// The capture's file.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// The other thread is gone.
     #[error("reach the ferry thread: it has ended")]
     Gone,
@@ -51,6 +56,8 @@ enum Request {
     Summary(Box<Window>),
     Change(Box<Change>),
     StartSchedule,
+    /// Instead of the one under way, if any.
+    Capture(Option<Box<Capture>>),
     Stop,
 }
 
@@ -62,10 +69,16 @@ struct Change {
     start_schedule: bool,
 }
 
-/// The answer to a request: when it was carried out, and the window closed if one was.
+/// The answer to a request: when it was carried out, and the window or capture that it ended.
 struct Reply {
     at_ns: u64,
-    closed: Option<Box<Window>>,
+    ended: Ended,
+}
+
+enum Ended {
+    Nothing,
+    Window(Box<Window>),
+    Capture(Box<Capture>),
 }
 
 /// The controlling thread's end.
@@ -80,7 +93,33 @@ impl FerryControl {
     /// Close the window and begin another; returns the closed one and when that was.
     pub fn close_window(&self) -> Result<(Box<Window>, u64), FerryError> {
         let reply = self.ask(Request::Summary(Box::default()))?;
-        Ok((reply.closed.unwrap_or_default(), reply.at_ns))
+        match reply.ended {
+            Ended::Window(window) => Ok((window, reply.at_ns)),
+            _ => Err(FerryError::Gone),
+        }
+    }
+
+    /// Write packets into a new file from now on; stops the capture under way, of which it returns
+    /// the report.
+    pub fn start_capture(&self, file: &Path) -> Result<Option<CaptureReport>, FerryError> {
+        let capture = Capture::start(file)?;
+        self.change_capture(Some(Box::new(capture)))
+    }
+
+    /// Stop the capture if there is one; its file is complete when this returns.
+    pub fn stop_capture(&self) -> Result<Option<CaptureReport>, FerryError> {
+        self.change_capture(None)
+    }
+
+    fn change_capture(
+        &self,
+        capture: Option<Box<Capture>>,
+    ) -> Result<Option<CaptureReport>, FerryError> {
+        match self.ask(Request::Capture(capture))?.ended {
+            // Here, because it waits for the file.
+            Ended::Capture(capture) => Ok(Some(capture.stop()?)),
+            _ => Ok(None),
+        }
     }
 
     /// Put another profile (checked and complete) in force, its schedule started or held; returns
@@ -190,13 +229,26 @@ impl Ferry {
         let readable = |source| EpollEvent::new(EpollFlags::EPOLLIN, source);
         self.epoll.add(&self.client, readable(CLIENT_DEVICE))?;
         self.epoll.add(&self.server, readable(SERVER_DEVICE))?;
-        self.epoll.add(&self.timer, readable(TIMER))?;
+        // Told of each expiry once, so that it need not be read to fall silent.
+        let expiry = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER);
+        self.epoll.add(&self.timer, expiry)?;
         self.epoll.add(&*self.wake, readable(REQUEST))?;
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
 
-    /// Carry packets until told to stop or signalled to end.
-    pub fn run(mut self) -> Result<(), FerryError> {
+    /// Capture from the first packet on.
+    pub fn capture(&mut self, capture: Capture) {
+        self.link.observer.set_capture(Some(Box::new(capture)));
+    }
+
+    /// Carry packets until told to stop or signalled to end; returns the report of a capture that
+    /// was under way then.
+    pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
+        self.carry()?;
+        Ok(self.link.observer.stop_capture()?)
+    }
+
+    fn carry(&mut self) -> Result<(), FerryError> {
         let mut events = [EpollEvent::empty(); 8];
         loop {
             self.deliver_due(monotonic_ns());
@@ -210,7 +262,7 @@ impl Ferry {
                 match event.data() {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
-                    TIMER => self.timer_rang(),
+                    TIMER => self.armed_for_ns = None,
                     REQUEST if self.serve_requests() => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
@@ -241,12 +293,6 @@ impl Ferry {
             Expiration::OneShot(due),
             TimerSetTimeFlags::TFD_TIMER_ABSTIME,
         )
-    }
-
-    fn timer_rang(&mut self) {
-        self.armed_for_ns = None;
-        // Reading makes it quiet; setting it anew may have done so already.
-        let _ = self.timer.wait();
     }
 
     /// Read what `host` sent, up to a batch, delivering in between whatever falls due.
@@ -281,20 +327,27 @@ impl Ferry {
         let _ = self.wake.read();
         while let Ok(request) = self.requests.try_recv() {
             let at_ns = monotonic_ns();
-            let (closed, stop) = match request {
-                Request::Summary(fresh) => (Some(self.link.begin_window(fresh, at_ns)), false),
+            let (ended, stop) = match request {
+                Request::Summary(fresh) => {
+                    let closed = self.link.observer.begin_window(fresh, at_ns);
+                    (Ended::Window(closed), false)
+                }
                 Request::Change(change) => {
                     self.change(*change, at_ns);
-                    (None, false)
+                    (Ended::Nothing, false)
                 }
                 Request::StartSchedule => {
                     self.link.start_schedule(at_ns);
-                    (None, false)
+                    (Ended::Nothing, false)
                 }
-                Request::Stop => (None, true),
+                Request::Capture(capture) => {
+                    let before = self.link.observer.set_capture(capture);
+                    (before.map_or(Ended::Nothing, Ended::Capture), false)
+                }
+                Request::Stop => (Ended::Nothing, true),
             };
             // If nobody listens any more, the answer is not needed.
-            let _ = self.replies.send(Reply { at_ns, closed });
+            let _ = self.replies.send(Reply { at_ns, ended });
             if stop {
                 return true;
             }

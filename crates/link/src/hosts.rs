@@ -46,6 +46,15 @@ impl Host {
         }
     }
 
+    /// The other one.
+    #[must_use]
+    pub fn peer(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
     /// First address.
     pub fn address(self) -> Ipv4Addr {
         match self {

@@ -1,6 +1,7 @@
 //! One direction of the ferry: packets under way from one device to the other, delivered at
 //! the times the model gave them and in the order of those times. Not for: waiting (that is `ferry`).
 
+use crate::capture::Packets;
 use crate::clock::monotonic_ns;
 use crate::device::{Arrival, Device};
 use crate::hosts::Host;
@@ -8,7 +9,8 @@ use crate::model::{DirectionModel, Fate};
 use crate::offload::Train;
 use crate::packet;
 use crate::parcel::Parcel;
-use crate::window::DirectionCounts;
+use crate::tap::FlowHandle;
+use crate::window::{Delivery, Observer};
 use std::collections::VecDeque;
 
 /// Bytes under way at most, so that a flood into a link without a rate cannot use up memory; what
@@ -21,6 +23,7 @@ const SPARE_LIMIT_BYTES: usize = 16_384;
 /// One direction.
 #[derive(Debug)]
 pub struct Lane {
+    sender: Host,
     /// The link.
     pub model: DirectionModel,
     under_way: VecDeque<Cargo>,
@@ -32,6 +35,9 @@ pub struct Lane {
 
 #[derive(Debug)]
 struct Cargo {
+    entered_ns: u64,
+    flow: FlowHandle,
+    /// 0 until it is known.
     due_ns: u64,
     parcel: Parcel,
     /// Packets in it, and their IP bytes together.
@@ -47,10 +53,40 @@ struct Run {
     count: usize,
 }
 
+impl Cargo {
+    fn packets(&self) -> Packets<'_> {
+        Packets {
+            frame: self.parcel.packet(),
+            offload: self.parcel.offload,
+            first: 0,
+            count: self.count,
+        }
+    }
+}
+
+impl Run {
+    /// Have the run reach to packet `index`; returns the one before if that cannot be.
+    fn extend(run: &mut Option<Self>, due_ns: u64, index: usize) -> Option<Self> {
+        if let Some(run) = run
+            && run.due_ns == due_ns
+            && run.first + run.count == index
+        {
+            run.count += 1;
+            return None;
+        }
+        run.replace(Self {
+            due_ns,
+            first: index,
+            count: 1,
+        })
+    }
+}
+
 impl Lane {
-    /// An empty one.
-    pub fn new(model: DirectionModel) -> Self {
+    /// An empty one for what `sender` sends.
+    pub fn new(sender: Host, model: DirectionModel) -> Self {
         Self {
+            sender,
             model,
             under_way: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -69,55 +105,42 @@ impl Lane {
     }
 
     /// Something came: ask the model what becomes of each packet in it.
-    pub fn take(
-        &mut self,
-        sender: Host,
-        arrival: &Arrival<'_>,
-        train: &Train,
-        counts: &mut DirectionCounts,
-    ) {
-        counts.entered(train.count(), train.total_bytes());
+    pub fn take(&mut self, arrival: &Arrival<'_>, train: &Train, observer: &mut Observer) {
+        let flow = observer.entered(self.sender, arrival, train);
         if self.under_way_bytes >= UNDER_WAY_LIMIT_BYTES {
-            self.settle(arrival.at_ns, counts);
-            counts.dropped_by_device(train.count() as u64);
+            self.settle(arrival.at_ns, observer);
+            let all = Packets::of_arrival(arrival, 0, train.count());
+            observer.not_taken(self.sender, arrival.at_ns, all);
             return;
         }
-        let way = self.way_of(sender, arrival.frame);
+        let way = self.way_of(arrival.frame);
         let mut run: Option<Run> = None;
         for index in 0..train.count() {
-            self.settle(arrival.at_ns, counts);
+            self.settle(arrival.at_ns, observer);
+            let one = Packets::of_arrival(arrival, index, 1);
             let bytes = train.packet_bytes(index) as u32;
             match self.model.arrival_by(arrival.at_ns, bytes, way) {
-                Fate::Drop(cause) => counts.dropped(cause),
-                Fate::Release { at_ns } => match &mut run {
-                    Some(run) if run.due_ns == at_ns && run.first + run.count == index => {
-                        run.count += 1;
+                Fate::Drop(cause) => observer.dropped(self.sender, arrival.at_ns, one, cause),
+                Fate::Release { at_ns } => {
+                    observer.admitted(self.sender, arrival.at_ns, one);
+                    if let Some(run) = Run::extend(&mut run, at_ns, index) {
+                        self.load_run(arrival, train, flow, run);
                     }
-                    _ => {
-                        let next = Run {
-                            due_ns: at_ns,
-                            first: index,
-                            count: 1,
-                        };
-                        if let Some(run) = run.replace(next) {
-                            self.load_run(arrival, train, run);
-                        }
-                    }
-                },
+                }
                 Fate::Waits => {
-                    let cargo = self.pack(arrival, train, index, 0);
+                    let cargo = self.pack(arrival, train, flow, index);
                     self.waiting.push_back(cargo);
-                    self.settle(arrival.at_ns, counts);
+                    self.settle(arrival.at_ns, observer);
                 }
             }
         }
         if let Some(run) = run {
-            self.load_run(arrival, train, run);
+            self.load_run(arrival, train, flow, run);
         }
     }
 
     /// A whole train that the link does not part stays one; everything else goes packet by packet.
-    fn load_run(&mut self, arrival: &Arrival<'_>, train: &Train, run: Run) {
+    fn load_run(&mut self, arrival: &Arrival<'_>, train: &Train, flow: FlowHandle, run: Run) {
         if run.count == train.count() && run.count > 1 {
             let mut parcel = self.spare.pop().unwrap_or_default();
             parcel.fill(|bytes| {
@@ -126,6 +149,8 @@ impl Lane {
             });
             self.under_way_bytes += parcel.packet().len();
             self.load(Cargo {
+                entered_ns: arrival.at_ns,
+                flow,
                 due_ns: run.due_ns,
                 parcel,
                 count: train.count(),
@@ -134,31 +159,42 @@ impl Lane {
             return;
         }
         for index in run.first..run.first + run.count {
-            let cargo = self.pack(arrival, train, index, run.due_ns);
-            self.load(cargo);
+            let cargo = self.pack(arrival, train, flow, index);
+            self.load(Cargo {
+                due_ns: run.due_ns,
+                ..cargo
+            });
         }
     }
 
     /// Copy one packet.
-    fn pack(&mut self, arrival: &Arrival<'_>, train: &Train, index: usize, due_ns: u64) -> Cargo {
+    fn pack(
+        &mut self,
+        arrival: &Arrival<'_>,
+        train: &Train,
+        flow: FlowHandle,
+        index: usize,
+    ) -> Cargo {
         let mut parcel = self.spare.pop().unwrap_or_default();
         parcel.fill(|bytes| train.cut(arrival.offload, arrival.frame, index, bytes));
         let bytes = parcel.packet().len();
         self.under_way_bytes += bytes;
         Cargo {
-            due_ns,
+            entered_ns: arrival.at_ns,
+            flow,
+            due_ns: 0,
             parcel,
             count: 1,
             bytes,
         }
     }
 
-    fn way_of(&self, sender: Host, packet: &[u8]) -> Option<usize> {
+    fn way_of(&self, packet: &[u8]) -> Option<usize> {
         if self.model.far.is_empty() {
             return None;
         }
         let view = packet::view(packet)?;
-        let server = match sender {
+        let server = match self.sender {
             Host::Client => view.destination,
             Host::Server => view.source,
         };
@@ -166,18 +202,21 @@ impl Lane {
     }
 
     /// Act on the fates the model has settled since.
-    pub fn settle(&mut self, now_ns: u64, counts: &mut DirectionCounts) {
+    pub fn settle(&mut self, now_ns: u64, observer: &mut Observer) {
         while let Some(fate) = self.model.settled(now_ns) {
             let Some(cargo) = self.waiting.pop_front() else {
                 break;
             };
             match fate {
-                Fate::Release { at_ns } => self.load(Cargo {
-                    due_ns: at_ns,
-                    ..cargo
-                }),
+                Fate::Release { at_ns } => {
+                    observer.admitted(self.sender, cargo.entered_ns, cargo.packets());
+                    self.load(Cargo {
+                        due_ns: at_ns,
+                        ..cargo
+                    });
+                }
                 Fate::Drop(cause) => {
-                    counts.dropped(cause);
+                    observer.dropped(self.sender, cargo.entered_ns, cargo.packets(), cause);
                     self.unload(cargo.parcel);
                 }
                 // The model never settles a packet to wait on.
@@ -191,9 +230,9 @@ impl Lane {
         &mut self,
         mut now_ns: u64,
         device: &mut Device,
-        counts: &mut DirectionCounts,
+        observer: &mut Observer,
     ) -> u64 {
-        self.settle(now_ns, counts);
+        self.settle(now_ns, observer);
         while self
             .under_way
             .front()
@@ -205,11 +244,19 @@ impl Lane {
             let sent = device.send(&mut cargo.parcel);
             now_ns = monotonic_ns();
             match sent {
-                Ok(()) => counts.delivered(cargo.count, cargo.bytes, now_ns - cargo.due_ns),
-                Err(_) => counts.dropped_by_device(cargo.count as u64),
+                Ok(()) => {
+                    let delivery = Delivery {
+                        flow: cargo.flow,
+                        at_ns: now_ns,
+                        lateness_ns: now_ns - cargo.due_ns,
+                        bytes: cargo.bytes,
+                    };
+                    observer.delivered(self.sender, &delivery, cargo.packets());
+                }
+                Err(_) => observer.refused(self.sender, now_ns, cargo.packets()),
             }
             self.unload(cargo.parcel);
-            self.settle(now_ns, counts);
+            self.settle(now_ns, observer);
         }
         now_ns
     }
@@ -259,10 +306,14 @@ mod tests {
         }
     }
 
-    fn take(lane: &mut Lane, at_ns: u64, packet: &[u8], counts: &mut DirectionCounts) {
+    fn take(lane: &mut Lane, at_ns: u64, packet: &[u8], observer: &mut Observer) {
         let arrival = arrival(at_ns, packet);
         let train = Train::of(arrival.offload, arrival.frame);
-        lane.take(Host::Client, &arrival, &train, counts);
+        lane.take(&arrival, &train, observer);
+    }
+
+    fn up_lane(profile: &DirectionProfile) -> Lane {
+        Lane::new(Host::Client, DirectionModel::new(profile, "up", 1))
     }
 
     /// What was written into a pipe, in equal packets that each follow a header.
@@ -277,18 +328,19 @@ mod tests {
 
     #[test]
     fn packets_are_delivered_in_the_order_they_are_due() {
-        let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
+        let mut lane = up_lane(&DirectionProfile::default());
+        let mut observer = Observer::default();
         for (due_ns, byte) in [(5, 2), (9, 4), (5, 3), (1, 1), (9, 5)] {
             let packet = [byte];
             let arrival = arrival(0, &packet);
             let train = Train::of(arrival.offload, arrival.frame);
-            let cargo = lane.pack(&arrival, &train, 0, due_ns);
-            lane.load(cargo);
+            let flow = observer.entered(Host::Client, &arrival, &train);
+            let cargo = lane.pack(&arrival, &train, flow, 0);
+            lane.load(Cargo { due_ns, ..cargo });
         }
         let (reader, writer) = pipe().unwrap();
         let mut device = Device::Tun(TunDevice::new(writer));
-        let mut counts = DirectionCounts::default();
-        lane.deliver_due(8, &mut device, &mut counts);
+        lane.deliver_due(8, &mut device, &mut observer);
         drop(device);
         let delivered = delivered(&reader);
         assert_eq!(delivered, [[1], [2], [3], [4], [5]]);
@@ -297,7 +349,7 @@ mod tests {
 
     #[test]
     fn the_servers_address_decides_in_either_direction() {
-        let mut lane = Lane::new(DirectionModel::new(&DirectionProfile::default(), "up", 1));
+        let mut lane = up_lane(&DirectionProfile::default());
         lane.model.far = FarServers::new(&[resolab_record::FarNetwork {
             network: "10.77.1.16/28".to_owned(),
             extra_one_way_delay_ms: 20.0,
@@ -306,14 +358,16 @@ mod tests {
         let client = (CLIENT_ADDRESS, 5_000);
         let up = packet::samples::ipv4(packet::UDP, client, far, b"x");
         let down = packet::samples::ipv4(packet::UDP, far, client, b"x");
-        assert_eq!(lane.way_of(Host::Client, &up), Some(0));
-        assert_eq!(lane.way_of(Host::Server, &down), Some(0));
-        assert_eq!(lane.way_of(Host::Server, &up), None);
-        let mut counts = DirectionCounts::default();
-        take(&mut lane, 0, &up, &mut counts);
+        assert_eq!(lane.way_of(&up), Some(0));
+        lane.sender = Host::Server;
+        assert_eq!(lane.way_of(&down), Some(0));
+        assert_eq!(lane.way_of(&up), None);
+        lane.sender = Host::Client;
+        let mut observer = Observer::default();
+        take(&mut lane, 0, &up, &mut observer);
         assert_eq!(lane.next_due_ns(), Some(20_000_000));
         let near = packet::samples::ipv4(packet::UDP, client, (SERVER_ADDRESS, 53), b"x");
-        take(&mut lane, 1, &near, &mut counts);
+        take(&mut lane, 1, &near, &mut observer);
         assert_eq!(lane.next_due_ns(), Some(1));
     }
 
@@ -325,22 +379,22 @@ mod tests {
             queue_discipline: Some(resolab_record::QueueDiscipline::Codel),
             ..DirectionProfile::default()
         };
-        let mut lane = Lane::new(DirectionModel::new(&profile, "up", 1));
-        let mut counts = DirectionCounts::default();
+        let mut lane = up_lane(&profile);
+        let mut observer = Observer::default();
         let (reader, writer) = pipe().unwrap();
         let mut device = Device::Tun(TunDevice::new(writer));
         // The first goes onto the link at once, two wait, one does not fit; all come out by 3 s.
         for byte in 1..=4 {
-            take(&mut lane, 0, &[byte; 1_000], &mut counts);
+            take(&mut lane, 0, &[byte; 1_000], &mut observer);
         }
         assert_eq!(lane.next_due_ns(), Some(666_666_666));
         for now_ms in (0..3_000).step_by(100) {
-            lane.deliver_due(now_ms * 1_000_000, &mut device, &mut counts);
+            lane.deliver_due(now_ms * 1_000_000, &mut device, &mut observer);
         }
         drop(device);
         let delivered = delivered(&reader);
         assert_eq!(delivered, [[1; 1_000], [2; 1_000], [3; 1_000]]);
-        let summary = counts.summary();
+        let summary = observer.window().up.summary();
         assert_eq!(
             (summary.packets_out_count, summary.dropped_queue_count),
             (3, 1)
@@ -361,14 +415,13 @@ mod tests {
         }
     }
 
-    fn lane_of(profile: &DirectionProfile) -> (Lane, DirectionCounts) {
-        let lane = Lane::new(DirectionModel::new(profile, "up", 1));
-        (lane, DirectionCounts::default())
+    fn lane_of(profile: &DirectionProfile) -> (Lane, Observer) {
+        (up_lane(profile), Observer::default())
     }
 
     #[test]
     fn a_rate_parts_a_train_into_packets() {
-        let (mut lane, mut counts) = lane_of(&DirectionProfile {
+        let (mut lane, mut observer) = lane_of(&DirectionProfile {
             rate_bps: Some(1_120_000.0),
             queue_bytes: Some(140),
             ..DirectionProfile::default()
@@ -376,7 +429,7 @@ mod tests {
         let mut frame = Vec::new();
         let arrival = train_arrival(&mut frame);
         let train = Train::of(arrival.offload, arrival.frame);
-        lane.take(Host::Client, &arrival, &train, &mut counts);
+        lane.take(&arrival, &train, &mut observer);
         // 140 bytes take 1 ms; the third does not fit into the queue.
         let due: Vec<_> = lane
             .under_way
@@ -385,21 +438,21 @@ mod tests {
             .collect();
         assert_eq!(due, [(1_000_000, 140), (2_000_000, 140)]);
         assert!(lane.under_way.iter().all(|cargo| cargo.count == 1));
-        let summary = counts.summary();
+        let summary = observer.window().up.summary();
         assert_eq!((summary.packets_in_count, summary.bytes_in_bytes), (3, 370));
         assert_eq!(summary.dropped_queue_count, 1);
     }
 
     #[test]
     fn a_train_that_the_link_does_not_part_travels_whole() {
-        let (mut lane, mut counts) = lane_of(&DirectionProfile {
+        let (mut lane, mut observer) = lane_of(&DirectionProfile {
             one_way_delay_ms: 2.0,
             ..DirectionProfile::default()
         });
         let mut frame = Vec::new();
         let arrival = train_arrival(&mut frame);
         let train = Train::of(arrival.offload, arrival.frame);
-        lane.take(Host::Client, &arrival, &train, &mut counts);
+        lane.take(&arrival, &train, &mut observer);
         assert_eq!(lane.under_way.len(), 1);
         let cargo = &lane.under_way[0];
         assert_eq!(
@@ -420,11 +473,11 @@ mod tests {
         let arrival = train_arrival(&mut frame);
         let train = Train::of(arrival.offload, arrival.frame);
         for seed in 1..50 {
-            let mut lane = Lane::new(DirectionModel::new(&lossy, "up", seed));
-            let mut counts = DirectionCounts::default();
-            lane.take(Host::Client, &arrival, &train, &mut counts);
+            let mut lane = Lane::new(Host::Client, DirectionModel::new(&lossy, "up", seed));
+            let mut observer = Observer::default();
+            lane.take(&arrival, &train, &mut observer);
             let under_way: usize = lane.under_way.iter().map(|cargo| cargo.count).sum();
-            let lost = counts.summary().dropped_loss_count as usize;
+            let lost = observer.window().up.summary().dropped_loss_count as usize;
             assert_eq!(under_way + lost, 3);
             let whole = lane.under_way.iter().any(|cargo| cargo.count > 1);
             assert_eq!(whole, lost == 0, "seed {seed}");

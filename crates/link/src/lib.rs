@@ -6,13 +6,16 @@
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
-//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
-//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
-//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
-//! host of a path that stands; [`probe`] measures one from outside its ferry.
+//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`],
+//! [`far`]) turns that into fates of packets; [`path`] makes the hosts ([`namespace`], [`tun`],
+//! [`netlink`], [`anchor`]); [`ferry`] carries packets between two [`device`]s by the model, changed
+//! by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`],
+//! [`capture`]); [`enter`] runs programs in a host of a path that stands; [`probe`] measures one from
+//! outside its ferry.
 
 pub mod anchor;
 pub mod burst_loss;
+pub mod capture;
 pub mod clock;
 pub mod codel;
 pub mod cross_traffic;
@@ -36,6 +39,7 @@ pub mod offload;
 mod packet;
 pub mod parcel;
 pub mod path;
+mod pcapng;
 pub mod probe;
 pub mod profile;
 mod profile_check;

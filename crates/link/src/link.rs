@@ -1,5 +1,5 @@
-//! The link as the ferry sees it: both directions, the schedule of changes, and the window in which
-//! what happened is written down. Not for: waiting, nor for reading devices (that is `ferry`).
+//! The link as the ferry sees it: both directions, the schedule of changes, and the observer who
+//! writes down what happened. Not for: waiting, nor for reading devices (that is `ferry`).
 
 use crate::device::{Arrival, Device};
 use crate::far::FarServers;
@@ -8,7 +8,7 @@ use crate::lane::Lane;
 use crate::model::DirectionModel;
 use crate::offload::Train;
 use crate::timetable::{Stretch, Timetable};
-use crate::window::Window;
+use crate::window::Observer;
 use resolab_record::FarNetwork;
 
 /// Both directions.
@@ -17,26 +17,24 @@ pub struct Link {
     up: Lane,
     down: Lane,
     timetable: Timetable,
-    window: Box<Window>,
+    /// Who is told of every packet.
+    pub observer: Observer,
 }
 
 impl Link {
     /// Fresh, its schedule not started.
     pub fn new(timetable: Timetable, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
         let Stretch { up, down, traces } = timetable.first();
-        let lane = |profile, trace: &Option<_>, label| {
+        let lane = |sender, profile, trace: &Option<_>, label| {
             let mut model = DirectionModel::with_trace(profile, trace.clone(), label, seed);
             model.far = FarServers::new(far);
-            Lane::new(model)
+            Lane::new(sender, model)
         };
         Self {
-            up: lane(up, &traces.up, "up"),
-            down: lane(down, &traces.down, "down"),
+            up: lane(Host::Client, up, &traces.up, "up"),
+            down: lane(Host::Server, down, &traces.down, "down"),
             timetable,
-            window: Box::new(Window {
-                started_ns: now_ns,
-                ..Window::default()
-            }),
+            observer: Observer::new(now_ns),
         }
     }
 
@@ -44,21 +42,18 @@ impl Link {
     pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
         self.carry_out_changes(arrival.at_ns);
         let train = Train::of(arrival.offload, arrival.frame);
-        self.window
-            .tap
-            .count(sender, arrival.at_ns, arrival.frame, &train);
         let lane = match sender {
             Host::Client => &mut self.up,
             Host::Server => &mut self.down,
         };
-        lane.take(sender, arrival, &train, self.window.counts_mut(sender));
+        lane.take(arrival, &train, &mut self.observer);
     }
 
     /// Deliver everything due by `now_ns`.
     pub fn deliver_due(&mut self, now_ns: u64, client: &mut Device, server: &mut Device) {
         self.carry_out_changes(now_ns);
-        let now_ns = self.up.deliver_due(now_ns, server, &mut self.window.up);
-        self.down.deliver_due(now_ns, client, &mut self.window.down);
+        let now_ns = self.up.deliver_due(now_ns, server, &mut self.observer);
+        self.down.deliver_due(now_ns, client, &mut self.observer);
     }
 
     /// When something is next to be done.
@@ -93,29 +88,13 @@ impl Link {
         self.timetable.start(now_ns);
     }
 
-    /// Close the window and begin `fresh`.
-    pub fn begin_window(&mut self, mut fresh: Box<Window>, now_ns: u64) -> Box<Window> {
-        fresh.started_ns = now_ns;
-        std::mem::replace(&mut self.window, fresh)
-    }
-
     fn return_to_first(&mut self, seed: Option<u64>, now_ns: u64) {
         let first = self.timetable.first();
-        for (lane, counts, profile, trace) in [
-            (
-                &mut self.up,
-                &mut self.window.up,
-                &first.up,
-                &first.traces.up,
-            ),
-            (
-                &mut self.down,
-                &mut self.window.down,
-                &first.down,
-                &first.traces.down,
-            ),
+        for (lane, profile, trace) in [
+            (&mut self.up, &first.up, &first.traces.up),
+            (&mut self.down, &first.down, &first.traces.down),
         ] {
-            lane.settle(now_ns, counts);
+            lane.settle(now_ns, &mut self.observer);
             lane.model.change_over(profile, trace.clone(), seed);
             lane.model.set_outage(0);
         }
@@ -125,21 +104,19 @@ impl Link {
     /// before stay with what was in force when they came.
     fn carry_out_changes(&mut self, now_ns: u64) {
         while let Some(due) = self.timetable.take_due(now_ns) {
-            self.window.applied_changes.push((due.at_ns, due.index));
+            self.observer.changed(due.at_ns, due.index);
             let stretch = due.stretch;
-            for (lane, counts, next) in [
+            for (lane, next) in [
                 (
                     &mut self.up,
-                    &mut self.window.up,
                     stretch.map(|stretch| (&stretch.up, &stretch.traces.up)),
                 ),
                 (
                     &mut self.down,
-                    &mut self.window.down,
                     stretch.map(|stretch| (&stretch.down, &stretch.traces.down)),
                 ),
             ] {
-                lane.settle(due.at_ns, counts);
+                lane.settle(due.at_ns, &mut self.observer);
                 if let Some((profile, trace)) = next {
                     lane.model.change_over(profile, trace.clone(), None);
                 }

@@ -122,6 +122,11 @@ impl Train {
         self.header_bytes + self.payload(index).len()
     }
 
+    /// Length of what packet `index` carries behind its header.
+    pub fn payload_bytes(&self, index: usize) -> usize {
+        self.payload(index).len()
+    }
+
     /// IP length of all packets together.
     pub fn total_bytes(&self) -> usize {
         self.frame_bytes + (self.count - 1) * self.header_bytes

@@ -143,9 +143,11 @@ pub struct FlowRecord {
     pub server_address: IpAddr,
     /// Server host's port.
     pub server_port: Option<u16>,
-    /// `CLOCK_MONOTONIC` of the first packet's entry into the link.
+    /// `CLOCK_MONOTONIC` of the first packet's entry into the link. If none entered in the window,
+    /// but one from before was delivered in it: of that.
     pub first_packet_ns: u64,
-    /// `CLOCK_MONOTONIC` of the last packet's entry into the link.
+    /// `CLOCK_MONOTONIC` of the last packet's entry into the link; if none entered, as
+    /// `first_packet_ns`.
     pub last_packet_ns: u64,
     /// Packets client to server (those lost on the link included).
     pub up_packets_count: u64,
@@ -167,7 +169,7 @@ pub struct FlowRecord {
     /// Delivery of the last packet client to server.
     #[serde(default)]
     pub up_last_delivered_ns: Option<u64>,
-    /// Packets client to server delivered in the window.
+    /// Packets client to server delivered in the window, also those that entered before it.
     #[serde(default)]
     pub up_delivered_count: u64,
     /// Entry of the first packet server to client.
@@ -182,11 +184,11 @@ pub struct FlowRecord {
     /// Delivery of the last packet server to client.
     #[serde(default)]
     pub down_last_delivered_ns: Option<u64>,
-    /// Packets server to client delivered in the window.
+    /// Packets server to client delivered in the window, also those that entered before it.
     #[serde(default)]
     pub down_delivered_count: u64,
-    /// TCP segments client to server that carry only sequence space seen before; `null` for flows
-    /// that are not TCP.
+    /// TCP segments client to server whose payload, SYN or FIN lies wholly in sequence space sent
+    /// before in the window; `null` for flows that are not TCP.
     #[serde(default)]
     pub tcp_up_retransmitted_count: Option<u64>,
     /// The same, server to client.

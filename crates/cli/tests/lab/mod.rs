@@ -17,6 +17,7 @@ use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_resolab-core");
@@ -149,17 +150,24 @@ impl Lab {
 
     /// A UDP socket in a host.
     pub fn socket(&self, host: Host, address: &str) -> UdpSocket {
-        let anchor = find_anchor(self.pid(), host).unwrap();
         let address = address.to_owned();
-        // A thread of its own, because it stays in the host's network namespace.
+        let bind = move || UdpSocket::bind(address).unwrap();
+        self.inside(host, bind).join().unwrap()
+    }
+
+    /// Do it in a host's network namespace, on a thread of its own, because that stays there.
+    pub fn inside<T: Send + 'static>(
+        &self,
+        host: Host,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let anchor = find_anchor(self.pid(), host).unwrap();
         std::thread::spawn(move || {
             let file = format!("/proc/{anchor}/ns/net");
             let namespace = open(file.as_str(), OFlag::O_RDONLY, Mode::empty()).unwrap();
             setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
-            UdpSocket::bind(address).unwrap()
+            act()
         })
-        .join()
-        .unwrap()
     }
 
     /// `resolab-core enter` for a host of this path, without the program yet.
