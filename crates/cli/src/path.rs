@@ -1,7 +1,7 @@
 //! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
 //! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
-use crate::output;
+use crate::{output, path_netem};
 use resolab_link::capture::{Capture, CaptureReport};
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
@@ -53,34 +53,20 @@ pub struct Arguments {
     /// Largest IP packet, instead of the profile's.
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u32>,
-    /// What moves packets: TUN devices, or packet sockets with the kernel's arrival stamps.
-    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
-    backend: BackendName,
     /// Write every packet into this pcapng file, which must not exist, from the start.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+    /// What makes the link: our model between TUN devices or between packet sockets with the kernel's
+    /// arrival stamps, or the kernel's sch_netem.
+    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
+    backend: BackendName,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum BackendName {
     Tun,
     Packet,
-}
-
-impl BackendName {
-    fn in_link(self) -> Backend {
-        match self {
-            Self::Tun => Backend::Tun,
-            Self::Packet => Backend::Packet,
-        }
-    }
-
-    fn in_records(self) -> PathBackend {
-        match self {
-            Self::Tun => PathBackend::Tun,
-            Self::Packet => PathBackend::Packet,
-        }
-    }
+    Netem,
 }
 
 /// Run until standard input ends or a signal comes.
@@ -100,8 +86,20 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
+    let (in_link, in_records) = match backend {
+        BackendName::Tun => (Backend::Tun, PathBackend::Tun),
+        BackendName::Packet => (Backend::Packet, PathBackend::Packet),
+        BackendName::Netem => {
+            let wishes = path_netem::Wishes {
+                ipv6,
+                keep_awake,
+                captures: pcap.is_some(),
+            };
+            return path_netem::run(profile, seed, wishes);
+        }
+    };
     let wishes = Wishes {
-        backend: backend.in_link(),
+        backend: in_link,
         ipv6,
         offloads: !no_offloads,
     };
@@ -125,11 +123,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
         ipv6,
-        backend: backend.in_records(),
+        backend: in_records,
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, conditions, &path.grants) {
+    match announce(&profile, seed, conditions, path.grants.rootless) {
         Ok(()) => carry(path, profile, conditions, !hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
@@ -138,7 +136,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn exit_code(error: &PathError) -> u8 {
+pub(crate) fn exit_code(error: &PathError) -> u8 {
     match error {
         PathError::Namespaces(_)
         | PathError::Tun(..)
@@ -148,7 +146,7 @@ fn exit_code(error: &PathError) -> u8 {
     }
 }
 
-fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+pub(crate) fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }
 
@@ -178,18 +176,18 @@ fn say_what_was_not_captured(captured: Option<CaptureReport>) {
 
 /// What holds for every window of the path.
 #[derive(Clone, Copy)]
-struct Conditions {
-    ipv6: bool,
-    backend: PathBackend,
-    keep_awake: bool,
-    realtime_scheduling: bool,
+pub(crate) struct Conditions {
+    pub(crate) ipv6: bool,
+    pub(crate) backend: PathBackend,
+    pub(crate) keep_awake: bool,
+    pub(crate) realtime_scheduling: bool,
 }
 
-fn announce(
+pub(crate) fn announce(
     profile: &LinkProfile,
     seed: u64,
     conditions: Conditions,
-    grants: &Grants,
+    rootless: bool,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
     output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
@@ -207,7 +205,7 @@ fn announce(
         seed,
         realtime_scheduling: conditions.realtime_scheduling,
         keep_awake: conditions.keep_awake,
-        rootless: grants.rootless,
+        rootless,
     })))
 }
 
@@ -442,7 +440,7 @@ fn answer_capture(
 }
 
 /// The `id` of a command that is otherwise wrong; 0 without one.
-fn id_of(line: &str) -> u64 {
+pub(crate) fn id_of(line: &str) -> u64 {
     let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
     parsed
         .and_then(|command| command.get("id")?.as_u64())

@@ -134,7 +134,7 @@ pub struct Path {
 
 /// The anchor processes; dropping them ends the hosts at once, not only with this process.
 #[derive(Debug)]
-pub struct Anchors(Vec<Pid>);
+pub struct Anchors(pub(crate) Vec<Pid>);
 
 impl Drop for Anchors {
     fn drop(&mut self) {
@@ -156,18 +156,18 @@ pub struct Grants {
 /// The two devices, as seen by the kernel's bookkeeping.
 #[derive(Debug)]
 pub struct Devices {
-    client: HostDevice,
-    server: HostDevice,
+    pub(crate) client: HostDevice,
+    pub(crate) server: HostDevice,
     /// The largest MTU they can be given.
     pub largest_mtu_bytes: u32,
 }
 
 #[derive(Debug)]
-struct HostDevice {
+pub(crate) struct HostDevice {
     netlink: Netlink,
     index: u32,
     reported_drops_count: u64,
-    refused_settings: Vec<RefusedSetting>,
+    pub(crate) refused_settings: Vec<RefusedSetting>,
 }
 
 impl Path {
@@ -258,7 +258,7 @@ fn make_host(
     Ok((end, device))
 }
 
-fn make_device(
+pub(crate) fn make_device(
     host: Host,
     mtu_bytes: u32,
     ipv6: bool,
@@ -314,7 +314,7 @@ fn give_addresses(
     }
 }
 
-fn refused(host: Host, step: &'static str, error: Errno) -> PathError {
+pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError {
     PathError::Network {
         host: host.name(),
         step,
