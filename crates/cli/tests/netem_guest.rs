@@ -325,7 +325,7 @@ fn changes(backend: &str) {
     let (arrivals, _) = run(&mut lab, Host::Client, 50, 125, PROBE_GAP);
     row("before a change", backend, "up", "6 ms", &spread(&arrivals));
     let mut profile = lab.ready.profile.clone();
-    profile.name = "faster".to_owned();
+    "faster".clone_into(&mut profile.name);
     profile.mtu_bytes = Some(1_280);
     profile.up.one_way_delay_ms = 30.0;
     profile.up.rate_bps = None;

@@ -20,6 +20,7 @@ use std::thread;
 const UNABLE: &str = "the netem back end cannot; use --backend tun";
 
 /// What was asked for on the command line besides a link.
+#[derive(Clone, Copy)]
 pub struct Wishes {
     /// Addresses of both families.
     pub ipv6: bool,

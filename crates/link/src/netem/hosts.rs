@@ -31,6 +31,7 @@ pub struct NetemPath {
     /// What was granted.
     pub grants: NetemGrants,
     devices: Devices,
+    /// In force, as they are without a seed.
     stages: Vec<Stage>,
     mtu_bytes: u32,
     seed: u64,
@@ -44,15 +45,15 @@ impl NetemPath {
     /// which ends up in the namespace between the hosts.
     pub fn open(profile: &LinkProfile, seed: u64, ipv6: bool) -> Result<Self, NetemError> {
         // What cannot be is refused before anything is made.
-        rules(profile, None)?;
+        let stages = rules(profile, None)?;
         ending_signals().thread_block().map_err(PathError::Start)?;
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let seeded = probe_kernel()?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let (devices, refused_settings, anchors) = make_hosts(mtu_bytes, ipv6)?;
         run_all(&middle_commands(mtu_bytes))?;
-        let stages = rules(profile, seeded.then_some(seed))?;
-        run_all(stages.iter().flat_map(|stage| &stage.commands))?;
+        let with_draws = rules(profile, seeded.then_some(seed))?;
+        run_all(with_draws.iter().flat_map(|stage| &stage.commands))?;
         Ok(Self {
             grants: NetemGrants {
                 rootless,
@@ -73,8 +74,8 @@ impl NetemPath {
     /// seed, elements that change go on with draws from another one: netem cannot keep its streams.
     pub fn change(&mut self, profile: &LinkProfile, seed: Option<u64>) -> Result<u64, NetemError> {
         let seed_now = seed.unwrap_or_else(|| self.seed.wrapping_add(1));
-        let wanted = |seed| rules(profile, self.grants.seeded.then_some(seed));
-        let (same_seed, stages) = (wanted(self.seed)?, wanted(seed_now)?);
+        let stages = rules(profile, None)?;
+        let with_draws = rules(profile, self.grants.seeded.then_some(seed_now))?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let resized = mtu_bytes != self.mtu_bytes;
         if resized {
@@ -82,17 +83,17 @@ impl NetemPath {
             run_all(&mtu_commands(mtu_bytes))?;
             self.mtu_bytes = mtu_bytes;
         }
-        for (place, stage) in stages.into_iter().enumerate() {
-            let is_same = seed.is_none() && same_seed[place] == self.stages[place];
-            if !is_same || resized {
-                self.replace(place, stage, resized)?;
+        for (place, new) in with_draws.iter().enumerate() {
+            if seed.is_some() || resized || stages[place] != self.stages[place] {
+                self.replace(place, new, resized)?;
             }
         }
+        self.stages = stages;
         self.seed = seed_now;
         Ok(clock::monotonic_ns())
     }
 
-    fn replace(&mut self, place: usize, new: Stage, resized: bool) -> Result<(), NetemError> {
+    fn replace(&mut self, place: usize, new: &Stage, resized: bool) -> Result<(), NetemError> {
         let old = &self.stages[place];
         let is_queue = old.element == Element::Queue && !old.commands.is_empty();
         if is_queue && (resized || old.disciplines != new.disciplines) {
@@ -103,9 +104,7 @@ impl NetemPath {
             // The new discipline counts from 0.
             self.window_start.0[way] = self.window_start.0[way].since(dropped);
         }
-        run_all(&new.commands)?;
-        self.stages[place] = new;
-        Ok(())
+        run_all(&new.commands)
     }
 
     /// End the window and begin another.
