@@ -6,6 +6,7 @@ mod edge;
 mod enter;
 mod output;
 mod path;
+mod path_netem;
 mod probe;
 mod query;
 mod schema;

@@ -14,6 +14,8 @@ pub const EXIT_USAGE: u8 = 2;
 pub const EXIT_CONFIGURATION: u8 = 3;
 /// The machine lacks a permission, a device or a program.
 pub const EXIT_MACHINE: u8 = 4;
+/// What was asked for does not go together.
+pub const EXIT_UNSUPPORTED: u8 = 127;
 /// resolab-core itself is broken.
 pub const EXIT_INTERNAL: u8 = 70;
 

@@ -1,14 +1,14 @@
 //! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
 //! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
-use crate::output;
+use crate::{output, path_netem};
 use resolab_link::capture::{Capture, CaptureReport};
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
-use resolab_link::path::{Devices, Grants, Path, PathError, Wishes};
+use resolab_link::path::{Backend, Devices, Grants, Path, PathError, Wishes};
 use resolab_link::profile;
 use resolab_link::window::Window;
 use resolab_link::{clock, schedule};
@@ -56,6 +56,17 @@ pub struct Arguments {
     /// Write every packet into this pcapng file, which must not exist, from the start.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+    /// What makes the link: our model between TUN devices or between packet sockets with the kernel's
+    /// arrival stamps, or the kernel's sch_netem.
+    #[arg(long, value_enum, default_value_t = BackendName::Tun)]
+    backend: BackendName,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum BackendName {
+    Tun,
+    Packet,
+    Netem,
 }
 
 /// Run until standard input ends or a signal comes.
@@ -68,13 +79,27 @@ pub fn run(arguments: Arguments) -> ExitCode {
         no_offloads,
         hold_schedule,
         mtu,
+        backend,
         pcap,
     } = arguments;
     let profile = match profile::load(&wanted, &profile::folders(), mtu) {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
+    let (in_link, in_records) = match backend {
+        BackendName::Tun => (Backend::Tun, PathBackend::Tun),
+        BackendName::Packet => (Backend::Packet, PathBackend::Packet),
+        BackendName::Netem => {
+            let wishes = path_netem::Wishes {
+                ipv6,
+                keep_awake,
+                captures: pcap.is_some(),
+            };
+            return path_netem::run(profile, seed, wishes);
+        }
+    };
     let wishes = Wishes {
+        backend: in_link,
         ipv6,
         offloads: !no_offloads,
     };
@@ -98,11 +123,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
         ipv6,
-        backend: PathBackend::Tun,
+        backend: in_records,
         keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, conditions, &path.grants) {
+    match announce(&profile, seed, conditions, path.grants.rootless) {
         Ok(()) => carry(path, profile, conditions, !hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
@@ -111,16 +136,17 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn exit_code(error: &PathError) -> u8 {
+pub(crate) fn exit_code(error: &PathError) -> u8 {
     match error {
-        PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
-            output::EXIT_MACHINE
-        }
+        PathError::Namespaces(_)
+        | PathError::Tun(..)
+        | PathError::Packet(_)
+        | PathError::Network { .. } => output::EXIT_MACHINE,
         PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
     }
 }
 
-fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+pub(crate) fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }
 
@@ -150,18 +176,18 @@ fn say_what_was_not_captured(captured: Option<CaptureReport>) {
 
 /// What holds for every window of the path.
 #[derive(Clone, Copy)]
-struct Conditions {
-    ipv6: bool,
-    backend: PathBackend,
-    keep_awake: bool,
-    realtime_scheduling: bool,
+pub(crate) struct Conditions {
+    pub(crate) ipv6: bool,
+    pub(crate) backend: PathBackend,
+    pub(crate) keep_awake: bool,
+    pub(crate) realtime_scheduling: bool,
 }
 
-fn announce(
+pub(crate) fn announce(
     profile: &LinkProfile,
     seed: u64,
     conditions: Conditions,
-    grants: &Grants,
+    rootless: bool,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
     output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
@@ -179,7 +205,7 @@ fn announce(
         seed,
         realtime_scheduling: conditions.realtime_scheduling,
         keep_awake: conditions.keep_awake,
-        rootless: grants.rootless,
+        rootless,
     })))
 }
 
@@ -298,17 +324,30 @@ impl Controller {
                 profile,
                 seed,
                 hold_schedule,
-            }) => match profile::complete(*profile) {
+            }) => match self.check(*profile) {
                 Ok(profile) => {
                     self.change(profile, seed, !hold_schedule)?;
                     write_done(id, None)
                 }
-                Err(error) => write_done(id, Some(format!("failed to {error}"))),
+                Err(error) => write_done(id, Some(error)),
             },
             Err(error) => write_done(
                 id_of(line),
                 Some(format!("failed to understand the command: {error}")),
             ),
+        }
+    }
+
+    /// The profile complete, or why it cannot be put in force.
+    fn check(&self, profile: LinkProfile) -> Result<LinkProfile, String> {
+        let profile = profile::complete(profile).map_err(|error| format!("failed to {error}"))?;
+        let limit_bytes = self.devices.largest_mtu_bytes;
+        match profile.mtu_bytes {
+            Some(mtu_bytes) if mtu_bytes > limit_bytes => Err(format!(
+                "failed to set mtu_bytes = {mtu_bytes}: this path's devices take at most \
+                 {limit_bytes}; start it with --mtu {mtu_bytes}"
+            )),
+            _ => Ok(profile),
         }
     }
 
@@ -401,7 +440,7 @@ fn answer_capture(
 }
 
 /// The `id` of a command that is otherwise wrong; 0 without one.
-fn id_of(line: &str) -> u64 {
+pub(crate) fn id_of(line: &str) -> u64 {
     let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
     parsed
         .and_then(|command| command.get("id")?.as_u64())

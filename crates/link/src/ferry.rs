@@ -309,7 +309,7 @@ impl Ferry {
             let Some(arrival) = received else {
                 break;
             };
-            let now_ns = arrival.at_ns;
+            let now_ns = arrival.read_ns;
             self.link.take(host, &arrival);
             if self
                 .link
@@ -329,6 +329,7 @@ impl Ferry {
             let at_ns = monotonic_ns();
             let (ended, stop) = match request {
                 Request::Summary(fresh) => {
+                    self.count_device_drops();
                     let closed = self.link.observer.begin_window(fresh, at_ns);
                     (Ended::Window(closed), false)
                 }
@@ -353,6 +354,18 @@ impl Ferry {
             }
         }
         false
+    }
+
+    /// Losses at the devices belong to the window that is being closed.
+    fn count_device_drops(&mut self) {
+        for (host, device) in [
+            (Host::Client, &mut self.client),
+            (Host::Server, &mut self.server),
+        ] {
+            // A device that cannot be asked is found out by the next read.
+            let count = device.new_drops_count().unwrap_or(0);
+            self.link.observer.dropped_by_device(host, count);
+        }
     }
 
     fn change(&mut self, change: Change, at_ns: u64) {

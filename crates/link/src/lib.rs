@@ -6,6 +6,10 @@
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
 //! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
+//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
+//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
+//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
+//! host of a path that stands. [`netem`] makes the link of the kernel's disciplines instead.
 //! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`],
 //! [`far`]) turns that into fates of packets; [`path`] makes the hosts ([`namespace`], [`tun`],
 //! [`netlink`], [`anchor`]); [`ferry`] carries packets between two [`device`]s by the model, changed
@@ -27,6 +31,7 @@ pub mod far;
 pub mod ferry;
 pub mod histogram;
 pub mod hosts;
+mod interface;
 pub mod jitter;
 mod lane;
 mod link;
@@ -34,9 +39,11 @@ pub mod link_rate;
 pub mod loss;
 pub mod model;
 pub mod namespace;
+pub mod netem;
 pub mod netlink;
 pub mod offload;
 mod packet;
+pub mod packet_device;
 pub mod parcel;
 pub mod path;
 mod pcapng;

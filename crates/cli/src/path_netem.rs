@@ -1,0 +1,246 @@
+//! `resolab-core path --backend netem`: the same records and commands, of a path whose link is the
+//! kernel's. Not for: how such a path works; that is `resolab_link::netem`.
+
+use crate::output;
+use crate::path::{Conditions, announce, exit_code, failed, id_of};
+use resolab_link::ferry::ending_signals;
+use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
+use resolab_link::{clock, profile, schedule};
+use resolab_record::{
+    CommandDoneRecord, LinkProfile, PathBackend, PathCommand, PathSummaryRecord,
+    ProfileChangedRecord, Record,
+};
+use std::io::{self, BufRead};
+use std::process::ExitCode;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// Of commands that only our own link can carry out.
+const UNABLE: &str = "the netem back end cannot; use --backend tun";
+
+/// What was asked for on the command line besides a link.
+pub struct Wishes {
+    /// Addresses of both families.
+    pub ipv6: bool,
+    /// No processor halts.
+    pub keep_awake: bool,
+    /// A capture from the start.
+    pub captures: bool,
+}
+
+/// Run until standard input ends or a signal comes.
+pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
+    let Wishes {
+        ipv6,
+        keep_awake,
+        captures,
+    } = wishes;
+    if captures {
+        let what = format!("capture packets: {UNABLE}");
+        return failed(output::EXIT_UNSUPPORTED, what);
+    }
+    let path = match NetemPath::open(&profile, seed, ipv6) {
+        Ok(path) => path,
+        Err(error) => return failed(code(&error), error),
+    };
+    if keep_awake && let Err(error) = schedule::keep_awake() {
+        let what = format!("keep processors awake: {error}");
+        return failed(output::EXIT_MACHINE, what);
+    }
+    say_what_was_refused(&path.grants);
+    let conditions = Conditions {
+        ipv6,
+        backend: PathBackend::Netem,
+        keep_awake,
+        realtime_scheduling: false,
+    };
+    let served = announce(&profile, seed, conditions, path.grants.rootless)
+        .map_err(ServeError::Output)
+        .and_then(|()| {
+            Controller {
+                path,
+                profile,
+                conditions,
+            }
+            .serve()
+        });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(output::EXIT_INTERNAL, error),
+    }
+}
+
+fn code(error: &NetemError) -> u8 {
+    match error {
+        NetemError::Unsupported { .. } => output::EXIT_UNSUPPORTED,
+        NetemError::Path(error) => exit_code(error),
+        NetemError::NoNetem(_)
+        | NetemError::NoTool { .. }
+        | NetemError::Refused { .. }
+        | NetemError::Middle(_) => output::EXIT_MACHINE,
+        NetemError::Unreadable(_) => output::EXIT_INTERNAL,
+    }
+}
+
+fn say_what_was_refused(grants: &NetemGrants) {
+    if !grants.seeded {
+        output::note(
+            "the random draws do not follow from the seed: that takes Linux 6.6 and iproute2 6.6",
+        );
+    }
+    for setting in &grants.refused_settings {
+        let (name, error) = (setting.name, setting.error);
+        output::note(format!("could not set {name} in the hosts: {error}"));
+    }
+}
+
+/// Why commands cannot be served any longer; messages read after "failed to".
+#[derive(Debug)]
+enum ServeError {
+    Netem(NetemError),
+    Threads(io::Error),
+    Input(io::Error),
+    Output(io::Error),
+}
+
+impl std::fmt::Display for ServeError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Netem(error) => error.fmt(formatter),
+            Self::Threads(error) => write!(formatter, "start a thread: {error}"),
+            Self::Input(error) => write!(formatter, "read commands: {error}"),
+            Self::Output(error) => write!(formatter, "write to standard output: {error}"),
+        }
+    }
+}
+
+/// What can happen to a path that stands.
+enum Event {
+    Line(io::Result<String>),
+    End,
+}
+
+/// Carries out commands, on the thread that is in the namespace of the link.
+struct Controller {
+    path: NetemPath,
+    profile: LinkProfile,
+    conditions: Conditions,
+}
+
+impl Controller {
+    fn serve(&mut self) -> Result<(), ServeError> {
+        let (sender, events) = channel();
+        let signals = sender.clone();
+        start("signals", move || wait_for_signal(&signals))?;
+        start("commands", move || read_lines(&sender))?;
+        for event in events {
+            let Event::Line(line) = event else {
+                break;
+            };
+            let line = line.map_err(ServeError::Input)?;
+            if !line.trim().is_empty() {
+                self.carry_out(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
+        let unable = |id, what: &str| write_done(id, Some(format!("failed to {what}: {UNABLE}")));
+        match serde_json::from_str(line) {
+            Ok(PathCommand::Summary { id, label }) => {
+                let window = self.path.close_window().map_err(ServeError::Netem)?;
+                write(&Record::PathSummary(Box::new(self.summary(window, label))))?;
+                write_done(id, None)
+            }
+            Ok(PathCommand::SetProfile {
+                id, profile, seed, ..
+            }) => self.set_profile(id, *profile, seed),
+            Ok(PathCommand::StartSchedule { id }) => unable(id, "start the schedule"),
+            Ok(PathCommand::StartCapture { id, .. } | PathCommand::StopCapture { id }) => {
+                unable(id, "capture packets")
+            }
+            Err(error) => {
+                let message = format!("failed to understand the command: {error}");
+                write_done(id_of(line), Some(message))
+            }
+        }
+    }
+
+    fn set_profile(
+        &mut self,
+        id: u64,
+        wanted: LinkProfile,
+        seed: Option<u64>,
+    ) -> Result<(), ServeError> {
+        let refused = |error: String| write_done(id, Some(format!("failed to {error}")));
+        let profile = match profile::complete(wanted) {
+            Ok(profile) => profile,
+            Err(error) => return refused(error.to_string()),
+        };
+        match self.path.change(&profile, seed) {
+            Ok(monotonic_ns) => {
+                self.profile = profile.clone();
+                write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {
+                    monotonic_ns,
+                    profile,
+                })))?;
+                write_done(id, None)
+            }
+            Err(error @ NetemError::Unsupported { .. }) => refused(error.to_string()),
+            Err(error) => Err(ServeError::Netem(error)),
+        }
+    }
+
+    fn summary(&self, window: NetemWindow, label: Option<String>) -> PathSummaryRecord {
+        PathSummaryRecord {
+            label,
+            window_start_ns: window.started_ns,
+            window_end_ns: window.ended_ns,
+            profile: self.profile.name.clone(),
+            up: window.up,
+            down: window.down,
+            // There are no flow records for them to stand in.
+            unrecognised_packets_count: 0,
+            backend: self.conditions.backend,
+            keep_awake: self.conditions.keep_awake,
+            realtime_scheduling: self.conditions.realtime_scheduling,
+            applied_changes_ns: Vec::new(),
+            applied_change_indices: Vec::new(),
+        }
+    }
+}
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.map(drop).map_err(ServeError::Threads)
+}
+
+/// The signals that end a path are blocked in every thread.
+fn wait_for_signal(events: &Sender<Event>) {
+    while ending_signals().wait().is_err() {}
+    // Nobody listens any more if the path has ended by itself.
+    let _ = events.send(Event::End);
+}
+
+fn read_lines(events: &Sender<Event>) {
+    for line in io::stdin().lock().lines() {
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+    let _ = events.send(Event::End);
+}
+
+fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
+    let monotonic_ns = clock::monotonic_ns();
+    write(&Record::CommandDone(CommandDoneRecord {
+        id,
+        monotonic_ns,
+        error,
+    }))
+}
+
+fn write(record: &Record) -> Result<(), ServeError> {
+    output::write_record(record).map_err(ServeError::Output)
+}

@@ -1,0 +1,184 @@
+//! Making the hosts and what lies between them, putting profiles in force, closing windows. The
+//! hosts are those of the other back ends: same names, addresses, routes and anchors.
+//! Not for: which commands do what (that is `wires` and `rules`).
+
+use super::rules::{Stage, rules};
+use super::run::{ToolCommand, run_all};
+use super::statistics::{Counts, NetemWindow};
+use super::wires::{Element, host_commands, middle_commands, mtu_commands};
+use super::{NetemError, NetemGrants};
+use crate::anchor::drop_anchor;
+use crate::clock;
+use crate::ferry::ending_signals;
+use crate::hosts::Host;
+use crate::namespace::{self, RefusedSetting};
+use crate::path::{Anchors, Devices, HostDevice, PathError, make_device, refused};
+use crate::profile::DEFAULT_MTU_BYTES;
+use nix::fcntl::{OFlag, open};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::stat::Mode;
+use resolab_record::LinkProfile;
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// What tc says where the kernel lacks a discipline.
+const NO_DISCIPLINE: &str = "qdisc kind is unknown";
+
+/// A path whose link is the kernel's. It needs nobody to carry packets; the thread that made it
+/// gives it its commands.
+#[derive(Debug)]
+pub struct NetemPath {
+    /// What was granted.
+    pub grants: NetemGrants,
+    devices: Devices,
+    stages: Vec<Stage>,
+    mtu_bytes: u32,
+    seed: u64,
+    window_start: ([Counts; 2], u64),
+    /// Dropped last: it ends the hosts.
+    _anchors: Anchors,
+}
+
+impl NetemPath {
+    /// Make the hosts and the link by a complete profile. The process must have one thread only,
+    /// which ends up in the namespace between the hosts.
+    pub fn open(profile: &LinkProfile, seed: u64, ipv6: bool) -> Result<Self, NetemError> {
+        // What cannot be is refused before anything is made.
+        rules(profile, None)?;
+        ending_signals().thread_block().map_err(PathError::Start)?;
+        let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
+        let seeded = probe_kernel()?;
+        let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+        let (devices, refused_settings, anchors) = make_hosts(mtu_bytes, ipv6)?;
+        run_all(&middle_commands(mtu_bytes))?;
+        let stages = rules(profile, seeded.then_some(seed))?;
+        run_all(stages.iter().flat_map(|stage| &stage.commands))?;
+        Ok(Self {
+            grants: NetemGrants {
+                rootless,
+                seeded,
+                refused_settings,
+            },
+            devices,
+            stages,
+            mtu_bytes,
+            seed,
+            window_start: (Counts::read()?, clock::monotonic_ns()),
+            _anchors: anchors,
+        })
+    }
+
+    /// Put another profile in force; returns when. Packets under way stay, but those that wait in a
+    /// queue that becomes one of another kind, or of packets of another size, are lost. Without a
+    /// seed, elements that change go on with draws from another one: netem cannot keep its streams.
+    pub fn change(&mut self, profile: &LinkProfile, seed: Option<u64>) -> Result<u64, NetemError> {
+        let seed_now = seed.unwrap_or_else(|| self.seed.wrapping_add(1));
+        let wanted = |seed| rules(profile, self.grants.seeded.then_some(seed));
+        let (same_seed, stages) = (wanted(self.seed)?, wanted(seed_now)?);
+        let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+        let resized = mtu_bytes != self.mtu_bytes;
+        if resized {
+            self.devices.set_mtu(mtu_bytes)?;
+            run_all(&mtu_commands(mtu_bytes))?;
+            self.mtu_bytes = mtu_bytes;
+        }
+        for (place, stage) in stages.into_iter().enumerate() {
+            let is_same = seed.is_none() && same_seed[place] == self.stages[place];
+            if !is_same || resized {
+                self.replace(place, stage, resized)?;
+            }
+        }
+        self.seed = seed_now;
+        Ok(clock::monotonic_ns())
+    }
+
+    fn replace(&mut self, place: usize, new: Stage, resized: bool) -> Result<(), NetemError> {
+        let old = &self.stages[place];
+        let is_queue = old.element == Element::Queue && !old.commands.is_empty();
+        if is_queue && (resized || old.disciplines != new.disciplines) {
+            let way = usize::from(old.sender == Host::Server);
+            let dropped = Counts::read()?[way].queue_drops_only();
+            let words = format!("qdisc del dev {} root", old.device);
+            ToolCommand::new("tc", &words).run()?;
+            // The new discipline counts from 0.
+            self.window_start.0[way] = self.window_start.0[way].since(dropped);
+        }
+        run_all(&new.commands)?;
+        self.stages[place] = new;
+        Ok(())
+    }
+
+    /// End the window and begin another.
+    pub fn close_window(&mut self) -> Result<NetemWindow, NetemError> {
+        let now = (Counts::read()?, clock::monotonic_ns());
+        let (start, started_ns) = std::mem::replace(&mut self.window_start, now);
+        let mut host_drops = |host| self.devices.new_drops_count(host);
+        let (up_drops, down_drops) = (host_drops(Host::Client)?, host_drops(Host::Server)?);
+        Ok(NetemWindow {
+            started_ns,
+            ended_ns: now.1,
+            up: now.0[0].since(start[0]).summary(up_drops),
+            down: now.0[1].since(start[1]).summary(down_drops),
+        })
+    }
+}
+
+/// In the fresh namespace this thread is in, whose loopback nobody uses: whether the kernel has
+/// sch_netem (an error if not), and whether that takes a seed.
+fn probe_kernel() -> Result<bool, NetemError> {
+    let tc = |words| ToolCommand::new("tc", words);
+    match tc("qdisc add dev lo root netem limit 10").run() {
+        Ok(_) => {}
+        Err(NetemError::Refused { said, .. }) if said.contains(NO_DISCIPLINE) => {
+            return Err(NetemError::NoNetem(said));
+        }
+        Err(error) => return Err(error),
+    }
+    // An older tc does not know the word; an older kernel does not give the value back.
+    let seeded = tc("qdisc replace dev lo root netem limit 10 seed 7")
+        .run()
+        .is_ok()
+        && tc("qdisc show dev lo").run()?.contains("seed 7");
+    tc("qdisc del dev lo root").run()?;
+    Ok(seeded)
+}
+
+/// Both hosts, each with one end of a pair of devices whose other end is in the namespace this
+/// thread is in, before and after.
+fn make_hosts(
+    mtu_bytes: u32,
+    ipv6: bool,
+) -> Result<(Devices, Vec<RefusedSetting>, Anchors), NetemError> {
+    // Not closed on exec: the tools find it under /proc/self/fd.
+    let middle =
+        open("/proc/self/ns/net", OFlag::O_RDONLY, Mode::empty()).map_err(NetemError::Middle)?;
+    // A device that speaks IPv6 would add packets of its own; without IPv6 there is no such file.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+    let mut anchors = Anchors(Vec::new());
+    let mut client = make_host(Host::Client, mtu_bytes, ipv6, &middle, &mut anchors)?;
+    let server = make_host(Host::Server, mtu_bytes, ipv6, &middle, &mut anchors)?;
+    setns(&middle, CloneFlags::CLONE_NEWNET).map_err(NetemError::Middle)?;
+    let refused_settings = std::mem::take(&mut client.refused_settings);
+    let devices = Devices {
+        client,
+        server,
+        largest_mtu_bytes: u32::MAX,
+    };
+    Ok((devices, refused_settings, anchors))
+}
+
+fn make_host(
+    host: Host,
+    mtu_bytes: u32,
+    ipv6: bool,
+    middle: &OwnedFd,
+    anchors: &mut Anchors,
+) -> Result<HostDevice, NetemError> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
+    let refused_settings = namespace::configure_network(ipv6);
+    run_all(&host_commands(host, middle.as_raw_fd()))?;
+    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
+    let anchor = drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?;
+    anchors.0.push(anchor);
+    Ok(device)
+}

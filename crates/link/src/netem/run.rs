@@ -1,0 +1,107 @@
+//! Running `ip`, `tc` and `ethtool` in the network namespace this thread is in.
+//! Not for: knowing what to tell them.
+
+use super::NetemError;
+use std::fmt;
+use std::process::{Command, Stdio};
+
+/// One command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCommand {
+    /// The program.
+    pub tool: &'static str,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+impl ToolCommand {
+    /// From words separated by spaces.
+    pub fn new(tool: &'static str, arguments: &str) -> Self {
+        Self {
+            tool,
+            arguments: arguments.split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Run it; returns what it printed.
+    pub fn run(&self) -> Result<String, NetemError> {
+        let output = Command::new(self.tool)
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| NetemError::NoTool {
+                tool: self.tool,
+                error,
+                package: package(self.tool),
+            })?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        Err(NetemError::Refused {
+            command: self.to_string(),
+            said: one_line(&output.stderr),
+        })
+    }
+}
+
+impl fmt::Display for ToolCommand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.tool, self.arguments.join(" "))
+    }
+}
+
+/// Run all of them, up to the first that fails.
+pub fn run_all<'a>(commands: impl IntoIterator<Item = &'a ToolCommand>) -> Result<(), NetemError> {
+    commands
+        .into_iter()
+        .try_for_each(|command| command.run().map(drop))
+}
+
+fn package(tool: &str) -> &'static str {
+    if tool == "ethtool" {
+        "ethtool"
+    } else {
+        "iproute2"
+    }
+}
+
+fn one_line(said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let joined = lines.join(" ").trim().to_owned();
+    if joined.is_empty() {
+        "it failed without a word".to_owned()
+    } else {
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_missing_is_named_with_its_package() {
+        let error = ToolCommand::new("resolab-no-such-tool", "x")
+            .run()
+            .unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("run resolab-no-such-tool") && message.contains("package iproute2"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_refusal_carries_the_tools_own_words() {
+        let error = ToolCommand::new("ls", "/nonexistent-for-sure")
+            .run()
+            .unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("'ls /nonexistent-for-sure'") && message.contains("No such file"),
+            "{message}"
+        );
+        assert!(!message.contains('\n'));
+    }
+}

@@ -1,0 +1,210 @@
+//! What the kernel counted on the devices and disciplines of the middle, as the packets, bytes and
+//! drops of a window. Not for: lateness and flows, which the kernel does not write down.
+
+use super::NetemError;
+use super::run::ToolCommand;
+use super::wires::{ELEMENTS, Element, entry_device, exit_device};
+use crate::hosts::Host;
+use resolab_record::DirectionSummary;
+use serde_json::Value;
+
+const ETHERNET_BYTES: u64 = 14;
+
+/// One direction's totals since the devices were made. They wrap where a discipline was made anew,
+/// which is no harm: only differences count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    packets_in: u64,
+    packets_out: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    dropped_loss: u64,
+    dropped_queue: u64,
+    dropped_codel: u64,
+    dropped_device: u64,
+}
+
+/// What both directions did in a window.
+#[derive(Debug, Clone)]
+pub struct NetemWindow {
+    /// Start, `CLOCK_MONOTONIC`.
+    pub started_ns: u64,
+    /// End.
+    pub ended_ns: u64,
+    /// Client to server.
+    pub up: DirectionSummary,
+    /// Server to client.
+    pub down: DirectionSummary,
+}
+
+impl Counts {
+    /// Both directions', up first, as they are now.
+    pub fn read() -> Result<[Self; 2], NetemError> {
+        let devices = json(&ToolCommand::new("ip", "-s -j link show"))?;
+        let disciplines = json(&ToolCommand::new("tc", "-s -j qdisc show"))?;
+        Ok([Host::Client, Host::Server].map(|sender| Self::of(sender, &devices, &disciplines)))
+    }
+
+    fn of(sender: Host, devices: &Value, disciplines: &Value) -> Self {
+        let device = |name| entry(devices, "ifname", name);
+        let entered = device(entry_device(sender)).map(|one| &one["stats64"]["rx"]);
+        let left = device(exit_device(sender, Element::Delay)).map(|one| &one["stats64"]["tx"]);
+        let dropped = |element| discipline_drops(disciplines, exit_device(sender, element));
+        let (queue, codel) = dropped(Element::Queue);
+        let refused: u64 = ELEMENTS
+            .iter()
+            .filter_map(|element| device(exit_device(sender, *element)))
+            .map(|one| number(&one["stats64"]["tx"], "dropped"))
+            .sum();
+        let packets = |side: Option<&Value>| side.map_or(0, |side| number(side, "packets"));
+        let ip_bytes = |side: Option<&Value>| {
+            let bytes = side.map_or(0, |side| number(side, "bytes"));
+            bytes.saturating_sub(ETHERNET_BYTES * packets(side))
+        };
+        Self {
+            packets_in: packets(entered),
+            packets_out: packets(left),
+            bytes_in: ip_bytes(entered),
+            bytes_out: ip_bytes(left),
+            dropped_loss: dropped(Element::Loss).0,
+            dropped_queue: queue,
+            dropped_codel: codel,
+            dropped_device: refused + dropped(Element::Link).0 + dropped(Element::Delay).0,
+        }
+    }
+
+    /// What was counted from `start` to this.
+    pub fn since(self, start: Self) -> Self {
+        let since = u64::wrapping_sub;
+        Self {
+            packets_in: since(self.packets_in, start.packets_in),
+            packets_out: since(self.packets_out, start.packets_out),
+            bytes_in: since(self.bytes_in, start.bytes_in),
+            bytes_out: since(self.bytes_out, start.bytes_out),
+            dropped_loss: since(self.dropped_loss, start.dropped_loss),
+            dropped_queue: since(self.dropped_queue, start.dropped_queue),
+            dropped_codel: since(self.dropped_codel, start.dropped_codel),
+            dropped_device: since(self.dropped_device, start.dropped_device),
+        }
+    }
+
+    /// Only the drops of the queue, whose discipline may be made anew.
+    pub fn queue_drops_only(self) -> Self {
+        Self {
+            dropped_queue: self.dropped_queue,
+            dropped_codel: self.dropped_codel,
+            ..Self::default()
+        }
+    }
+
+    /// As a record has it; `host_drops_count` is what the sending host's own device dropped.
+    pub fn summary(self, host_drops_count: u64) -> DirectionSummary {
+        DirectionSummary {
+            packets_in_count: self.packets_in,
+            packets_out_count: self.packets_out,
+            bytes_in_bytes: self.bytes_in,
+            bytes_out_bytes: self.bytes_out,
+            dropped_loss_count: self.dropped_loss,
+            dropped_queue_count: self.dropped_queue,
+            dropped_codel_count: self.dropped_codel,
+            dropped_device_count: self.dropped_device + host_drops_count,
+            ..DirectionSummary::default()
+        }
+    }
+}
+
+/// Drops of a device's root discipline: those of a full queue (or at random), and those of CoDel for
+/// their wait, which the kernel counts in the root, too.
+fn discipline_drops(disciplines: &Value, device: &str) -> (u64, u64) {
+    let all = disciplines.as_array().map_or(&[][..], Vec::as_slice);
+    let here = || all.iter().filter(|one| one["dev"] == device);
+    let root = here().find(|one| one["root"] == true);
+    let codel = here().find(|one| one["kind"] == "codel").map_or(0, |one| {
+        number(one, "drops").saturating_sub(number(one, "drop_overlimit"))
+    });
+    let total = root.map_or(0, |one| number(one, "drops"));
+    (total.saturating_sub(codel), codel)
+}
+
+fn entry<'a>(list: &'a Value, key: &str, value: &str) -> Option<&'a Value> {
+    list.as_array()?.iter().find(|one| one[key] == value)
+}
+
+fn number(object: &Value, key: &str) -> u64 {
+    object[key].as_u64().unwrap_or(0)
+}
+
+fn json(command: &ToolCommand) -> Result<Value, NetemError> {
+    serde_json::from_str(&command.run()?).map_err(|_| NetemError::Unreadable(command.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn device(name: &str, rx: [u64; 2], tx: [u64; 3]) -> Value {
+        json!({"ifname": name, "stats64": {
+            "rx": {"packets": rx[0], "bytes": rx[1]},
+            "tx": {"packets": tx[0], "bytes": tx[1], "dropped": tx[2]},
+        }})
+    }
+
+    fn counted() -> Counts {
+        let devices = json!([
+            device("client0", [100, 151_400], [7, 7, 0]),
+            device("server0", [9, 9], [80, 121_120, 1]),
+            device("hop1c", [0, 0], [0, 0, 2]),
+        ]);
+        let disciplines = json!([
+            {"kind": "ingress", "dev": "hop1c", "drops": 99},
+            {"kind": "netem", "dev": "hop1c", "root": true, "drops": 3},
+            {"kind": "tbf", "dev": "hop2c", "root": true, "drops": 11},
+            {"kind": "codel", "dev": "hop2c", "parent": "1:1", "drops": 11, "drop_overlimit": 4},
+            {"kind": "netem", "dev": "hop3c", "root": true, "drops": 5},
+            {"kind": "netem", "dev": "server0", "root": true, "drops": 6},
+        ]);
+        Counts::of(Host::Client, &devices, &disciplines)
+    }
+
+    #[test]
+    fn drops_are_told_apart_and_ethernet_is_taken_off() {
+        let summary = counted().summary(10);
+        assert_eq!(
+            (summary.packets_in_count, summary.packets_out_count),
+            (100, 80)
+        );
+        assert_eq!(
+            (summary.bytes_in_bytes, summary.bytes_out_bytes),
+            (150_000, 120_000)
+        );
+        assert_eq!(summary.dropped_loss_count, 3);
+        assert_eq!(
+            (summary.dropped_queue_count, summary.dropped_codel_count),
+            (4, 7)
+        );
+        assert_eq!(summary.dropped_device_count, 1 + 2 + 5 + 6 + 10);
+        assert_eq!(summary.lateness_p50_ns, None);
+    }
+
+    #[test]
+    fn a_queue_made_anew_does_not_disturb_the_window() {
+        let start = counted();
+        // Two more drops, then the discipline is made anew and counts from 0; then one more.
+        let before = Counts {
+            dropped_queue: start.dropped_queue + 2,
+            ..start
+        };
+        let start = start.since(before.queue_drops_only());
+        let end = Counts {
+            dropped_queue: 1,
+            dropped_codel: 0,
+            ..before
+        };
+        let wanted = Counts {
+            dropped_queue: 3,
+            ..Counts::default()
+        };
+        assert_eq!(end.since(start), wanted);
+    }
+}
