@@ -21,6 +21,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use resolab_record::{FarNetwork, LinkProfile};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
@@ -244,8 +245,16 @@ impl Ferry {
     /// Carry packets until told to stop or signalled to end; returns the report of a capture that
     /// was under way then.
     pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
-        self.carry()?;
-        Ok(self.link.observer.stop_capture()?)
+        let carried = self.carry();
+        let captured = self.link.observer.stop_capture();
+        // Taking a device down waits for the kernel, 10 ms and more: both waits at once.
+        let (client, server) = (self.client.into_descriptor(), self.server.into_descriptor());
+        thread::scope(|scope| {
+            scope.spawn(|| drop(client));
+            drop(server);
+        });
+        carried?;
+        Ok(captured?)
     }
 
     fn carry(&mut self) -> Result<(), FerryError> {
