@@ -42,7 +42,8 @@ def main() -> int:
     options = _options()
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    bench = Bench(options.quick, PathBackend(options.backend) if options.backend else None, options.cycles)
+    cycles_count = options.cycles or (250 if options.quick else 1_000)
+    bench = Bench(options.quick, PathBackend(options.backend) if options.backend else None, cycles_count)
     facts = _facts(bench)
     try:
         figures = asyncio.run(_measure(bench, options.only or list(FIGURES)))
@@ -64,7 +65,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a quarter of the length; the figures are coarser")
     parser.add_argument("--only", action="append", choices=list(FIGURES), help="this figure; can be given again")
     parser.add_argument("--backend", choices=[one.value for one in PathBackend], help="what moves the packets")
-    parser.add_argument("--cycles", type=int, default=1_000, help="start/stop cycles (default: %(default)d)")
+    parser.add_argument("--cycles", type=int, help="start/stop cycles (default: 1000; quick: 250)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table; always exit code 0")
     return parser.parse_args()
 

@@ -20,9 +20,8 @@ NAMESPACES = ("net", "mnt", "pid", "user")
 
 async def cycles(bench: Bench) -> list[Figure]:
     """Start a path, wait until it stands, end it; again and again, one after another."""
-    count = max(1, round(bench.seconds(bench.cycles)))
     before = _counts()
-    times = [_one(bench) for _ in range(count)]
+    times = [_one(bench) for _ in range(bench.cycles)]
     after = _counts()
     deadline = time.monotonic() + SETTLE_S
     while any(after[key] > before[key] for key in before) and time.monotonic() < deadline:
@@ -34,14 +33,14 @@ async def cycles(bench: Bench) -> list[Figure]:
     measured = f"{_text(both)} (start {_text(start)}; stop {_text(stop)})"
     return [
         Figure(
-            f"{count} start/stop cycles, each: p50 / p99 / max ms",
+            f"{bench.cycles} start/stop cycles, each: p50 / p99 / max ms",
             f"{LIMIT_MS:.0f} each",
             "",
             measured,
             verdict([both[2]], [LIMIT_MS], [LIMIT_MS]),
         ),
         Figure(
-            f"left behind by {count} cycles",
+            f"left behind by {bench.cycles} cycles",
             "nothing",
             "",
             ", ".join(f"{key} {value:+d}" for key, value in left.items()),

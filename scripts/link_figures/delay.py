@@ -32,14 +32,14 @@ async def busy_as_root(bench: Bench) -> list[Figure]:
     if os.geteuid() != 0:
         return [skipped("delay, root, two busy loops", "not root")]
     with busy_loops(2):
-        return await _both(bench, "delay error, root, two busy loops", *LIMITS_US["busy"])
+        return await _both(bench, "delay error, root, two busy loops", *LIMITS_US["busy"], rootless_wanted=False)
 
 
 async def rootless(bench: Bench) -> list[Figure]:
     """Measure as an ordinary user on an otherwise idle machine; root becomes `nobody` in a process of its own."""
     name = "delay error, rootless, idle machine"
     if os.geteuid() != 0:
-        return await _both(bench, name, *LIMITS_US["rootless"])
+        return await _both(bench, name, *LIMITS_US["rootless"], rootless_wanted=True)
     if shutil.which("setpriv") is None:
         return [skipped(name, "no setpriv to become an ordinary user with")]
     command = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
@@ -66,15 +66,22 @@ def _open_to_all(device: Path) -> Iterator[None]:
         device.chmod(mode)
 
 
-async def _both(bench: Bench, name: str, must: list[float], aim: list[float]) -> list[Figure]:
-    return [await _one(bench, name, must, aim, keep_awake=keep_awake) for keep_awake in (False, True)]
+async def _both(bench: Bench, name: str, must: list[float], aim: list[float], *, rootless_wanted: bool) -> list[Figure]:
+    return [
+        await _one(bench, name, must, aim, keep_awake=keep_awake, rootless_wanted=rootless_wanted)
+        for keep_awake in (False, True)
+    ]
 
 
-async def _one(bench: Bench, name: str, must: list[float], aim: list[float], *, keep_awake: bool) -> Figure:
+async def _one(
+    bench: Bench, name: str, must: list[float], aim: list[float], *, keep_awake: bool, rootless_wanted: bool
+) -> Figure:
     each: dict[str, list[float]] = {}
     for delay_ms in DELAYS_MS:
         way = f"one_way_delay_ms = {delay_ms}"
         async with standing_path(bench, way, way, keep_awake=keep_awake) as path:
+            if path.path.ready.rootless is not rootless_wanted:
+                raise SystemExit(f"{name}: the path says rootless = {path.path.ready.rootless}")
             for direction in (LinkDirection.UP, LinkDirection.DOWN):
                 errors = await _errors_us(bench, path.pid, direction, delay_ms)
                 each[f"{delay_ms:g} ms {direction.value}"] = quantiles(errors)

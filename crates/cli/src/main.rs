@@ -6,7 +6,6 @@ mod edge;
 mod enter;
 mod output;
 mod path;
-mod path_netem;
 mod probe;
 mod query;
 mod schema;

@@ -1,23 +1,20 @@
 //! `resolab-core path`: makes a path, says so on standard output, and carries out commands from
 //! standard input until that ends. Not for: how a path works; that is `resolab_link`.
 
-use crate::{output, path_netem};
-use resolab_link::capture::{Capture, CaptureReport};
-use resolab_link::ferry::{FerryControl, FerryError};
-use resolab_link::hosts::{
-    CLIENT_ADDRESS, CLIENT_ADDRESS_V6, Host, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
-    SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
-};
-use resolab_link::path::{Devices, Grants, Path, PathError, Wishes};
-use resolab_link::profile;
-use resolab_link::window::Window;
-use resolab_link::{clock, schedule};
-use resolab_record::{
-    CommandDoneRecord, LinkProfile, PathBackend, PathCommand, PathReadyRecord, PathSummaryRecord,
-    ProfileChangedRecord, Record,
-};
-use std::io::{self, BufRead};
-use std::path::{Path as FilePath, PathBuf};
+mod announce;
+mod commands;
+mod netem;
+
+use crate::output;
+use announce::{Conditions, announce, exit_code, failed, say_what_was_not_captured};
+use commands::{Controller, ServeError};
+use resolab_link::capture::Capture;
+use resolab_link::ferry::FerryError;
+use resolab_link::path::{Backend, Grants, Path, Wishes};
+use resolab_link::{profile, schedule};
+use resolab_record::{LinkProfile, PathBackend};
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -56,57 +53,63 @@ pub struct Arguments {
     /// Write every packet into this pcapng file, which must not exist, from the start.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// What makes the link: our model between TUN devices, or the kernel's sch_netem.
+    /// What makes the link: our model between TUN devices or between packet sockets with the kernel's
+    /// arrival stamps, or the kernel's sch_netem.
     #[arg(long, value_enum, default_value_t = BackendName::Tun)]
     backend: BackendName,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum BackendName {
     Tun,
+    Packet,
     Netem,
 }
 
 /// Run until standard input ends or a signal comes.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let Arguments {
-        profile: wanted,
-        seed,
-        keep_awake,
-        ipv6,
-        no_offloads,
-        hold_schedule,
-        mtu,
-        backend,
-        pcap,
-    } = arguments;
-    let profile = match profile::load(&wanted, &profile::folders(), mtu) {
+    let folders = profile::folders();
+    let profile = match profile::load(&arguments.profile, &folders, arguments.mtu) {
         Ok(profile) => profile,
         Err(error) => return failed(output::EXIT_CONFIGURATION, error),
     };
-    if backend == BackendName::Netem {
-        let wishes = path_netem::Wishes {
-            ipv6,
-            keep_awake,
-            captures: pcap.is_some(),
-        };
-        return path_netem::run(profile, seed, wishes);
+    match arguments.backend {
+        BackendName::Tun => run_ours(arguments, profile, Backend::Tun, PathBackend::Tun),
+        BackendName::Packet => run_ours(arguments, profile, Backend::Packet, PathBackend::Packet),
+        BackendName::Netem => {
+            let wishes = netem::Wishes {
+                ipv6: arguments.ipv6,
+                keep_awake: arguments.keep_awake,
+                captures: arguments.pcap.is_some(),
+            };
+            netem::run(profile, arguments.seed, wishes)
+        }
     }
+}
+
+/// With a link of our own model.
+fn run_ours(
+    arguments: Arguments,
+    profile: LinkProfile,
+    backend: Backend,
+    in_records: PathBackend,
+) -> ExitCode {
     let wishes = Wishes {
-        ipv6,
-        offloads: !no_offloads,
+        backend,
+        ipv6: arguments.ipv6,
+        offloads: !arguments.no_offloads,
     };
-    let mut path = match Path::open(&profile, seed, wishes) {
+    let mut path = match Path::open(&profile, arguments.seed, wishes) {
         Ok(path) => path,
         Err(error) => return failed(exit_code(&error), error),
     };
-    if keep_awake && let Err(error) = schedule::keep_awake() {
-        return failed(
-            output::EXIT_MACHINE,
-            format!("keep processors awake: {error}"),
-        );
+    if arguments.keep_awake
+        && let Err(error) = schedule::keep_awake()
+    {
+        let what = format!("keep processors awake: {error}");
+        return failed(output::EXIT_MACHINE, what);
     }
-    if let Some(file) = pcap {
+    if let Some(file) = arguments.pcap {
         // Not before: until here there may be one thread only.
         match Capture::start(&file) {
             Ok(capture) => path.ferry.capture(capture),
@@ -115,31 +118,18 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
     say_what_was_refused(&path.grants);
     let conditions = Conditions {
-        ipv6,
-        backend: PathBackend::Tun,
-        keep_awake,
+        ipv6: arguments.ipv6,
+        backend: in_records,
+        keep_awake: arguments.keep_awake,
         realtime_scheduling: path.grants.realtime_scheduling,
     };
-    match announce(&profile, seed, conditions, path.grants.rootless) {
-        Ok(()) => carry(path, profile, conditions, !hold_schedule),
+    match announce(&profile, arguments.seed, conditions, path.grants.rootless) {
+        Ok(()) => carry(path, profile, conditions, !arguments.hold_schedule),
         Err(error) => failed(
             output::EXIT_INTERNAL,
             format!("write to standard output: {error}"),
         ),
     }
-}
-
-pub(crate) fn exit_code(error: &PathError) -> u8 {
-    match error {
-        PathError::Namespaces(_) | PathError::Tun(..) | PathError::Network { .. } => {
-            output::EXIT_MACHINE
-        }
-        PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
-    }
-}
-
-pub(crate) fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
-    output::fail(code, format!("failed to {what}"))
 }
 
 fn say_what_was_refused(grants: &Grants) {
@@ -155,50 +145,6 @@ fn say_what_was_refused(grants: &Grants) {
             setting.name, setting.error
         ));
     }
-}
-
-fn say_what_was_not_captured(captured: Option<CaptureReport>) {
-    let left_out_count = captured.map_or(0, |report| report.not_captured_count);
-    if left_out_count > 0 {
-        output::note(format!(
-            "the capture lacks {left_out_count} packets: its file was too slow for them"
-        ));
-    }
-}
-
-/// What holds for every window of the path.
-#[derive(Clone, Copy)]
-pub(crate) struct Conditions {
-    pub(crate) ipv6: bool,
-    pub(crate) backend: PathBackend,
-    pub(crate) keep_awake: bool,
-    pub(crate) realtime_scheduling: bool,
-}
-
-pub(crate) fn announce(
-    profile: &LinkProfile,
-    seed: u64,
-    conditions: Conditions,
-    rootless: bool,
-) -> io::Result<()> {
-    output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
-    output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
-        pid: std::process::id(),
-        client_address: CLIENT_ADDRESS.into(),
-        server_address: SERVER_ADDRESS.into(),
-        server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
-        client_address_v6: conditions.ipv6.then_some(CLIENT_ADDRESS_V6.into()),
-        server_address_v6: conditions.ipv6.then_some(SERVER_ADDRESS_V6.into()),
-        server_network_v6: conditions
-            .ipv6
-            .then(|| format!("{SERVER_NETWORK_V6}/{PREFIX_LENGTH_V6}")),
-        backend: conditions.backend,
-        profile: profile.clone(),
-        seed,
-        realtime_scheduling: conditions.realtime_scheduling,
-        keep_awake: conditions.keep_awake,
-        rootless,
-    })))
 }
 
 /// Run the ferry on this thread, the punctual one, and commands on another.
@@ -246,195 +192,4 @@ fn carry(
         }
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }
-}
-
-/// Why commands cannot be served any longer; messages read after "failed to".
-#[derive(Debug)]
-enum ServeError {
-    Ferry(FerryError),
-    Devices(PathError),
-    Input(io::Error),
-    Output(io::Error),
-}
-
-impl std::fmt::Display for ServeError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Ferry(error) => error.fmt(formatter),
-            Self::Devices(error) => error.fmt(formatter),
-            Self::Input(error) => write!(formatter, "read commands: {error}"),
-            Self::Output(error) => write!(formatter, "write to standard output: {error}"),
-        }
-    }
-}
-
-/// The commands thread.
-struct Controller {
-    control: FerryControl,
-    devices: Devices,
-    profile: LinkProfile,
-    conditions: Conditions,
-    /// Held while a command's records are written.
-    writing: Arc<Mutex<()>>,
-}
-
-impl Controller {
-    fn serve(&mut self, start_schedule: bool, input: impl BufRead) -> Result<(), ServeError> {
-        if start_schedule {
-            self.control.start_schedule().map_err(ServeError::Ferry)?;
-        }
-        let writing = Arc::clone(&self.writing);
-        for line in input.lines() {
-            let line = line.map_err(ServeError::Input)?;
-            if line.trim().is_empty() {
-                continue;
-            }
-            // A poisoned lock only means that this thread is ending.
-            let _held = writing.lock();
-            self.carry_out(&line)?;
-        }
-        Ok(())
-    }
-
-    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
-        match serde_json::from_str(line) {
-            Ok(PathCommand::Summary { id, label }) => {
-                self.summarise(label)?;
-                write_done(id, None)
-            }
-            Ok(PathCommand::StartSchedule { id }) => {
-                self.control.start_schedule().map_err(ServeError::Ferry)?;
-                write_done(id, None)
-            }
-            Ok(PathCommand::StartCapture { id, file }) => {
-                let changed = self.control.start_capture(FilePath::new(&file));
-                answer_capture(id, changed)
-            }
-            Ok(PathCommand::StopCapture { id }) => answer_capture(id, self.control.stop_capture()),
-            Ok(PathCommand::SetProfile {
-                id,
-                profile,
-                seed,
-                hold_schedule,
-            }) => match profile::complete(*profile) {
-                Ok(profile) => {
-                    self.change(profile, seed, !hold_schedule)?;
-                    write_done(id, None)
-                }
-                Err(error) => write_done(id, Some(format!("failed to {error}"))),
-            },
-            Err(error) => write_done(
-                id_of(line),
-                Some(format!("failed to understand the command: {error}")),
-            ),
-        }
-    }
-
-    fn summarise(&mut self, label: Option<String>) -> Result<(), ServeError> {
-        let (mut window, window_end_ns) = self.control.close_window().map_err(ServeError::Ferry)?;
-        for host in [Host::Client, Host::Server] {
-            let drops_count = self
-                .devices
-                .new_drops_count(host)
-                .map_err(ServeError::Devices)?;
-            window.counts_mut(host).dropped_by_device(drops_count);
-        }
-        let flows = window.tap.records(label.as_deref());
-        write(&Record::PathSummary(Box::new(self.summary(
-            &window,
-            window_end_ns,
-            label,
-        ))))?;
-        flows
-            .into_iter()
-            .try_for_each(|flow| write(&Record::Flow(Box::new(flow))))
-    }
-
-    fn summary(
-        &self,
-        window: &Window,
-        window_end_ns: u64,
-        label: Option<String>,
-    ) -> PathSummaryRecord {
-        PathSummaryRecord {
-            label,
-            window_start_ns: window.started_ns,
-            window_end_ns,
-            profile: self.profile.name.clone(),
-            up: window.up.summary(),
-            down: window.down.summary(),
-            unrecognised_packets_count: window.tap.unrecognised_packets_count(),
-            backend: self.conditions.backend,
-            keep_awake: self.conditions.keep_awake,
-            realtime_scheduling: self.conditions.realtime_scheduling,
-            applied_changes_ns: window
-                .applied_changes
-                .iter()
-                .map(|change| change.0)
-                .collect(),
-            applied_change_indices: window
-                .applied_changes
-                .iter()
-                .map(|change| change.1)
-                .collect(),
-        }
-    }
-
-    fn change(
-        &mut self,
-        profile: LinkProfile,
-        seed: Option<u64>,
-        start_schedule: bool,
-    ) -> Result<(), ServeError> {
-        if profile.mtu_bytes != self.profile.mtu_bytes
-            && let Some(mtu_bytes) = profile.mtu_bytes
-        {
-            self.devices
-                .set_mtu(mtu_bytes)
-                .map_err(ServeError::Devices)?;
-        }
-        let changed = self.control.change_profile(&profile, seed, start_schedule);
-        let monotonic_ns = changed.map_err(ServeError::Ferry)?;
-        self.profile = profile.clone();
-        write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {
-            monotonic_ns,
-            profile,
-        })))
-    }
-}
-
-/// A file that cannot be written is the asker's trouble, not the path's.
-fn answer_capture(
-    id: u64,
-    changed: Result<Option<CaptureReport>, FerryError>,
-) -> Result<(), ServeError> {
-    match changed {
-        Ok(captured) => {
-            say_what_was_not_captured(captured);
-            write_done(id, None)
-        }
-        Err(FerryError::Capture(error)) => write_done(id, Some(format!("failed to {error}"))),
-        Err(error) => Err(ServeError::Ferry(error)),
-    }
-}
-
-/// The `id` of a command that is otherwise wrong; 0 without one.
-pub(crate) fn id_of(line: &str) -> u64 {
-    let parsed: Option<serde_json::Value> = serde_json::from_str(line).ok();
-    parsed
-        .and_then(|command| command.get("id")?.as_u64())
-        .unwrap_or(0)
-}
-
-fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
-    let monotonic_ns = clock::monotonic_ns();
-    write(&Record::CommandDone(CommandDoneRecord {
-        id,
-        monotonic_ns,
-        error,
-    }))
-}
-
-fn write(record: &Record) -> Result<(), ServeError> {
-    output::write_record(record).map_err(ServeError::Output)
 }

@@ -3,6 +3,7 @@
 
 use crate::clock::monotonic_ns;
 use crate::offload::{HEADER_BYTES, Offload};
+use crate::packet_device::PacketDevice;
 use crate::parcel::Parcel;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
@@ -20,6 +21,8 @@ pub struct Arrival<'a> {
     pub offload: Offload,
     /// `CLOCK_MONOTONIC` at which it came; never before that of the packet before it.
     pub at_ns: u64,
+    /// When it was read, at the earliest `at_ns`.
+    pub read_ns: u64,
 }
 
 /// One host's.
@@ -27,6 +30,8 @@ pub struct Arrival<'a> {
 pub enum Device {
     /// Its TUN device.
     Tun(TunDevice),
+    /// The packet socket on its virtual Ethernet pair.
+    Packet(PacketDevice),
 }
 
 impl Device {
@@ -34,6 +39,7 @@ impl Device {
     pub fn receive(&mut self) -> Result<Option<Arrival<'_>>, Errno> {
         match self {
             Self::Tun(device) => device.receive(),
+            Self::Packet(device) => device.receive(),
         }
     }
 
@@ -44,6 +50,24 @@ impl Device {
                 let header = parcel.offload.encode();
                 write(&device.descriptor, parcel.behind(header)).map(drop)
             }
+            Self::Packet(device) => device.send(parcel),
+        }
+    }
+
+    /// The descriptor with which the device lives.
+    pub fn into_descriptor(self) -> OwnedFd {
+        match self {
+            Self::Tun(device) => device.descriptor,
+            Self::Packet(device) => device.into_descriptor(),
+        }
+    }
+
+    /// Packets of the host that were lost on this side of its device since this was last asked;
+    /// those its own side dropped stand in the kernel's counters of that.
+    pub fn new_drops_count(&mut self) -> Result<u64, Errno> {
+        match self {
+            Self::Tun(_) => Ok(0),
+            Self::Packet(device) => device.new_drops_count(),
         }
     }
 }
@@ -53,6 +77,7 @@ impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tun(device) => device.descriptor.as_fd(),
+            Self::Packet(device) => device.as_fd(),
         }
     }
 }
@@ -85,6 +110,7 @@ impl TunDevice {
                         frame,
                         offload: Offload::decode(*header),
                         at_ns,
+                        read_ns: at_ns,
                     }));
                 }
                 Err(Errno::EAGAIN) => return Ok(None),

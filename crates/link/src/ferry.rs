@@ -21,6 +21,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use resolab_record::{FarNetwork, LinkProfile};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thiserror::Error;
 
@@ -244,8 +245,16 @@ impl Ferry {
     /// Carry packets until told to stop or signalled to end; returns the report of a capture that
     /// was under way then.
     pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
-        self.carry()?;
-        Ok(self.link.observer.stop_capture()?)
+        let carried = self.carry();
+        let captured = self.link.observer.stop_capture();
+        // Taking a device down waits for the kernel, 10 ms and more: both waits at once.
+        let (client, server) = (self.client.into_descriptor(), self.server.into_descriptor());
+        thread::scope(|scope| {
+            scope.spawn(|| drop(client));
+            drop(server);
+        });
+        carried?;
+        Ok(captured?)
     }
 
     fn carry(&mut self) -> Result<(), FerryError> {
@@ -309,7 +318,7 @@ impl Ferry {
             let Some(arrival) = received else {
                 break;
             };
-            let now_ns = arrival.at_ns;
+            let now_ns = arrival.read_ns;
             self.link.take(host, &arrival);
             if self
                 .link
@@ -329,6 +338,7 @@ impl Ferry {
             let at_ns = monotonic_ns();
             let (ended, stop) = match request {
                 Request::Summary(fresh) => {
+                    self.count_device_drops();
                     let closed = self.link.observer.begin_window(fresh, at_ns);
                     (Ended::Window(closed), false)
                 }
@@ -353,6 +363,18 @@ impl Ferry {
             }
         }
         false
+    }
+
+    /// Losses at the devices belong to the window that is being closed.
+    fn count_device_drops(&mut self) {
+        for (host, device) in [
+            (Host::Client, &mut self.client),
+            (Host::Server, &mut self.server),
+        ] {
+            // A device that cannot be asked is found out by the next read.
+            let count = device.new_drops_count().unwrap_or(0);
+            self.link.observer.dropped_by_device(host, count);
+        }
     }
 
     fn change(&mut self, change: Change, at_ns: u64) {

@@ -303,6 +303,7 @@ mod tests {
             frame,
             offload: Offload::default(),
             at_ns,
+            read_ns: at_ns,
         }
     }
 
@@ -412,6 +413,7 @@ mod tests {
             frame,
             offload: Offload::decode(header),
             at_ns: 0,
+            read_ns: 0,
         }
     }
 

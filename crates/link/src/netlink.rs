@@ -11,6 +11,10 @@ use nix::sys::socket::{
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+mod veth;
+
+pub use veth::VethEnd;
+
 const HEADER_BYTES: usize = 16;
 const IFINFO_BYTES: usize = 16;
 /// Position of `tx_dropped` among the 64-bit counters of `rtnl_link_stats64`.

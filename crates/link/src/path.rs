@@ -11,6 +11,7 @@ use crate::hosts::{
 };
 use crate::namespace::{self, RefusedSetting};
 use crate::netlink::{Netlink, RouteKind};
+use crate::packet_device::far_side::{FarSide, FarSideError};
 use crate::profile::DEFAULT_MTU_BYTES;
 use crate::{schedule, tun};
 use nix::errno::Errno;
@@ -19,7 +20,6 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::Pid;
 use resolab_record::LinkProfile;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::OwnedFd;
 use thiserror::Error;
 
 /// Transmit queue of the devices, in packets. The default of 500 drops packets before we read them
@@ -39,6 +39,9 @@ pub enum PathError {
     /// No TUN device.
     #[error("open {file}: {0}; {1}", file = tun::DEVICE_FILE)]
     Tun(Errno, &'static str),
+    /// No packet device.
+    #[error(transparent)]
+    Packet(#[from] FarSideError),
     /// A network setting was refused.
     #[error("set up the {host} host ({step}): {error}")]
     Network {
@@ -57,9 +60,57 @@ pub enum PathError {
     Ferry(#[from] FerryError),
 }
 
-/// What a path can be with or without.
+/// What joins a host to the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// A TUN device.
+    Tun,
+    /// A virtual Ethernet pair and a packet socket.
+    Packet,
+}
+
+/// Makes the hosts' devices.
+enum DeviceMaker {
+    Tun { offloads: bool },
+    Packet(FarSide),
+}
+
+impl DeviceMaker {
+    fn new(wishes: Wishes, mtu_bytes: u32) -> Result<Self, PathError> {
+        Ok(match wishes.backend {
+            Backend::Tun => Self::Tun {
+                offloads: wishes.offloads,
+            },
+            Backend::Packet => Self::Packet(FarSide::enter(mtu_bytes as usize)?),
+        })
+    }
+
+    /// In the network namespace this thread is in.
+    fn make(&mut self, host: Host) -> Result<Device, PathError> {
+        Ok(match self {
+            Self::Tun { offloads } => {
+                let descriptor = tun::create(DEVICE_NAME, *offloads).map_err(tun_error)?;
+                Device::Tun(TunDevice::new(descriptor))
+            }
+            Self::Packet(far_side) => Device::Packet(far_side.make_device(host)?),
+        })
+    }
+
+    fn largest_mtu_bytes(&self) -> u32 {
+        match self {
+            Self::Tun { .. } => u32::MAX,
+            Self::Packet(far_side) => far_side
+                .largest_packet_bytes()
+                .map_or(0, |bytes| bytes as u32),
+        }
+    }
+}
+
+/// What a path can be like.
 #[derive(Debug, Clone, Copy)]
 pub struct Wishes {
+    /// What joins the hosts to the link.
+    pub backend: Backend,
     /// IPv6 addresses in both hosts.
     pub ipv6: bool,
     /// Checksums and the cutting of TCP's trains left to the ferry by the hosts' kernels.
@@ -107,6 +158,8 @@ pub struct Grants {
 pub struct Devices {
     pub(crate) client: HostDevice,
     pub(crate) server: HostDevice,
+    /// The largest MTU they can be given.
+    pub largest_mtu_bytes: u32,
 }
 
 #[derive(Debug)]
@@ -127,16 +180,17 @@ impl Path {
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
-        let (client_tun, client) = make_host(Host::Client, mtu_bytes, wishes, &mut anchors)?;
-        let (server_tun, server) = make_host(Host::Server, mtu_bytes, wishes, &mut anchors)?;
-        let devices = Devices { client, server };
-        let (client_tun, server_tun) = (TunDevice::new(client_tun), TunDevice::new(server_tun));
-        let (ferry, control) = Ferry::new(
-            Device::Tun(client_tun),
-            Device::Tun(server_tun),
-            profile,
-            seed,
-        )?;
+        let mut maker = DeviceMaker::new(wishes, mtu_bytes)?;
+        let largest_mtu_bytes = maker.largest_mtu_bytes();
+        let mut make = |host| make_host(host, mtu_bytes, wishes.ipv6, &mut maker, &mut anchors);
+        let (client_end, client) = make(Host::Client)?;
+        let (server_end, server) = make(Host::Server)?;
+        let devices = Devices {
+            client,
+            server,
+            largest_mtu_bytes,
+        };
+        let (ferry, control) = Ferry::new(client_end, server_end, profile, seed)?;
         let refused_settings = devices.client.refused_settings.clone();
         let grants = Grants {
             realtime_scheduling,
@@ -190,17 +244,18 @@ impl Devices {
 fn make_host(
     host: Host,
     mtu_bytes: u32,
-    wishes: Wishes,
+    ipv6: bool,
+    maker: &mut DeviceMaker,
     anchors: &mut Anchors,
-) -> Result<(OwnedFd, HostDevice), PathError> {
+) -> Result<(Device, HostDevice), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
-    let refused_settings = namespace::configure_network(wishes.ipv6);
-    let tun = tun::create(DEVICE_NAME, wishes.offloads).map_err(tun_error)?;
-    let device = make_device(host, mtu_bytes, wishes.ipv6, refused_settings)?;
+    let refused_settings = namespace::configure_network(ipv6);
+    let end = maker.make(host)?;
+    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
     anchors
         .0
         .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
-    Ok((tun, device))
+    Ok((end, device))
 }
 
 pub(crate) fn make_device(

@@ -1,6 +1,7 @@
 //! Opening a TUN device: IP packets behind the header that says what was left to do with them (see
 //! `offload`). Not for: addresses and routes.
 
+use crate::interface::name_field;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
@@ -40,13 +41,7 @@ pub fn create(name: &str, offloads: bool) -> Result<OwnedFd, Errno> {
 }
 
 fn interface_request(name: &str) -> Result<libc::ifreq, Errno> {
-    let mut ifr_name = [0; libc::IFNAMSIZ];
-    if name.len() >= ifr_name.len() {
-        return Err(Errno::ENAMETOOLONG);
-    }
-    for (slot, byte) in ifr_name.iter_mut().zip(name.bytes()) {
-        *slot = byte as libc::c_char;
-    }
+    let ifr_name = name_field(name)?;
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_flags: flags };
     Ok(libc::ifreq { ifr_name, ifr_ifru })

@@ -135,6 +135,11 @@ impl Observer {
         }
     }
 
+    /// The device of `sender` lost packets before they were read.
+    pub fn dropped_by_device(&mut self, sender: Host, count: u64) {
+        self.window.counts_mut(sender).dropped_by_device(count);
+    }
+
     /// A change of the schedule came into force.
     pub fn changed(&mut self, at_ns: u64, index: u32) {
         self.window.applied_changes.push((at_ns, index));

@@ -25,10 +25,12 @@ INTERVALS_WANTED = 25
 """Independent values of the delay that a train should see."""
 
 SPARSE_PART, LONGEST_SPARSE_PART = 0.3, 0.6
+"""Parts of the time budget, the warm-up's one of the transfer's."""
 DENSE_PART, SATURATION_PART, TRANSFER_PART = 0.15, 0.17, 0.16
 WARM_UP_PART = 0.3
 WARM_UP_ROUND_TRIPS = 15
-"""Parts of the time budget, the last but one of the transfer's."""
+TRANSFER_SEGMENTS_COUNT, SEGMENT_BITS, LONGEST_TRANSFER = 100, 12_000, 3.0
+"""A slow link is given more time for its transfer, to a limit."""
 PACKETS_LIMIT = 500_000
 
 
@@ -98,7 +100,11 @@ def transfer(way: DirectionProfile, back: DirectionProfile, seconds: float) -> T
     duration_s = TRANSFER_PART * seconds
     round_trip_ms = way.one_way_delay_ms + back.one_way_delay_ms
     warm_up_ms = max(WARM_UP_PART * duration_s * 1e3, WARM_UP_ROUND_TRIPS * round_trip_ms)
-    return TransferPlan(round(warm_up_ms), (1 - WARM_UP_PART) * duration_s)
+    counted_s, rate_bps = (1 - WARM_UP_PART) * duration_s, usable_rate_bps(way)
+    if rate_bps is not None:
+        wanted_s = TRANSFER_SEGMENTS_COUNT * SEGMENT_BITS / rate_bps
+        counted_s = min(LONGEST_TRANSFER * counted_s, max(counted_s, wanted_s))
+    return TransferPlan(round(warm_up_ms), counted_s)
 
 
 def drain_s(way: DirectionProfile) -> float:

@@ -98,12 +98,16 @@ class CoreProcess:
     async def wait(self, timeout_s: float) -> None:
         """Wait for a program that ends by itself; an exit code other than 0 is an error."""
         try:
-            await asyncio.wait_for(asyncio.gather(self._process.wait(), *self._tasks), timeout_s)
+            await asyncio.wait_for(self._end(), timeout_s)
         except TimeoutError:
             await self.close()
             raise DeadlineError(f"{self.name} did not end within {timeout_s:g} s and was stopped") from None
         if self._process.returncode != 0:
             raise self._ended()
+
+    async def _end(self) -> None:
+        await self._process.wait()
+        await asyncio.gather(*self._tasks)
 
     async def close(self, timeout_s: float = 3.0) -> None:
         """End the program: close its standard input, and kill it by its id if that does not do."""

@@ -205,6 +205,12 @@ def test_slowly_varying_delays_get_more_time():
     assert probing.sparse_train(slow, 5.0).duration_s == pytest.approx(3.0, rel=0.01)
 
 
+def test_nothing_received_in_time_is_a_value():
+    assert bulk_check(transferred(0.0), DSL, DSL).got == 0.0
+    slow, fast = link(rate_bps=149_747), link(rate_bps=1e7)
+    assert probing.transfer(slow, fast, 20.0).seconds > 2.5 * probing.transfer(fast, slow, 20.0).seconds
+
+
 def test_a_busy_link_is_left_time_to_drain():
     assert probing.drain_s(link(20.0)) == pytest.approx(0.02)
     assert probing.drain_s(link(20.0, rate_bps=1e6, queue_bytes=125_000)) == pytest.approx(1.02)

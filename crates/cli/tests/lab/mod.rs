@@ -14,7 +14,7 @@ use resolab_record::{
 };
 use std::io::{BufRead, BufReader, Write};
 use std::net::UdpSocket;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
@@ -47,11 +47,31 @@ impl Lab {
 
     /// As `open`, with more options for the program.
     pub fn open_with(up: &str, down: &str, options: &[&str]) -> Option<Self> {
+        Self::start(Command::new(PROGRAM), up, down, options)
+    }
+
+    /// As `open_with`, by the user with this id, who can read `program`.
+    pub fn open_as_user(
+        user: &str,
+        program: &Path,
+        up: &str,
+        down: &str,
+        options: &[&str],
+    ) -> Option<Self> {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", user, "--regid", user, "--clear-groups"])
+            .arg(program);
+        Self::start(command, up, down, options)
+    }
+
+    fn start(mut program: Command, up: &str, down: &str, options: &[&str]) -> Option<Self> {
         let file = profile_file(up, down);
-        let mut process = Command::new(PROGRAM)
+        let mut process = program
             .args(["path", "--seed", "7", "--profile"])
             .arg(&file)
             .args(options)
+            .args(backend_options(options))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -211,6 +231,14 @@ impl Drop for Lab {
 pub fn skip(reason: &str) {
     let test = std::thread::current().name().unwrap_or("?").to_owned();
     let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: {reason}");
+}
+
+/// The back end that `RESOLAB_TEST_BACKEND` names, for tests that do not ask for one themselves.
+fn backend_options(options: &[&str]) -> Vec<String> {
+    match std::env::var("RESOLAB_TEST_BACKEND") {
+        Ok(backend) if !options.contains(&"--backend") => vec!["--backend".to_owned(), backend],
+        _ => Vec::new(),
+    }
 }
 
 fn profile_file(up: &str, down: &str) -> PathBuf {

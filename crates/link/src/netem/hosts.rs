@@ -158,7 +158,12 @@ fn make_hosts(
     let server = make_host(Host::Server, mtu_bytes, ipv6, &middle, &mut anchors)?;
     setns(&middle, CloneFlags::CLONE_NEWNET).map_err(NetemError::Middle)?;
     let refused_settings = std::mem::take(&mut client.refused_settings);
-    Ok((Devices { client, server }, refused_settings, anchors))
+    let devices = Devices {
+        client,
+        server,
+        largest_mtu_bytes: u32::MAX,
+    };
+    Ok((devices, refused_settings, anchors))
 }
 
 fn make_host(

@@ -154,9 +154,7 @@ fn count(
             Err(error) => return Err(failed("receive")(error)),
         }
     }
-    tally.counted().ok_or_else(|| {
-        ProbeError::Transfer("too little arrived to be counted; give more --seconds".to_owned())
-    })
+    Ok(tally.counted())
 }
 
 /// Arrivals counted between two moments.
@@ -193,9 +191,13 @@ impl Tally {
         self.last = at;
     }
 
-    fn counted(&self) -> Option<(u64, u64)> {
-        let span = self.last.checked_sub(self.first?)?;
-        (!span.is_zero()).then_some((self.bytes, span.as_nanos() as u64))
+    /// Bytes and nanoseconds; where fewer than two arrivals were counted, nothing in the whole time.
+    fn counted(&self) -> (u64, u64) {
+        let between = self.first.map(|first| self.last.saturating_sub(first));
+        let span = between
+            .filter(|between| !between.is_zero())
+            .unwrap_or(self.end.saturating_sub(self.warm_up));
+        (self.bytes, span.as_nanos() as u64)
     }
 }
 
@@ -249,15 +251,15 @@ mod tests {
         for (at_ms, bytes) in [(500, 9), (1_100, 9), (2_000, 100), (2_900, 20), (3_100, 9)] {
             tally.arrived(Duration::from_millis(at_ms), bytes);
         }
-        assert_eq!(tally.counted(), Some((120, 1_800_000_000)));
+        assert_eq!(tally.counted(), (120, 1_800_000_000));
     }
 
     #[test]
-    fn one_arrival_is_no_rate() {
-        let mut tally = Tally::new(Duration::ZERO, Duration::from_secs(3));
-        assert_eq!(tally.counted(), None);
-        tally.arrived(Duration::from_secs(1), 10);
-        assert_eq!(tally.counted(), None);
+    fn a_time_with_one_arrival_or_none_has_nothing_to_count() {
+        let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
+        assert_eq!(tally.counted(), (0, 2_000_000_000));
+        tally.arrived(Duration::from_secs(2), 10);
+        assert_eq!(tally.counted(), (0, 2_000_000_000));
     }
 
     #[test]

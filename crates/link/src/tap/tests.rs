@@ -29,6 +29,7 @@ fn enter(tap: &mut Tap, sender: Host, at_ns: u64, packet: &[u8]) -> FlowHandle {
         frame: packet,
         offload,
         at_ns,
+        read_ns: at_ns,
     };
     tap.enter(sender, &arrival, &Train::of(offload, packet))
 }

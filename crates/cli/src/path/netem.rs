@@ -1,8 +1,9 @@
 //! `resolab-core path --backend netem`: the same records and commands, of a path whose link is the
 //! kernel's. Not for: how such a path works; that is `resolab_link::netem`.
 
+use super::announce::{Conditions, announce, exit_code, failed};
+use super::commands::id_of;
 use crate::output;
-use crate::path::{Conditions, announce, exit_code, failed, id_of};
 use resolab_link::ferry::ending_signals;
 use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
 use resolab_link::{clock, profile, schedule};

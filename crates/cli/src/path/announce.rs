@@ -1,0 +1,74 @@
+//! What the back ends say alike: the records that the path stands, or why it does not, and holes in
+//! a capture.
+//! Not for: what it says later (that is `commands`).
+
+use crate::output;
+use resolab_link::capture::CaptureReport;
+use resolab_link::clock;
+use resolab_link::hosts::{
+    CLIENT_ADDRESS, CLIENT_ADDRESS_V6, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
+    SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
+};
+use resolab_link::path::PathError;
+use resolab_record::{LinkProfile, PathBackend, PathReadyRecord, Record};
+use std::io;
+use std::process::ExitCode;
+
+/// What holds for every window of the path.
+#[derive(Clone, Copy)]
+pub struct Conditions {
+    pub ipv6: bool,
+    pub backend: PathBackend,
+    pub keep_awake: bool,
+    pub realtime_scheduling: bool,
+}
+
+pub fn announce(
+    profile: &LinkProfile,
+    seed: u64,
+    conditions: Conditions,
+    rootless: bool,
+) -> io::Result<()> {
+    output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
+    output::write_record(&Record::PathReady(Box::new(PathReadyRecord {
+        pid: std::process::id(),
+        client_address: CLIENT_ADDRESS.into(),
+        server_address: SERVER_ADDRESS.into(),
+        server_network: format!("{SERVER_NETWORK}/{SERVER_NETWORK_PREFIX_LENGTH}"),
+        client_address_v6: conditions.ipv6.then_some(CLIENT_ADDRESS_V6.into()),
+        server_address_v6: conditions.ipv6.then_some(SERVER_ADDRESS_V6.into()),
+        server_network_v6: conditions
+            .ipv6
+            .then(|| format!("{SERVER_NETWORK_V6}/{PREFIX_LENGTH_V6}")),
+        backend: conditions.backend,
+        profile: profile.clone(),
+        seed,
+        realtime_scheduling: conditions.realtime_scheduling,
+        keep_awake: conditions.keep_awake,
+        rootless,
+    })))
+}
+
+pub fn exit_code(error: &PathError) -> u8 {
+    match error {
+        PathError::Namespaces(_)
+        | PathError::Tun(..)
+        | PathError::Packet(_)
+        | PathError::Network { .. } => output::EXIT_MACHINE,
+        PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
+    }
+}
+
+pub fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+    output::fail(code, format!("failed to {what}"))
+}
+
+/// Tell people of a capture with holes.
+pub fn say_what_was_not_captured(captured: Option<CaptureReport>) {
+    let left_out_count = captured.map_or(0, |report| report.not_captured_count);
+    if left_out_count > 0 {
+        output::note(format!(
+            "the capture lacks {left_out_count} packets: its file was too slow for them"
+        ));
+    }
+}
