@@ -21,8 +21,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use resolab_record::{FarNetwork, LinkProfile};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use thiserror::Error;
 
 /// Packets read from one device before the other gets its turn.
