@@ -54,14 +54,6 @@ impl Device {
         }
     }
 
-    /// The descriptor with which the device lives.
-    pub fn into_descriptor(self) -> OwnedFd {
-        match self {
-            Self::Tun(device) => device.descriptor,
-            Self::Packet(device) => device.into_descriptor(),
-        }
-    }
-
     /// Packets of the host that were lost on this side of its device since this was last asked;
     /// those its own side dropped stand in the kernel's counters of that.
     pub fn new_drops_count(&mut self) -> Result<u64, Errno> {

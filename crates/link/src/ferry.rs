@@ -1,6 +1,6 @@
 //! The ferry: one thread that reads packets from the two hosts' devices, asks the model what
 //! becomes of them, and writes them to the other host when they are due. It sleeps on an absolute
-//! timer (no busy waiting) and takes requests from a controlling thread between packets.
+//! timer, some tens of microseconds short of long sleeps' ends, and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
 use crate::capture::{Capture, CaptureError, CaptureReport};
@@ -10,6 +10,7 @@ use crate::hosts::Host;
 use crate::link::Link;
 use crate::timetable::Timetable;
 use crate::trace::TraceError;
+use crate::wake_lead::WakeLead;
 use crate::window::Window;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -22,7 +23,6 @@ use resolab_record::{FarNetwork, LinkProfile};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use thiserror::Error;
 
 /// Packets read from one device before the other gets its turn.
@@ -173,7 +173,11 @@ pub struct Ferry {
     link: Link,
     epoll: Epoll,
     timer: TimerFd,
+    /// What the timer was set for, and to.
     armed_for_ns: Option<u64>,
+    wake_ns: u64,
+    asleep_since_ns: u64,
+    lead: WakeLead,
     signals: SignalFd,
     wake: Arc<EventFd>,
     requests: Receiver<Request>,
@@ -210,6 +214,9 @@ impl Ferry {
             epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
             timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?,
             armed_for_ns: None,
+            wake_ns: 0,
+            asleep_since_ns: 0,
+            lead: WakeLead::default(),
             signals: SignalFd::with_flags(&ending_signals(), signal_flags)?,
             wake: Arc::clone(&wake),
             requests,
@@ -247,12 +254,6 @@ impl Ferry {
     pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
         let carried = self.carry();
         let captured = self.link.observer.stop_capture();
-        // Taking a device down waits for the kernel, 10 ms and more: both waits at once.
-        let (client, server) = (self.client.into_descriptor(), self.server.into_descriptor());
-        thread::scope(|scope| {
-            scope.spawn(|| drop(client));
-            drop(server);
-        });
         carried?;
         Ok(captured?)
     }
@@ -261,8 +262,8 @@ impl Ferry {
         let mut events = [EpollEvent::empty(); 8];
         loop {
             self.deliver_due(monotonic_ns());
-            self.arm_timer()?;
-            let count = match self.epoll.wait(&mut events, EpollTimeout::NONE) {
+            let patience = self.arm_timer(monotonic_ns())?;
+            let count = match self.epoll.wait(&mut events, patience) {
                 Ok(count) => count,
                 Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
@@ -271,7 +272,7 @@ impl Ferry {
                 match event.data() {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
-                    TIMER => self.armed_for_ns = None,
+                    TIMER => self.woken(monotonic_ns()),
                     REQUEST if self.serve_requests() => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
@@ -285,23 +286,39 @@ impl Ferry {
             .deliver_due(now_ns, &mut self.client, &mut self.server);
     }
 
-    fn arm_timer(&mut self) -> Result<(), Errno> {
-        let wanted = self.link.next_due_ns();
-        if wanted == self.armed_for_ns {
-            return Ok(());
+    /// Ask to be woken for what is next due; returns how long to wait for that or a packet.
+    fn arm_timer(&mut self, now_ns: u64) -> Result<EpollTimeout, Errno> {
+        let due_ns = self.link.next_due_ns();
+        if due_ns.is_some() && due_ns == self.armed_for_ns {
+            return Ok(EpollTimeout::NONE);
         }
-        self.armed_for_ns = wanted;
-        let Some(due_ns) = wanted else {
-            return self.timer.unset();
+        let Some(due_ns) = due_ns else {
+            if self.armed_for_ns.take().is_some() {
+                self.timer.unset()?;
+            }
+            return Ok(EpollTimeout::NONE);
         };
-        let due = TimeSpec::new(
-            (due_ns / 1_000_000_000) as i64,
-            (due_ns % 1_000_000_000) as i64,
+        let Some(wake_ns) = self.lead.wake_ns(now_ns, due_ns) else {
+            return Ok(EpollTimeout::ZERO);
+        };
+        self.armed_for_ns = Some(due_ns);
+        self.wake_ns = wake_ns;
+        self.asleep_since_ns = now_ns;
+        let wake = TimeSpec::new(
+            (wake_ns / 1_000_000_000) as i64,
+            (wake_ns % 1_000_000_000) as i64,
         );
-        self.timer.set(
-            Expiration::OneShot(due),
-            TimerSetTimeFlags::TFD_TIMER_ABSTIME,
-        )
+        let expiration = Expiration::OneShot(wake);
+        self.timer
+            .set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        Ok(EpollTimeout::NONE)
+    }
+
+    fn woken(&mut self, now_ns: u64) {
+        // An expiry seen after the timer was set anew tells nothing.
+        if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {
+            self.lead.learn(self.asleep_since_ns, self.wake_ns, now_ns);
+        }
     }
 
     /// Read what `host` sent, up to a batch, delivering in between whatever falls due.

@@ -61,4 +61,5 @@ pub mod timetable;
 pub mod trace;
 pub mod trace_rate;
 pub mod tun;
+mod wake_lead;
 pub mod window;

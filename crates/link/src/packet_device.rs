@@ -95,11 +95,6 @@ impl PacketDevice {
     }
 
     /// A socket whose device went away is readable for ever and has no frames.
-    /// Its socket; the ring goes.
-    pub fn into_descriptor(self) -> OwnedFd {
-        self.socket
-    }
-
     fn check_for_error(&mut self) -> Result<(), Errno> {
         if std::mem::take(&mut self.something_came) {
             return Ok(());
