@@ -325,7 +325,7 @@ pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError
 fn tun_error(error: Errno) -> PathError {
     let remedy = match error {
         Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => "load the kernel module: modprobe tun",
-        Errno::EACCES => "let ordinary users open it: chmod 0666 as root",
+        Errno::EACCES => "let ordinary users open it (chmod 0666 as root), or use --backend packet",
         _ => "the kernel refuses TUN devices here",
     };
     PathError::Tun(error, remedy)
