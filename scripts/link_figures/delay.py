@@ -77,6 +77,7 @@ async def _one(
     bench: Bench, name: str, must: list[float], aim: list[float], *, keep_awake: bool, rootless_wanted: bool
 ) -> Figure:
     each: dict[str, list[float]] = {}
+    together = []
     for delay_ms in DELAYS_MS:
         way = f"one_way_delay_ms = {delay_ms}"
         async with standing_path(bench, way, way, keep_awake=keep_awake) as path:
@@ -85,8 +86,12 @@ async def _one(
             for direction in (LinkDirection.UP, LinkDirection.DOWN):
                 errors = await _errors_us(bench, path.pid, direction, delay_ms)
                 each[f"{delay_ms:g} ms {direction.value}"] = quantiles(errors)
+                together.append(errors)
     worst = [max(values[place] for values in each.values()) for place in range(3)]
-    measured = f"worst {worst[0]:.0f} / {worst[1]:.0f}, max {worst[2]:.0f}"
+    everything = quantiles(np.concatenate(together))
+    measured = (
+        f"worst way {worst[0]:.0f} / {worst[1]:.0f}, max {worst[2]:.0f}; all {everything[0]:.0f} / {everything[1]:.0f}"
+    )
     return Figure(
         f"{name}, keep-awake {'on' if keep_awake else 'off'}: p50 / p99 us",
         f"{must[0]:.0f} / {must[1]:.0f}",
