@@ -3,7 +3,9 @@
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
-use resolab_dns::{ClientOptions, DnsClient, DohMethod, ResolverAddress, UdpRetryPolicy};
+use resolab_dns::{
+    ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
+};
 use resolab_record::HandshakeMode;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -104,14 +106,20 @@ impl Refusal {
 
 impl ClientArguments {
     /// Prepare a client for the resolver at `url`; asks the system for its address if need be.
-    pub fn client(&self, url: &str) -> Result<DnsClient, Refusal> {
+    /// `--no-padding` goes before `edns`.
+    pub fn client(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
         let resolver: ResolverAddress = url.parse().map_err(Refusal::usage)?;
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
         let located = given.locate(&resolver).map_err(Refusal::configuration)?;
-        DnsClient::new(resolver, located, &self.options()).map_err(Refusal::configuration)
+        DnsClient::new(resolver, located, &self.options(edns)).map_err(Refusal::configuration)
     }
 
-    fn options(&self) -> ClientOptions {
+    fn options(&self, edns: EdnsOptions) -> ClientOptions {
+        let padding = if self.no_padding {
+            Padding::None
+        } else {
+            edns.padding
+        };
         ClientOptions {
             handshake_mode: match self.handshake {
                 HandshakeArgument::Full => HandshakeMode::Full,
@@ -126,7 +134,7 @@ impl ClientArguments {
                 timeout: Duration::from_millis(self.udp_timeout_ms),
                 try_count: self.udp_try_count,
             },
-            is_padded: !self.no_padding,
+            edns: EdnsOptions { padding, ..edns },
             ca_file: self.ca.clone(),
         }
     }

@@ -3,6 +3,7 @@
 
 mod client_arguments;
 mod edge;
+mod edns_arguments;
 mod enter;
 mod output;
 mod path;

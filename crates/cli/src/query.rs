@@ -2,6 +2,7 @@
 //! query is; that is `resolab_dns`.
 
 use crate::client_arguments::{ClientArguments, Refusal};
+use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::{Asking, DnsClient, Question, Slot};
@@ -50,6 +51,8 @@ pub struct Arguments {
     timeout_ms: u64,
     #[command(flatten)]
     client: ClientArguments,
+    #[command(flatten)]
+    edns: EdnsArguments,
 }
 
 /// Run.
@@ -79,7 +82,7 @@ fn prepare(arguments: Arguments) -> Result<Rounds, Refusal> {
     let questions: Result<_, _> = arguments.name.iter().map(read).collect();
     let mut targets = Vec::new();
     for url in &arguments.resolver {
-        let client = arguments.client.client(url)?;
+        let client = arguments.client.client(url, arguments.edns.options())?;
         targets.push(Target {
             client,
             slot: None,

@@ -3,6 +3,7 @@
 
 use crate::client_arguments::{ClientArguments, Refusal};
 use crate::output;
+use resolab_dns::EdnsOptions;
 use resolab_dns::stub::Stub;
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
@@ -46,7 +47,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         timeout_ms,
         client,
     } = arguments;
-    let client = client.client(&upstream)?;
+    let client = client.client(&upstream, EdnsOptions::default())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

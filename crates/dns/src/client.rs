@@ -2,6 +2,7 @@
 //! template. Opening a connection then costs what the wire costs.
 
 use crate::doh::{self, DohSession};
+use crate::edns::{ClientEdns, EdnsOptions};
 use crate::http_message::RequestTemplate;
 use crate::resolver_address::ResolverAddress;
 use crate::session::Session;
@@ -35,8 +36,8 @@ pub struct ClientOptions {
     pub doh_method: DohMethod,
     /// What DoUDP does when no response comes.
     pub udp_retry_policy: UdpRetryPolicy,
-    /// Whether queries on encrypted transports are padded (RFC 8467).
-    pub is_padded: bool,
+    /// EDNS(0) of the queries.
+    pub edns: EdnsOptions,
     /// PEM file of the authorities to trust; the system's without one.
     pub ca_file: Option<PathBuf>,
 }
@@ -47,7 +48,7 @@ impl Default for ClientOptions {
             handshake_mode: HandshakeMode::Full,
             doh_method: DohMethod::Post,
             udp_retry_policy: UdpRetryPolicy::default(),
-            is_padded: true,
+            edns: EdnsOptions::default(),
             ca_file: None,
         }
     }
@@ -85,8 +86,8 @@ pub struct DnsClient {
     pub requested_handshake_mode: Option<HandshakeMode>,
     /// `None` where no tickets are kept.
     pub tickets: Option<Arc<TicketStore>>,
+    pub(crate) edns: Arc<ClientEdns>,
     transport: Transport,
-    is_padded: bool,
 }
 
 impl DnsClient {
@@ -108,7 +109,11 @@ impl DnsClient {
         Ok(Self {
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
             requested_handshake_mode: tls.as_ref().map(|tls| tls.handshake_mode),
-            is_padded: tls.is_some() && options.is_padded,
+            edns: Arc::new(ClientEdns::new(
+                options.edns,
+                resolver_address.ip(),
+                tls.is_some(),
+            )),
             transport: transport_of(&resolver, tls, options)?,
             resolver,
             resolver_address,
@@ -124,20 +129,20 @@ impl DnsClient {
     /// Open what a first query needs. In 0-RTT the connection is handed out before its handshake.
     pub async fn open(&self, log: &Arc<SetupLog>) -> Result<Session, MeasuredFailure> {
         let address = self.resolver_address;
-        let padded = self.is_padded;
+        let edns = Arc::clone(&self.edns);
         Ok(match &self.transport {
-            Transport::Udp(policy) => Session::udp(address, *policy, Arc::clone(log)),
-            Transport::Tcp => Session::framed(dotcp::open(address, log).await?, padded),
-            Transport::Tls(tls) => Session::framed(dot::open(address, tls, log).await?, padded),
+            Transport::Udp(policy) => Session::udp(address, *policy, Arc::clone(log), edns),
+            Transport::Tcp => Session::framed(dotcp::open(address, log).await?, edns),
+            Transport::Tls(tls) => Session::framed(dot::open(address, tls, log).await?, edns),
             Transport::H2(tls, template) => {
                 let session: DohSession = doh::open(address, tls, template.clone(), log).await?;
-                Session::doh(session, padded)
+                Session::doh(session, edns)
             }
             Transport::H3(quic, template) => Session::doh3(
                 doh3::open(address, quic, template.clone(), log).await?,
-                padded,
+                edns,
             ),
-            Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, padded),
+            Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
     }
 }

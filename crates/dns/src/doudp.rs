@@ -1,9 +1,12 @@
 //! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, an explicit retry
 //! policy, and TCP when the response is truncated (RFC 7766 section 5).
 
+use crate::cookie::{SentCookie, cookie_of};
 use crate::dotcp;
+use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
 use crate::exchange::ExchangeLog;
 use crate::message::check_echo;
+use hickory_proto::op::Message;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::io;
@@ -14,8 +17,8 @@ use tokio::net::UdpSocket;
 
 /// TC in the third byte of a message.
 const TRUNCATION_BIT: u8 = 0x02;
-/// More than the payload size our queries announce.
-const DATAGRAM_MAX_BYTES: usize = 4096;
+/// The largest payload size our queries may announce.
+const DATAGRAM_MAX_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize;
 
 /// What is done when no response comes. The default is that of a system resolver: 5 s, two tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +87,7 @@ async fn ask(
         log.attempt(query);
         let answer = async {
             socket.send(query).await?;
-            receive_answer(&socket, query).await
+            receive_answer(&socket, query, log.sent_cookie()).await
         };
         // The same socket and id for every try: a late answer to the first one counts.
         if let Ok(answer) = tokio::time::timeout(policy.timeout, answer).await {
@@ -107,16 +110,29 @@ async fn connected_socket(resolver: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Wait for the answer; what does not answer the query is passed over (RFC 5452 section 9.1).
-async fn receive_answer(socket: &UdpSocket, query: &[u8]) -> io::Result<Vec<u8>> {
+/// Wait for the answer; what does not answer the query is passed over (RFC 5452 section 9.1), and
+/// so is what has not its cookie (RFC 7873 section 5.3).
+async fn receive_answer(
+    socket: &UdpSocket,
+    query: &[u8],
+    cookie: Option<&SentCookie>,
+) -> io::Result<Vec<u8>> {
     let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
     loop {
         let length = socket.recv(&mut datagram).await?;
-        if check_echo(query, &datagram[..length]).is_ok() {
+        let response = &datagram[..length];
+        let has_cookie = || cookie.is_none_or(|cookie| is_for(cookie, response));
+        if check_echo(query, response).is_ok() && has_cookie() {
             datagram.truncate(length);
             return Ok(datagram);
         }
     }
+}
+
+fn is_for(cookie: &SentCookie, response: &[u8]) -> bool {
+    let message = Message::from_vec(response).ok();
+    let received = message.as_ref().and_then(cookie_of);
+    cookie.check_unconnected(received).is_ok()
 }
 
 fn failure_of(error: &io::Error) -> MeasuredFailure {
@@ -130,13 +146,15 @@ fn failure_of(error: &io::Error) -> MeasuredFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edns::QueryEdns;
     use crate::message::build_query;
     use crate::question::Question;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     fn query() -> Vec<u8> {
-        build_query(&Question::parse("a.test", "A").unwrap(), 4711, false).unwrap()
+        let question = Question::parse("a.test", "A").unwrap();
+        build_query(&question, 4711, &QueryEdns::default()).unwrap()
     }
 
     fn answer_to(query: &[u8]) -> Vec<u8> {

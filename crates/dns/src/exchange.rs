@@ -1,7 +1,9 @@
 //! The log of one exchange, readable from outside while it runs, so that a deadline leaves what is
 //! known.
 
+use crate::cookie::SentCookie;
 use resolab_transport::client::Phase;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What happened to one query on its connection.
@@ -11,6 +13,7 @@ pub struct ExchangeLog {
     pub query_exchange: Phase,
     attempt_count: AtomicU32,
     query_bytes: AtomicU32,
+    cookie: OnceLock<SentCookie>,
 }
 
 impl ExchangeLog {
@@ -20,6 +23,16 @@ impl ExchangeLog {
             .store(query.len() as u32, Ordering::Relaxed);
         self.attempt_count.fetch_add(1, Ordering::Relaxed);
         self.query_exchange.begin();
+    }
+
+    /// The query's cookie; the same for each attempt.
+    pub(crate) fn cookie(&self, choose: impl FnOnce() -> SentCookie) -> &SentCookie {
+        self.cookie.get_or_init(choose)
+    }
+
+    /// The cookie sent, if any.
+    pub fn sent_cookie(&self) -> Option<&SentCookie> {
+        self.cookie.get()
     }
 
     /// Count attempts a layer below made.

@@ -6,6 +6,8 @@
 
 pub mod bootstrap;
 pub mod client;
+pub mod cookie;
+pub mod edns;
 pub mod message;
 pub mod question;
 pub mod resolver_address;
@@ -28,6 +30,7 @@ mod recording;
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
 pub use doudp::UdpRetryPolicy;
+pub use edns::{ClientSubnet, EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
 pub use question::Question;
 pub use resolver_address::ResolverAddress;

@@ -1,22 +1,17 @@
 //! Builds a query and checks and reads a response.
 //! Not for: framing, which belongs to each transport.
 
+use crate::edns::QueryEdns;
 use crate::question::Question;
-use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::rdata::opt::EdnsOption;
+use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{RData, Record};
 use std::net::IpAddr;
 use thiserror::Error;
 
-/// EDNS(0) UDP payload size announced: fits an IPv6 packet of minimum size, below the 1,400 bytes
-/// RFC 9715 section 3.2 allows.
-pub const UDP_PAYLOAD_BYTES: u16 = 1232;
-/// Queries on encrypted transports are padded to a multiple of this (RFC 8467 section 4.1).
-const PADDING_BLOCK_BYTES: usize = 128;
-/// EDNS(0) option Padding (RFC 7830).
-const PADDING_OPTION: u16 = 12;
 const HEADER_BYTES: usize = 12;
 const TYPE_AND_CLASS_BYTES: usize = 4;
+/// Where RDLENGTH is in an OPT record: after root name, type, class and TTL.
+const OPT_LENGTH_AT: usize = 9;
 const QR_BIT: u8 = 0x80;
 
 /// Why a message cannot be built.
@@ -73,38 +68,32 @@ pub fn random_id() -> u16 {
     Message::query().metadata.id
 }
 
-/// Encode a query: recursion desired, EDNS(0), padding where asked.
-pub fn build_query(question: &Question, id: u16, padded: bool) -> Result<Vec<u8>, EncodeError> {
+/// Encode a query: recursion desired, EDNS(0).
+pub fn build_query(question: &Question, id: u16, edns: &QueryEdns) -> Result<Vec<u8>, EncodeError> {
     let mut message = Message::new(id, MessageType::Query, OpCode::Query);
     message.metadata.recursion_desired = true;
     message.metadata.checking_disabled = question.checking_disabled;
     message.add_query(Query::query(question.name.clone(), question.record_type));
-    let mut edns = Edns::new();
-    edns.set_max_payload(UDP_PAYLOAD_BYTES);
-    edns.set_dnssec_ok(question.dnssec_ok);
-    if padded {
-        edns.options_mut()
-            .insert(EdnsOption::Unknown(PADDING_OPTION, Vec::new()));
-    }
-    message.set_edns(edns);
+    message.set_edns(edns.record(question.dnssec_ok));
     let mut bytes = message.to_vec().map_err(|error| EncodeError {
         name: question.name_text(),
         reason: error.to_string(),
     })?;
-    if padded {
-        fill_padding(&mut bytes);
+    if let Some(padding) = edns.missing_padding_bytes(bytes.len()) {
+        fill_padding(&mut bytes, padding);
     }
     Ok(bytes)
 }
 
-/// The message ends with an empty padding option, alone in the OPT record: lengthen both.
-fn fill_padding(bytes: &mut Vec<u8>) {
+/// The message ends with an empty padding option, last of the OPT record, which is the only record:
+/// lengthen both.
+fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
     let end = bytes.len();
-    let padding = end.next_multiple_of(PADDING_BLOCK_BYTES) - end;
-    // OPT's RDLENGTH, then option code and option length, each two bytes.
-    bytes[end - 6..end - 4].copy_from_slice(&(4 + padding as u16).to_be_bytes());
-    bytes[end - 2..end].copy_from_slice(&(padding as u16).to_be_bytes());
-    bytes.resize(end + padding, 0);
+    let length_at = question_end(bytes) + OPT_LENGTH_AT;
+    let options = (end - length_at - 2) as u16;
+    bytes[length_at..length_at + 2].copy_from_slice(&(options + padding).to_be_bytes());
+    bytes[end - 2..end].copy_from_slice(&padding.to_be_bytes());
+    bytes.resize(end + usize::from(padding), 0);
 }
 
 /// Whether `response` answers `query`: same id, QR set, same question but for case (RFC 5452
@@ -202,15 +191,18 @@ pub fn rcode_text(rcode: ResponseCode) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edns::{ClientEdns, EdnsOptions};
+    use hickory_proto::rr::rdata::opt::EdnsCode;
     use hickory_proto::rr::rdata::{A, AAAA, CNAME};
 
+    fn edns(padded: bool) -> QueryEdns {
+        let resolver = IpAddr::from([192, 0, 2, 1]);
+        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(None)
+    }
+
     fn query(padded: bool) -> Vec<u8> {
-        build_query(
-            &Question::parse("Example.resolab.test", "A").unwrap(),
-            77,
-            padded,
-        )
-        .unwrap()
+        let question = Question::parse("Example.resolab.test", "A").unwrap();
+        build_query(&question, 77, &edns(padded)).unwrap()
     }
 
     fn response(query: &[u8], change: impl FnOnce(&mut Message)) -> Vec<u8> {
@@ -237,10 +229,10 @@ mod tests {
         for length in 1..60 {
             let name = format!("{}.test", "x".repeat(length));
             let question = Question::parse(&name, "A").unwrap();
-            let bytes = build_query(&question, 0, true).unwrap();
+            let bytes = build_query(&question, 0, &edns(true)).unwrap();
             assert_eq!(bytes.len() % 128, 0, "{name}");
             let edns = Message::from_vec(&bytes).unwrap().edns.unwrap();
-            assert!(edns.option(PADDING_OPTION.into()).is_some());
+            assert!(edns.option(EdnsCode::Padding).is_some());
         }
     }
 
@@ -248,7 +240,7 @@ mod tests {
     fn dnssec_flags_are_carried() {
         let mut question = Question::parse("a.test", "A").unwrap();
         (question.dnssec_ok, question.checking_disabled) = (true, true);
-        let message = Message::from_vec(&build_query(&question, 0, true).unwrap()).unwrap();
+        let message = Message::from_vec(&build_query(&question, 0, &edns(true)).unwrap()).unwrap();
         assert_eq!(Question::of(&message), Some(question));
     }
 

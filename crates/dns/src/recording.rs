@@ -2,6 +2,8 @@
 //! query mean. Not for: asking.
 
 use crate::asking::{Answer, Asking, Outcome};
+use crate::cookie::{SentCookie, cookie_of, state_of};
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
     ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose, QueryRecord,
 };
@@ -21,6 +23,7 @@ impl Asking<'_> {
         if record.dns_transport != DnsTransport::Doudp {
             record.connection = Some(outcome.connection);
         }
+        self.write_edns_sent(&mut record);
         if outcome.is_opener {
             self.write_set_up(&mut record, &outcome.setup);
         }
@@ -31,6 +34,7 @@ impl Asking<'_> {
             self.times(&self.exchange.query_exchange);
         if let Ok(answer) = &outcome.result {
             write_answer(&mut record, answer);
+            self.write_edns_received(&mut record, answer);
         }
         match failure_of(&outcome.result) {
             None => record.query_response_time_ns = self.response_time(outcome),
@@ -81,6 +85,36 @@ impl Asking<'_> {
             failure: None,
             failure_detail: None,
             forwarded_for: None,
+            edns_udp_payload_bytes: None,
+            ecs_sent: None,
+            cookie_sent: None,
+            response_edns_udp_payload_bytes: None,
+            ecs_scope_prefix_length: None,
+            cookie_received: None,
+        }
+    }
+
+    /// Nothing was said before the query left.
+    fn write_edns_sent(&self, record: &mut QueryRecord) {
+        if record.attempt_count == 0 {
+            return;
+        }
+        let options = &self.client.edns.options;
+        record.edns_udp_payload_bytes = Some(options.udp_payload_bytes);
+        record.ecs_sent = options.client_subnet.map(|subnet| subnet.to_string());
+        record.cookie_sent = self.exchange.sent_cookie().map(SentCookie::state);
+    }
+
+    fn write_edns_received(&self, record: &mut QueryRecord, answer: &Answer) {
+        let message = &answer.response.message;
+        if let Some(edns) = &message.edns {
+            record.response_edns_udp_payload_bytes = Some(edns.max_payload());
+            if let Some(EdnsOption::Subnet(subnet)) = edns.option(EdnsCode::Subnet) {
+                record.ecs_scope_prefix_length = Some(subnet.scope_prefix());
+            }
+        }
+        if self.exchange.sent_cookie().is_some() {
+            record.cookie_received = Some(state_of(cookie_of(message)));
         }
     }
 

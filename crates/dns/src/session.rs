@@ -5,6 +5,7 @@ use crate::doh::DohSession;
 use crate::doh3::Doh3Session;
 use crate::doq::{self, DoqSession};
 use crate::doudp::{self, UdpRetryPolicy};
+use crate::edns::ClientEdns;
 use crate::exchange::ExchangeLog;
 use crate::framed::FramedConnection;
 use crate::message::{build_query, random_id};
@@ -36,51 +37,56 @@ enum Kind {
 /// A connection that takes queries; exchanges may overlap.
 pub struct Session {
     kind: Kind,
-    is_padded: bool,
+    edns: Arc<ClientEdns>,
 }
 
 impl Session {
     /// DoUDP has no connection: each exchange makes a socket.
-    pub(crate) fn udp(resolver: SocketAddr, policy: UdpRetryPolicy, setup: Arc<SetupLog>) -> Self {
+    pub(crate) fn udp(
+        resolver: SocketAddr,
+        policy: UdpRetryPolicy,
+        setup: Arc<SetupLog>,
+        edns: Arc<ClientEdns>,
+    ) -> Self {
         Self {
             kind: Kind::Udp {
                 resolver,
                 policy,
                 setup,
             },
-            is_padded: false,
+            edns,
         }
     }
 
     /// DoTCP and DoT.
-    pub(crate) fn framed(connection: FramedConnection, is_padded: bool) -> Self {
+    pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
         Self {
             kind: Kind::Framed(connection),
-            is_padded,
+            edns,
         }
     }
 
     /// DoH.
-    pub(crate) fn doh(session: DohSession, is_padded: bool) -> Self {
+    pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
         Self {
             kind: Kind::Doh(session),
-            is_padded,
+            edns,
         }
     }
 
     /// DoH3.
-    pub(crate) fn doh3(session: Doh3Session, is_padded: bool) -> Self {
+    pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
         Self {
             kind: Kind::Doh3(Box::new(session)),
-            is_padded,
+            edns,
         }
     }
 
     /// DoQ.
-    pub(crate) fn doq(session: DoqSession, is_padded: bool) -> Self {
+    pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
         Self {
             kind: Kind::Doq(session),
-            is_padded,
+            edns,
         }
     }
 
@@ -90,7 +96,13 @@ impl Session {
         question: &Question,
         log: &ExchangeLog,
     ) -> Result<(Vec<u8>, Vec<u8>), MeasuredFailure> {
-        let query = build_query(question, self.fresh_id(), self.is_padded)
+        let cookie = self
+            .edns
+            .cookies
+            .as_ref()
+            .map(|jar| log.cookie(|| jar.next()));
+        let edns = self.edns.of_query(cookie.cloned());
+        let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let response = match &self.kind {
             Kind::Udp {

@@ -5,6 +5,7 @@
 mod support;
 
 use hickory_proto::op::{Message, ResponseCode};
+use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::{build_query, check_echo};
 use resolab_dns::stub::Stub;
 use resolab_dns::{ClientOptions, DnsClient, Question};
@@ -72,7 +73,8 @@ impl Running {
 /// As an old stub resolver asks: no EDNS.
 fn plain_query(name: &str, id: u16) -> Vec<u8> {
     let question = Question::parse(name, "A").unwrap();
-    let mut query = Message::from_vec(&build_query(&question, id, false).unwrap()).unwrap();
+    let mut query =
+        Message::from_vec(&build_query(&question, id, &QueryEdns::default()).unwrap()).unwrap();
     query.edns = None;
     query.to_vec().unwrap()
 }

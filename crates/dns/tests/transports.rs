@@ -5,7 +5,10 @@
 
 mod support;
 
-use resolab_dns::{Asking, ClientOptions, DnsClient, DohMethod, Question, Slot, UdpRetryPolicy};
+use resolab_dns::{
+    Asking, ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, Question, Slot,
+    UdpRetryPolicy,
+};
 use resolab_record::{
     ConnectionState, DnsTransport, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy,
 };
@@ -249,7 +252,10 @@ async fn doh_by_get() {
 async fn without_padding_the_query_is_as_long_as_by_udp() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
     let options = ClientOptions {
-        is_padded: false,
+        edns: EdnsOptions {
+            padding: Padding::None,
+            ..EdnsOptions::default()
+        },
         ..ClientOptions::default()
     };
     let plain = ask(&resolver.client("udp", options.clone()), "a.test").await;

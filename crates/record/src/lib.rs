@@ -36,7 +36,7 @@ pub use profile::{
     CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
     JitterDistribution, LinkProfile, QueueDiscipline, ScheduledChange,
 };
-pub use query::{Bootstrap, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
+pub use query::{Bootstrap, CookieState, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
 pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
 pub use trial::{
     PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,

@@ -37,6 +37,18 @@ pub struct ForwardedFor {
     pub answered_ns: Option<u64>,
 }
 
+/// What the COOKIE option (RFC 7873 section 4) of a message has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CookieState {
+    /// There is no such option.
+    None,
+    /// A client cookie only.
+    ClientOnly,
+    /// A client cookie and a server cookie.
+    Server,
+}
+
 /// One DNS query, whatever became of it. Instants are nanoseconds since `time_origin_ns`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryRecord {
@@ -115,6 +127,28 @@ pub struct QueryRecord {
     pub failure_detail: Option<String>,
     /// Set by the stub.
     pub forwarded_for: Option<ForwardedFor>,
+    /// EDNS(0) UDP payload size the query announced (RFC 6891 section 6.2.3); `null` when nothing
+    /// was sent.
+    #[serde(default)]
+    pub edns_udp_payload_bytes: Option<u16>,
+    /// Client subnet the query gave (RFC 7871), `ADDRESS/LENGTH` without host bits; `0.0.0.0/0`
+    /// asks the resolver to give none (section 7.1.2); `null` without the option.
+    #[serde(default)]
+    pub ecs_sent: Option<String>,
+    /// Cookie the query had (RFC 7873); `null` when cookies were not asked for.
+    #[serde(default)]
+    pub cookie_sent: Option<CookieState>,
+    /// EDNS(0) UDP payload size the response announced; `null` without EDNS in it.
+    #[serde(default)]
+    pub response_edns_udp_payload_bytes: Option<u16>,
+    /// SCOPE PREFIX-LENGTH of the response's client subnet (RFC 7871 section 7.2.1); `null` without
+    /// the option.
+    #[serde(default)]
+    pub ecs_scope_prefix_length: Option<u8>,
+    /// Cookie the response had; `null` without a response or when none was sent. Rcode `BADCOOKIE`
+    /// is not asked again (RFC 7873 section 5.3 would): the next query has the server's cookie.
+    #[serde(default)]
+    pub cookie_received: Option<CookieState>,
 }
 
 /// The stub is listening on UDP and TCP.

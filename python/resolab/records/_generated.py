@@ -247,6 +247,14 @@ class ConnectionState(enum.StrEnum):
     WARM = "warm"
 
 
+class CookieState(enum.StrEnum):
+    """What the COOKIE option (RFC 7873 section 4) of a message has."""
+
+    NONE = "none"
+    CLIENT_ONLY = "client_only"
+    SERVER = "server"
+
+
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     """What one direction did since the last summary."""
 
@@ -604,8 +612,13 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     bootstrap: Bootstrap
     cipher_suite: str | None = None
     connection: ConnectionState | None = None
+    cookie_received: CookieState | None = None
+    cookie_sent: CookieState | None = None
     dns_transport: DnsTransport
     early_data_accepted: bool | None = None
+    ecs_scope_prefix_length: int | None = None
+    ecs_sent: str | None = None
+    edns_udp_payload_bytes: int | None = None
     failure: Failure | None = None
     failure_detail: str | None = None
     forwarded_for: ForwardedFor | None = None
@@ -624,6 +637,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver: str
     resolver_address: str
     response_bytes: int | None = None
+    response_edns_udp_payload_bytes: int | None = None
     sequence: int
     tcp_connect_end_ns: int | None = None
     tcp_connect_start_ns: int | None = None

@@ -1,7 +1,7 @@
 //! What the stub answers: the upstream's response with the client's id, question and EDNS, cut to
 //! what the client can take. Pure.
 
-use crate::message::UDP_PAYLOAD_BYTES;
+use crate::edns::UDP_PAYLOAD_BYTES;
 use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
 
 /// Largest UDP response to a query without EDNS (RFC 1035 section 4.2.1).
@@ -75,6 +75,7 @@ fn limit(query: &Message, carrier: Carrier) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edns::QueryEdns;
     use crate::message::build_query;
     use crate::question::Question;
     use hickory_proto::rr::rdata::TXT;
@@ -83,7 +84,9 @@ mod tests {
 
     fn query(name: &str, with_edns: bool) -> Message {
         let question = Question::parse(name, "TXT").unwrap();
-        let mut query = Message::from_vec(&build_query(&question, 4711, false).unwrap()).unwrap();
+        let mut query =
+            Message::from_vec(&build_query(&question, 4711, &QueryEdns::default()).unwrap())
+                .unwrap();
         if !with_edns {
             query.edns = None;
         }

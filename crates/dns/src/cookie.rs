@@ -1,0 +1,193 @@
+//! DNS cookies of a client (RFC 7873): which one goes to a resolver, and whether one that came back
+//! is to be believed. Not for: servers.
+
+use hickory_proto::op::Message;
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use resolab_record::CookieState;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use thiserror::Error;
+
+const CLIENT_COOKIE_BYTES: usize = 8;
+/// Client and server cookie together (RFC 7873 section 4).
+const BOTH_COOKIES_BYTES: RangeInclusive<usize> = 16..=40;
+
+/// Why a response's cookie option makes it no answer (RFC 7873 section 5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum CookieMismatch {
+    /// A length no cookie option has.
+    #[error("the response's COOKIE option has {0} bytes")]
+    Length(usize),
+    /// The client cookie is not the query's.
+    #[error("the response's client cookie is not the query's")]
+    Client,
+    /// The resolver gave a server cookie before, and now none.
+    #[error("the response has no COOKIE option, though the resolver sent one before")]
+    Missing,
+}
+
+/// The cookie option of one query: client cookie, then the server cookie if there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentCookie(Vec<u8>);
+
+impl SentCookie {
+    /// From its parts; `server` is empty when none is known.
+    pub fn new(client: [u8; CLIENT_COOKIE_BYTES], server: &[u8]) -> Self {
+        Self([&client, server].concat())
+    }
+
+    /// As sent.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// What it has.
+    pub fn state(&self) -> CookieState {
+        state_of(Some(&self.0))
+    }
+
+    /// Whether a response's option is a legal one and for this query.
+    pub fn check(&self, received: &[u8]) -> Result<(), CookieMismatch> {
+        let length = received.len();
+        if length != CLIENT_COOKIE_BYTES && !BOTH_COOKIES_BYTES.contains(&length) {
+            return Err(CookieMismatch::Length(length));
+        }
+        if received[..CLIENT_COOKIE_BYTES] == self.0[..CLIENT_COOKIE_BYTES] {
+            Ok(())
+        } else {
+            Err(CookieMismatch::Client)
+        }
+    }
+
+    /// The same where anybody could have sent the response: then there must be an option if the
+    /// resolver is known to send one, or leaving it out would be a way around it.
+    pub fn check_unconnected(&self, received: Option<&[u8]>) -> Result<(), CookieMismatch> {
+        match received {
+            Some(received) => self.check(received),
+            None if self.state() == CookieState::Server => Err(CookieMismatch::Missing),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The cookie option of a message; the first if there are several (RFC 7873 section 5.3).
+pub fn cookie_of(message: &Message) -> Option<&[u8]> {
+    match message.edns.as_ref()?.option(EdnsCode::Cookie)? {
+        EdnsOption::Unknown(_, bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// What a message's cookie option has.
+pub fn state_of(option: Option<&[u8]>) -> CookieState {
+    match option {
+        None => CookieState::None,
+        Some(bytes) if bytes.len() <= CLIENT_COOKIE_BYTES => CookieState::ClientOnly,
+        Some(_) => CookieState::Server,
+    }
+}
+
+/// The cookies between one client and its resolver.
+#[derive(Debug)]
+pub(crate) struct CookieJar {
+    client: [u8; CLIENT_COOKIE_BYTES],
+    server: Mutex<Vec<u8>>,
+}
+
+impl CookieJar {
+    /// No server cookie yet.
+    pub(crate) fn of(resolver: IpAddr) -> Self {
+        Self {
+            client: client_cookie(resolver),
+            server: Mutex::default(),
+        }
+    }
+
+    /// The cookie of the next query.
+    pub(crate) fn next(&self) -> SentCookie {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        SentCookie::new(self.client, &server)
+    }
+
+    /// Keep the server cookie of a response that was checked, whatever its response code.
+    pub(crate) fn keep(&self, received: &[u8]) {
+        if let Some(server) = received
+            .get(CLIENT_COOKIE_BYTES..)
+            .filter(|s| !s.is_empty())
+        {
+            let mut kept = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.clear();
+            kept.extend_from_slice(server);
+        }
+    }
+}
+
+/// A keyed hash of the resolver's address under a random secret of this process (RFC 7873 section
+/// 4.1): the same for all clients of one resolver, and of no use against another.
+fn client_cookie(resolver: IpAddr) -> [u8; CLIENT_COOKIE_BYTES] {
+    static SECRET: OnceLock<RandomState> = OnceLock::new();
+    let secret = SECRET.get_or_init(RandomState::new);
+    secret.hash_one(resolver).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESOLVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+
+    #[test]
+    fn a_resolver_has_its_cookie_in_all_clients() {
+        let (one, other) = (CookieJar::of(RESOLVER), CookieJar::of(RESOLVER));
+        assert_eq!(one.next(), other.next());
+        assert_eq!(one.next().bytes().len(), 8);
+        let elsewhere = CookieJar::of("192.0.2.2".parse().unwrap());
+        assert_ne!(one.next(), elsewhere.next());
+    }
+
+    #[test]
+    fn the_server_cookie_is_sent_back_until_another_comes() {
+        let jar = CookieJar::of(RESOLVER);
+        let client = jar.next().bytes().to_vec();
+        assert_eq!(jar.next().state(), CookieState::ClientOnly);
+        for server in [&b"12345678"[..], b"12345678901234567890123456789012"] {
+            let both = [&client[..], server].concat();
+            jar.keep(&both);
+            assert_eq!(jar.next().bytes(), both);
+            assert_eq!(jar.next().state(), CookieState::Server);
+        }
+        let before = jar.next();
+        jar.keep(&client);
+        assert_eq!(jar.next(), before);
+    }
+
+    #[test]
+    fn only_the_query_s_own_cookie_of_a_legal_length_is_believed() {
+        let sent = SentCookie::new([1; 8], &[]);
+        for length in 0..=48 {
+            let legal = length == 8 || (16..=40).contains(&length);
+            let expected = if legal {
+                Ok(())
+            } else {
+                Err(CookieMismatch::Length(length))
+            };
+            assert_eq!(sent.check(&vec![1; length]), expected);
+        }
+        let mut forged = [1; 24];
+        forged[7] = 2;
+        assert_eq!(sent.check(&forged), Err(CookieMismatch::Client));
+    }
+
+    #[test]
+    fn a_response_may_lack_the_option_until_the_resolver_sent_one() {
+        let new = SentCookie::new([1; 8], &[]);
+        assert_eq!(new.check_unconnected(None), Ok(()));
+        let known = SentCookie::new([1; 8], &[2; 8]);
+        let missing = Err(CookieMismatch::Missing);
+        assert_eq!(known.check_unconnected(None), missing);
+        assert_eq!(known.check_unconnected(Some(&[1; 16])), Ok(()));
+    }
+}

@@ -1,0 +1,350 @@
+//! What a client says in the EDNS(0) of its queries (RFC 6891): payload size, client subnet,
+//! cookie, padding. Not for: cookies' rules; those are in `cookie`.
+
+use crate::cookie::{CookieJar, SentCookie};
+use hickory_proto::op::Edns;
+use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU16;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// EDNS(0) UDP payload size announced unless another is asked for: fits an IPv6 packet of minimum
+/// size, below the 1,400 bytes RFC 9715 section 3.2 allows.
+pub const UDP_PAYLOAD_BYTES: u16 = 1232;
+/// Payload sizes that may be announced: below is as 512 (RFC 6891 section 6.2.3), above is more
+/// than its section 6.2.5 suggests to begin with.
+pub const UDP_PAYLOAD_RANGE_BYTES: RangeInclusive<u16> = 512..=4096;
+/// Block of the policy recommended for queries (RFC 8467 section 4.1).
+const RFC8467_BLOCK_BYTES: u16 = 128;
+
+/// Why an EDNS option cannot be what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EdnsOptionError {
+    /// Not a padding policy.
+    #[error("read {0:?} as a padding policy: give rfc8467, none or a block size of 1 to 65535")]
+    Padding(String),
+    /// Not a subnet.
+    #[error("read {0:?} as a client subnet: give off or ADDRESS/LENGTH, such as 192.0.2.0/24")]
+    ClientSubnet(String),
+}
+
+/// How queries are padded (RFC 7830). Only on encrypted transports, whatever the policy: without
+/// encryption the option must not be used (RFC 7830 section 6).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Padding {
+    /// To a multiple of 128 bytes (RFC 8467 section 4.1).
+    #[default]
+    Rfc8467,
+    /// Not at all.
+    None,
+    /// To a multiple of so many bytes.
+    Block(NonZeroU16),
+}
+
+impl Padding {
+    fn block_bytes(self) -> Option<u16> {
+        match self {
+            Self::Rfc8467 => Some(RFC8467_BLOCK_BYTES),
+            Self::None => None,
+            Self::Block(bytes) => Some(bytes.get()),
+        }
+    }
+}
+
+impl FromStr for Padding {
+    type Err = EdnsOptionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "rfc8467" => Ok(Self::Rfc8467),
+            "none" => Ok(Self::None),
+            bytes => match bytes.parse() {
+                Ok(bytes) => Ok(Self::Block(bytes)),
+                Err(_) => Err(EdnsOptionError::Padding(text.to_owned())),
+            },
+        }
+    }
+}
+
+/// Subnet a query says it is from (EDNS Client Subnet, RFC 7871).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientSubnet {
+    address: IpAddr,
+    prefix_length: u8,
+}
+
+impl ClientSubnet {
+    /// No address at all: asks the resolver not to tell others the client's (RFC 7871 section
+    /// 7.1.2).
+    pub const OFF: Self = Self {
+        address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        prefix_length: 0,
+    };
+
+    /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
+    /// section 6). `None` for a prefix longer than an address.
+    pub fn new(address: IpAddr, prefix_length: u8) -> Option<Self> {
+        let length = u32::from(prefix_length);
+        let address = match address {
+            IpAddr::V4(address) => {
+                let host_bits = Ipv4Addr::BITS.checked_sub(length)?;
+                let mask = u32::MAX.checked_shl(host_bits).unwrap_or(0);
+                IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
+            }
+            IpAddr::V6(address) => {
+                let host_bits = Ipv6Addr::BITS.checked_sub(length)?;
+                let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
+                IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
+            }
+        };
+        Some(Self {
+            address,
+            prefix_length,
+        })
+    }
+}
+
+impl FromStr for ClientSubnet {
+    type Err = EdnsOptionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "off" {
+            return Ok(Self::OFF);
+        }
+        text.split_once('/')
+            .and_then(|(address, length)| Self::new(address.parse().ok()?, length.parse().ok()?))
+            .ok_or_else(|| EdnsOptionError::ClientSubnet(text.to_owned()))
+    }
+}
+
+impl fmt::Display for ClientSubnet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.address, self.prefix_length)
+    }
+}
+
+/// What the EDNS of all queries of a client is to say. DNSSEC OK is each question's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdnsOptions {
+    /// UDP payload size to announce, within `UDP_PAYLOAD_RANGE_BYTES`.
+    pub udp_payload_bytes: u16,
+    /// Padding on encrypted transports.
+    pub padding: Padding,
+    /// Client subnet; without one the option is left out, and the resolver does as it likes.
+    pub client_subnet: Option<ClientSubnet>,
+    /// Whether to send cookies (RFC 7873).
+    pub has_cookie: bool,
+}
+
+impl Default for EdnsOptions {
+    fn default() -> Self {
+        Self {
+            udp_payload_bytes: UDP_PAYLOAD_BYTES,
+            padding: Padding::default(),
+            client_subnet: None,
+            has_cookie: false,
+        }
+    }
+}
+
+/// The options of one client on its transport, with the cookies it has.
+#[derive(Debug)]
+pub(crate) struct ClientEdns {
+    pub(crate) options: EdnsOptions,
+    pub(crate) cookies: Option<CookieJar>,
+    is_encrypted: bool,
+}
+
+impl ClientEdns {
+    /// For a client of the resolver at an address.
+    pub(crate) fn new(options: EdnsOptions, resolver: IpAddr, is_encrypted: bool) -> Self {
+        Self {
+            options,
+            cookies: options.has_cookie.then(|| CookieJar::of(resolver)),
+            is_encrypted,
+        }
+    }
+
+    /// What a query with this cookie carries.
+    pub(crate) fn of_query(&self, cookie: Option<SentCookie>) -> QueryEdns {
+        let block_bytes = self.options.padding.block_bytes();
+        QueryEdns {
+            udp_payload_bytes: self.options.udp_payload_bytes,
+            client_subnet: self.options.client_subnet,
+            cookie,
+            padding_block_bytes: block_bytes.filter(|_| self.is_encrypted),
+        }
+    }
+}
+
+/// What one query carries in its OPT record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryEdns {
+    udp_payload_bytes: u16,
+    client_subnet: Option<ClientSubnet>,
+    cookie: Option<SentCookie>,
+    padding_block_bytes: Option<u16>,
+}
+
+impl Default for QueryEdns {
+    /// A query without any option.
+    fn default() -> Self {
+        Self {
+            udp_payload_bytes: UDP_PAYLOAD_BYTES,
+            client_subnet: None,
+            cookie: None,
+            padding_block_bytes: None,
+        }
+    }
+}
+
+impl QueryEdns {
+    /// The OPT record. Padding, if any, is last and empty: how long it must be is known only when
+    /// the rest of the message is written.
+    pub(crate) fn record(&self, dnssec_ok: bool) -> Edns {
+        let mut edns = Edns::new();
+        edns.set_max_payload(self.udp_payload_bytes);
+        edns.set_dnssec_ok(dnssec_ok);
+        let options = edns.options_mut();
+        if let Some(subnet) = self.client_subnet {
+            let option = SubnetOption::new(subnet.address, subnet.prefix_length, 0);
+            options.insert(EdnsOption::Subnet(option));
+        }
+        if let Some(cookie) = &self.cookie {
+            let code = EdnsCode::Cookie.into();
+            options.insert(EdnsOption::Unknown(code, cookie.bytes().to_vec()));
+        }
+        if self.padding_block_bytes.is_some() {
+            let code = EdnsCode::Padding.into();
+            options.insert(EdnsOption::Unknown(code, Vec::new()));
+        }
+        edns
+    }
+
+    /// Bytes a message that ends with an empty padding option still needs; `None` if it has none.
+    pub(crate) fn missing_padding_bytes(&self, message_bytes: usize) -> Option<u16> {
+        let block_bytes = usize::from(self.padding_block_bytes?);
+        Some((message_bytes.next_multiple_of(block_bytes) - message_bytes) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::build_query;
+    use crate::question::Question;
+
+    /// Header, `a.test.`, type, class; then the OPT record's fixed part without its length.
+    const BEFORE_OPT: usize = 12 + 8 + 4;
+    const OPT_FIXED: [u8; 9] = [0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0];
+
+    fn query(options: EdnsOptions, cookie: Option<SentCookie>) -> Vec<u8> {
+        let question = Question::parse("a.test", "A").unwrap();
+        let edns = ClientEdns::new(options, Ipv4Addr::LOCALHOST.into(), true).of_query(cookie);
+        build_query(&question, 0, &edns).unwrap()
+    }
+
+    fn with_subnet(text: &str, padding: Padding) -> EdnsOptions {
+        EdnsOptions {
+            client_subnet: Some(text.parse().unwrap()),
+            padding,
+            ..EdnsOptions::default()
+        }
+    }
+
+    fn subnet_option(text: &str) -> Vec<u8> {
+        let query = query(with_subnet(text, Padding::None), None);
+        let (fixed, rest) = query[BEFORE_OPT..].split_at(OPT_FIXED.len());
+        assert_eq!(fixed, OPT_FIXED);
+        let (length, options) = rest.split_at(2);
+        assert_eq!(length, (options.len() as u16).to_be_bytes());
+        options.to_vec()
+    }
+
+    #[test]
+    fn a_subnet_goes_without_host_bits_and_no_longer_than_needed() {
+        let v4 = subnet_option("192.0.2.77/24");
+        assert_eq!(v4, [0, 8, 0, 7, 0, 1, 24, 0, 192, 0, 2]);
+        let odd = subnet_option("192.0.2.255/25");
+        assert_eq!(odd, [0, 8, 0, 8, 0, 1, 25, 0, 192, 0, 2, 0x80]);
+        let whole = subnet_option("192.0.2.255/32");
+        assert_eq!(whole, [0, 8, 0, 8, 0, 1, 32, 0, 192, 0, 2, 255]);
+        let v6 = subnet_option("2001:db8:ffff::1/36");
+        assert_eq!(v6[..8], [0, 8, 0, 9, 0, 2, 36, 0]);
+        assert_eq!(v6[8..], [0x20, 0x01, 0x0d, 0xb8, 0xf0]);
+    }
+
+    #[test]
+    fn off_is_a_subnet_of_no_length() {
+        assert_eq!(subnet_option("off"), [0, 8, 0, 4, 0, 1, 0, 0]);
+        assert_eq!(subnet_option("0.0.0.0/0"), subnet_option("off"));
+        assert_eq!(subnet_option("::/0"), [0, 8, 0, 4, 0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn subnets_are_written_as_sent() {
+        for (text, sent) in [
+            ("192.0.2.77/24", "192.0.2.0/24"),
+            ("off", "0.0.0.0/0"),
+            ("2001:db8::1/128", "2001:db8::1/128"),
+        ] {
+            assert_eq!(text.parse::<ClientSubnet>().unwrap().to_string(), sent);
+        }
+        for text in ["192.0.2.0", "192.0.2.0/33", "::/129", "on", "a/8", "::/-1"] {
+            assert!(text.parse::<ClientSubnet>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_goes_as_it_is() {
+        let cookie = SentCookie::new(*b"client-8", b"server-8");
+        let options = EdnsOptions {
+            padding: Padding::None,
+            udp_payload_bytes: 4096,
+            ..EdnsOptions::default()
+        };
+        let query = query(options, Some(cookie));
+        let opt = &query[BEFORE_OPT..];
+        assert_eq!(opt[..11], [0, 0, 41, 0x10, 0, 0, 0, 0, 0, 0, 20]);
+        assert_eq!(opt[11..], *b"\x00\x0a\x00\x10client-8server-8");
+    }
+
+    #[test]
+    fn padding_is_last_and_fills_the_block_whatever_comes_before() {
+        for block in [1, 16, 128, 468, 1000] {
+            for subnet in ["off", "192.0.2.0/24", "2001:db8::/128"] {
+                let padding = Padding::Block(NonZeroU16::new(block).unwrap());
+                let cookie = SentCookie::new([7; 8], &[9; 32]);
+                let query = query(with_subnet(subnet, padding), Some(cookie));
+                assert_eq!(query.len() % usize::from(block), 0, "{block} {subnet}");
+                let message = hickory_proto::op::Message::from_vec(&query).unwrap();
+                let options = message.edns.unwrap().options().options.clone();
+                let codes: Vec<_> = options.iter().map(|(code, _)| *code).collect();
+                let expected = [EdnsCode::Subnet, EdnsCode::Cookie, EdnsCode::Padding];
+                assert_eq!(codes, expected);
+                let length = usize::from(options[2].1.len());
+                assert!(query[query.len() - length..].iter().all(|byte| *byte == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_padded_in_the_clear() {
+        let edns = ClientEdns::new(EdnsOptions::default(), Ipv4Addr::LOCALHOST.into(), false);
+        assert_eq!(edns.of_query(None), QueryEdns::default());
+    }
+
+    #[test]
+    fn padding_policies_have_names() {
+        assert_eq!("rfc8467".parse(), Ok(Padding::Rfc8467));
+        assert_eq!("none".parse(), Ok(Padding::None));
+        let block = Padding::Block(NonZeroU16::new(468).unwrap());
+        assert_eq!("468".parse(), Ok(block));
+        for text in ["0", "65536", "-1", "RFC8467", ""] {
+            assert!(text.parse::<Padding>().is_err(), "{text}");
+        }
+    }
+}
