@@ -44,8 +44,7 @@ impl Stub {
         deadline: Duration,
         records: Sender<Record>,
     ) -> io::Result<Self> {
-        let udp = UdpSocket::bind(listen).await?;
-        let tcp = TcpListener::bind(udp.local_addr()?).await?;
+        let (udp, tcp) = bind_both(listen).await?;
         let service = Service {
             upstream: Upstream::new(client),
             deadline,
@@ -74,5 +73,25 @@ impl Stub {
     /// Close the upstream connection; with `forget_tickets` the next handshake is a full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
         self.service.upstream.close(forget_tickets).await;
+    }
+}
+
+/// Ports tried where any will do: one that is free over UDP may be taken over TCP.
+const ANY_PORT_ATTEMPTS_COUNT: u32 = 16;
+
+/// The same port over both.
+async fn bind_both(listen: SocketAddr) -> io::Result<(UdpSocket, TcpListener)> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let udp = UdpSocket::bind(listen).await?;
+        match TcpListener::bind(udp.local_addr()?).await {
+            Ok(tcp) => return Ok((udp, tcp)),
+            Err(error)
+                if listen.port() == 0
+                    && error.kind() == io::ErrorKind::AddrInUse
+                    && attempt < ANY_PORT_ATTEMPTS_COUNT => {}
+            Err(error) => return Err(error),
+        }
     }
 }
