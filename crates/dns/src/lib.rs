@@ -24,6 +24,7 @@ mod framed;
 mod http_message;
 mod priming;
 mod recording;
+mod stamp;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
@@ -31,3 +32,4 @@ pub use doudp::UdpRetryPolicy;
 pub use exchange::ExchangeLog;
 pub use question::Question;
 pub use resolver_address::ResolverAddress;
+pub use stamp::StampError;

@@ -48,6 +48,10 @@ pub struct QueryRecord {
     pub resolver_address: SocketAddr,
     /// How the address was found.
     pub bootstrap: Bootstrap,
+    /// `false`: the resolver's certificate was not checked in any way, so that anybody may have
+    /// answered. A pin is a check. Without TLS there is nothing to check, and this is `true`.
+    #[serde(default = "checked")]
+    pub certificate_checked: bool,
     /// Name asked, with its final dot.
     pub qname: String,
     /// Type asked, as text.
@@ -115,6 +119,11 @@ pub struct QueryRecord {
     pub failure_detail: Option<String>,
     /// Set by the stub.
     pub forwarded_for: Option<ForwardedFor>,
+}
+
+/// Records from before certificates could go unchecked do not say.
+fn checked() -> bool {
+    true
 }
 
 /// The stub is listening on UDP and TCP.
