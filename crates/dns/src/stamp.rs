@@ -100,6 +100,9 @@ impl Stamp {
         } else {
             parts.encrypted(transport, address, address_port)?
         };
+        if stamp.port == Some(0) {
+            return Err(wrong("port", "0", "not one of 1 to 65535"));
+        }
         match parts.0.len() {
             0 => Ok(stamp),
             count => Err(StampError::Trailing(count)),
@@ -381,7 +384,7 @@ mod tests {
 
     #[test]
     fn errors_name_what_is_wrong() {
-        let cases: [(String, &str); 17] = [
+        let cases: [(String, &str); 18] = [
             (
                 stamp(1, &[b"192.0.2.1"]),
                 "for DNSCrypt, which is not supported",
@@ -417,6 +420,7 @@ mod tests {
             (stamp(2, &[b"", b"", b"a.b", b"q"]), "path is \"q\""),
             (stamp(2, &[b"", b"", b"a.b"]), "ends inside its path"),
             ("sdns://AgcA=".to_owned(), "no base64url"),
+            (stamp(0, &[b"192.0.2.1:0"]), "port is \"0\""),
         ];
         for (text, expected) in cases {
             let error = says(&text);
