@@ -7,9 +7,11 @@ use resolab_dns::{
     ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
 };
 use resolab_record::HandshakeMode;
+use resolab_transport::client::Sha256;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Once;
 use std::time::Duration;
 
 /// A handshake as typed.
@@ -42,6 +44,13 @@ pub struct ClientArguments {
     /// PEM file with the certificate authorities to trust, instead of the system's.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
+    /// Public key the resolver's certificate must have, beside being vouched for: sha256/ and the
+    /// base64 of the SHA-256 of its SubjectPublicKeyInfo (RFC 7858). May be given several times.
+    #[arg(long, value_name = "sha256/BASE64")]
+    pin: Vec<String>,
+    /// Do not check certificates; with --pin, check the public key only. Records say so.
+    #[arg(long)]
+    insecure: bool,
     /// Address of a resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
@@ -109,18 +118,25 @@ impl ClientArguments {
     /// `--no-padding` goes before `edns`.
     pub fn client(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
         let resolver: ResolverAddress = url.parse().map_err(Refusal::usage)?;
+        let options = self.options(edns)?;
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
         let located = given.locate(&resolver).map_err(Refusal::configuration)?;
-        DnsClient::new(resolver, located, &self.options(edns)).map_err(Refusal::configuration)
+        let client = DnsClient::new(resolver, located, &options).map_err(Refusal::configuration)?;
+        if !client.certificate_checked {
+            warn_once();
+        }
+        Ok(client)
     }
 
-    fn options(&self, edns: EdnsOptions) -> ClientOptions {
+    fn options(&self, edns: EdnsOptions) -> Result<ClientOptions, Refusal> {
         let padding = if self.no_padding {
             Padding::None
         } else {
             edns.padding
         };
-        ClientOptions {
+        let read = |text: &String| text.parse::<Sha256>();
+        let pins: Result<_, _> = self.pin.iter().map(read).collect();
+        Ok(ClientOptions {
             handshake_mode: match self.handshake {
                 HandshakeArgument::Full => HandshakeMode::Full,
                 HandshakeArgument::Resumed => HandshakeMode::Resumed,
@@ -136,6 +152,18 @@ impl ClientArguments {
             },
             edns: EdnsOptions { padding, ..edns },
             ca_file: self.ca.clone(),
-        }
+            pins: pins.map_err(Refusal::usage)?,
+            is_insecure: self.insecure,
+        })
     }
+}
+
+/// One line for a run, however many resolvers it has.
+fn warn_once() {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        output::note(
+            "warning: --insecure: certificates are not checked, anybody may be answering;              records say so in certificate_checked",
+        );
+    });
 }

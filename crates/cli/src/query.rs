@@ -24,8 +24,8 @@ enum ConnectionArgument {
 /// Arguments.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, or an address. Several are asked
-    /// in turn.
+    /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
+    /// address. Several are asked in turn.
     #[arg(long, required = true, value_name = "URL")]
     resolver: Vec<String>,
     /// Names to ask for.

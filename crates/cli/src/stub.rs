@@ -22,7 +22,8 @@ pub struct Arguments {
     /// Where to listen for plain DNS, on UDP and TCP.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Resolver to forward to: udp://, tcp://, tls://, https://, h3:// or quic://.
+    /// Resolver to forward to: udp://, tcp://, tls://, https://, h3://, quic:// or a
+    /// DNS stamp (sdns://).
     #[arg(long, value_name = "URL")]
     upstream: String,
     /// How long a query may take before it is answered SERVFAIL.

@@ -46,7 +46,7 @@ impl GivenAddresses {
         resolver: &ResolverAddress,
     ) -> Result<(SocketAddr, Bootstrap), BootstrapError> {
         let given = self.0.get(&resolver.host.to_ascii_lowercase()).copied();
-        if let Some(ip) = given.or(resolver.ip()) {
+        if let Some(ip) = given.or(resolver.stamped_ip).or(resolver.ip()) {
             return Ok((SocketAddr::new(ip, resolver.port), Bootstrap::Given));
         }
         let not_found = |reason: String| BootstrapError::NotFound {
@@ -77,6 +77,16 @@ mod tests {
         let given = ["DNS.resolab.test=10.77.0.1"];
         assert_eq!(locate(&given, "quic://dns.Resolab.test").unwrap(), expected);
         assert_eq!(locate(&[], "quic://10.77.0.1").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_stamp_may_give_the_address() {
+        // DoT, 192.0.2.1, dns.example.
+        let stamp = "sdns://AwAAAAAAAAAACTE5Mi4wLjIuMQALZG5zLmV4YW1wbGU";
+        let at = |ip: &str| (format!("{ip}:853").parse().unwrap(), Bootstrap::Given);
+        assert_eq!(locate(&[], stamp).unwrap(), at("192.0.2.1"));
+        let given = ["dns.example=192.0.2.9"];
+        assert_eq!(locate(&given, stamp).unwrap(), at("192.0.2.9"));
     }
 
     #[test]

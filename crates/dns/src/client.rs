@@ -9,8 +9,8 @@ use crate::session::Session;
 use crate::{doh3, doq, dot, dotcp, doudp::UdpRetryPolicy};
 use resolab_record::{Bootstrap, DnsTransport, HandshakeMode};
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, TicketStore, TlsClient, TlsConfigError, TrustError,
-    load_roots,
+    MeasuredFailure, QuicClient, SetupLog, Sha256, TicketStore, TlsClient, TlsConfigError, Trust,
+    TrustError,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -40,6 +40,11 @@ pub struct ClientOptions {
     pub edns: EdnsOptions,
     /// PEM file of the authorities to trust; the system's without one.
     pub ca_file: Option<PathBuf>,
+    /// The public key of the resolver's certificate must be one of them, unless there are none.
+    pub pins: Vec<Sha256>,
+    /// Nothing else than `pins` is checked of certificates: no authority, no name, no hash of a
+    /// stamp.
+    pub is_insecure: bool,
 }
 
 impl Default for ClientOptions {
@@ -50,6 +55,8 @@ impl Default for ClientOptions {
             udp_retry_policy: UdpRetryPolicy::default(),
             edns: EdnsOptions::default(),
             ca_file: None,
+            pins: Vec::new(),
+            is_insecure: false,
         }
     }
 }
@@ -87,6 +94,8 @@ pub struct DnsClient {
     /// `None` where no tickets are kept.
     pub tickets: Option<Arc<TicketStore>>,
     pub(crate) edns: Arc<ClientEdns>,
+    /// `false` when a server could be anybody; without TLS there is nothing to check.
+    pub certificate_checked: bool,
     transport: Transport,
 }
 
@@ -97,16 +106,18 @@ impl DnsClient {
         (resolver_address, bootstrap): (SocketAddr, Bootstrap),
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
+        let mut certificate_checked = true;
         let tls = match alpn_of(resolver.transport) {
-            Some(alpn) => Some(TlsClient::new(
-                &load_roots(options.ca_file.as_deref())?,
-                &resolver.host,
-                alpn,
-                options.handshake_mode,
-            )?),
+            Some(alpn) => {
+                let trust = trust_in(&resolver, options)?;
+                certificate_checked = trust.is_checked();
+                let mode = options.handshake_mode;
+                Some(TlsClient::new(&trust, &resolver.host, alpn, mode)?)
+            }
             None => None,
         };
         Ok(Self {
+            certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
             requested_handshake_mode: tls.as_ref().map(|tls| tls.handshake_mode),
             edns: Arc::new(ClientEdns::new(
@@ -145,6 +156,15 @@ impl DnsClient {
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
     }
+}
+
+fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
+    let pins = options.pins.clone();
+    if options.is_insecure {
+        return Ok(Trust::in_pins_only(pins));
+    }
+    let hashes = resolver.certificate_hashes.clone();
+    Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
 }
 
 fn alpn_of(transport: DnsTransport) -> Option<&'static str> {

@@ -26,6 +26,7 @@ mod framed;
 mod http_message;
 mod priming;
 mod recording;
+mod stamp;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
@@ -34,3 +35,4 @@ pub use edns::{ClientSubnet, EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
 pub use question::Question;
 pub use resolver_address::ResolverAddress;
+pub use stamp::StampError;

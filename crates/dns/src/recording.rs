@@ -53,6 +53,7 @@ impl Asking<'_> {
             resolver: self.client.resolver.url.clone(),
             resolver_address: self.client.resolver_address,
             bootstrap: self.client.bootstrap,
+            certificate_checked: self.client.certificate_checked,
             qname: self.question.name_text(),
             qtype: self.question.type_text(),
             purpose,

@@ -1,8 +1,10 @@
-//! The address of a resolver, a URL: `udp:// tcp:// tls:// https:// h3:// quic://`; a bare address
-//! is UDP.
+//! The address of a resolver, a URL: `udp:// tcp:// tls:// https:// h3:// quic://`, or a DNS stamp,
+//! `sdns://`; a bare address is UDP.
 //! Not for: turning host names into addresses; that is `bootstrap`.
 
+use crate::stamp::{Stamp, StampError};
 use resolab_record::DnsTransport;
+use resolab_transport::client::Sha256;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -26,13 +28,21 @@ pub enum ResolverAddressError {
     /// A scheme that means no transport here.
     #[error(
         "read resolver {text:?}: no transport is called {scheme:?}; \
-         use udp, tcp, tls, https, h3 or quic"
+         use udp, tcp, tls, https, h3, quic or sdns"
     )]
     Scheme {
         /// As given.
         text: String,
         /// Its scheme.
         scheme: String,
+    },
+    /// A stamp that is none, or of a protocol not spoken here.
+    #[error("read resolver {text:?}: {source}")]
+    Stamp {
+        /// As given.
+        text: String,
+        /// What was wrong.
+        source: StampError,
     },
     /// Parts that mean nothing for a resolver.
     #[error("read resolver {text:?}: {part} has no meaning there")]
@@ -57,6 +67,11 @@ pub struct ResolverAddress {
     pub port: u16,
     /// Path and query of DoH, `{?dns}` removed.
     pub path: String,
+    /// Where the host is, when a stamp says so.
+    pub stamped_ip: Option<IpAddr>,
+    /// One certificate the server sends must be one of them (the hash is of its signed part),
+    /// unless there are none; only stamps have them.
+    pub certificate_hashes: Vec<Sha256>,
 }
 
 impl ResolverAddress {
@@ -90,7 +105,33 @@ impl ResolverAddress {
             host: ip.to_string(),
             port,
             path: String::new(),
+            stamped_ip: None,
+            certificate_hashes: Vec::new(),
         })
+    }
+
+    fn stamped(text: &str, stamp: Stamp) -> Result<Self, ResolverAddressError> {
+        let mut address = Self {
+            url: text.to_owned(),
+            transport: stamp.transport,
+            port: stamp.port.unwrap_or(default_port(stamp.transport)),
+            host: stamp.host,
+            path: String::new(),
+            stamped_ip: stamp.address,
+            certificate_hashes: stamp.certificate_hashes,
+        };
+        // A stamp that says `/` means it.
+        if stamp.path == "/" {
+            address.path = stamp.path;
+        } else if stamp.transport == DnsTransport::Doh {
+            let url = format!("https://{}{}", address.authority(), stamp.path);
+            let url = Url::parse(&url).map_err(|error| ResolverAddressError::NotAUrl {
+                text: text.to_owned(),
+                reason: error.to_string(),
+            })?;
+            address.path = path_of(&url, stamp.transport, text)?;
+        }
+        Ok(address)
     }
 }
 
@@ -100,6 +141,13 @@ impl FromStr for ResolverAddress {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(bare) = Self::bare(text) {
             return Ok(bare);
+        }
+        if let Some(stamp) = Stamp::read(text) {
+            let stamp = stamp.map_err(|source| ResolverAddressError::Stamp {
+                text: text.to_owned(),
+                source,
+            })?;
+            return Self::stamped(text, stamp);
         }
         let not_a_url = |reason: String| ResolverAddressError::NotAUrl {
             text: text.into(),
@@ -121,6 +169,8 @@ impl FromStr for ResolverAddress {
                 .to_owned(),
             port: url.port().unwrap_or(default_port(transport)),
             path: path_of(&url, transport, text)?,
+            stamped_ip: None,
+            certificate_hashes: Vec::new(),
         })
     }
 }
@@ -186,6 +236,8 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
     fn parse(text: &str) -> ResolverAddress {
         text.parse().unwrap()
@@ -241,10 +293,50 @@ mod tests {
     }
 
     #[test]
+    fn stamps() {
+        let stamp = |protocol: u8, rest: &[u8]| {
+            let bytes = [&[protocol, 0, 0, 0, 0, 0, 0, 0, 0][..], rest].concat();
+            let text = format!("sdns://{}", URL_SAFE_NO_PAD.encode(bytes));
+            text.parse::<ResolverAddress>().map_err(|e| e.to_string())
+        };
+        let doh = stamp(2, b"\x09192.0.2.1\0\x0bdns.example\x02/q").unwrap();
+        assert!(doh.url.starts_with("sdns://"));
+        assert_eq!((doh.transport, doh.port), (DnsTransport::Doh, 443));
+        assert_eq!(
+            (doh.authority().as_str(), doh.path.as_str()),
+            ("dns.example", "/q")
+        );
+        assert_eq!(doh.stamped_ip, Some("192.0.2.1".parse().unwrap()));
+        assert_eq!(stamp(3, b"\0\0\x0bdns.example").unwrap().port, 853);
+        assert_eq!(stamp(4, b"\0\0\x0bdns.example").unwrap().port, 853);
+        assert_eq!(stamp(0, b"\x09192.0.2.1").unwrap().port, 53);
+        for (given, path) in [
+            (&b"\0"[..], "/dns-query"),
+            (b"\x01/", "/"),
+            (b"\x03/a ", "/a"),
+            (b"\x05/a/\xc3\xbc", "/a/%C3%BC"),
+            (b"\x12/dns-query{?dns}\0", "error"),
+            (b"\x10/dns-query{?dns}", "/dns-query"),
+            (b"\x04/q?x", "error"),
+        ] {
+            let rest = [&b"\x05:8443\0\x0bdns.example"[..], given].concat();
+            let read = stamp(2, &rest);
+            let found = read.as_ref().map_or("error", |address| &address.path);
+            assert_eq!(found, path, "{read:?}");
+        }
+        let error = stamp(1, b"\0").unwrap_err();
+        assert!(
+            error.starts_with("read resolver \"sdns://") && error.contains("DNSCrypt"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn errors_name_what_is_wrong() {
         for (text, says) in [
             ("dns.example", "give an address or a URL"),
-            ("sdns://AgcAAAA", "\"sdns\""),
+            ("sdns://AgcAAAA", "ends inside its properties"),
+            ("dnscrypt://AgcAAAA", "\"dnscrypt\""),
             ("quic://", "no host"),
             ("quic://dns.example/x", "a path"),
             ("https://me@dns.example/", "a user name"),

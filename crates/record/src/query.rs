@@ -60,6 +60,10 @@ pub struct QueryRecord {
     pub resolver_address: SocketAddr,
     /// How the address was found.
     pub bootstrap: Bootstrap,
+    /// `false`: the resolver's certificate was not checked in any way, so that anybody may have
+    /// answered. A pin is a check. Without TLS there is nothing to check, and this is `true`.
+    #[serde(default = "checked")]
+    pub certificate_checked: bool,
     /// Name asked, with its final dot.
     pub qname: String,
     /// Type asked, as text.
@@ -149,6 +153,11 @@ pub struct QueryRecord {
     /// is not asked again (RFC 7873 section 5.3 would): the next query has the server's cookie.
     #[serde(default)]
     pub cookie_received: Option<CookieState>,
+}
+
+/// Records from before certificates could go unchecked do not say.
+fn checked() -> bool {
+    true
 }
 
 /// The stub is listening on UDP and TCP.

@@ -610,6 +610,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     answer_count: int | None = None
     attempt_count: int
     bootstrap: Bootstrap
+    certificate_checked: bool = True
     cipher_suite: str | None = None
     connection: ConnectionState | None = None
     cookie_received: CookieState | None = None

@@ -12,6 +12,7 @@ use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{ClientOptions, DnsClient};
 use resolab_http::server_quic::ServerQuic;
 use resolab_record::TicketPolicy;
+use resolab_transport::client::Sha256;
 use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TlsStream,
 };
@@ -31,6 +32,10 @@ pub struct TestResolver {
     /// TCP and QUIC connections accepted so far.
     pub connection_count: Arc<AtomicUsize>,
     pub ca_file: PathBuf,
+    /// Of its certificate.
+    pub key_pin: Sha256,
+    /// Of its certificate's signed part.
+    pub certificate_hash: Sha256,
     folder: PathBuf,
     urls: Vec<(&'static str, String)>,
 }
@@ -48,12 +53,17 @@ impl TestResolver {
             std::env::temp_dir().join(format!("resolab-dns-{}-{number}", std::process::id()));
         let authority = CertificateAuthority::open_or_create(&folder).unwrap();
         let policies = Arc::new(ServerPolicies::new(policy));
-        policies.add_name(HOST, authority.issue(&[HOST.to_owned()]).unwrap(), policy);
+        let key = authority.issue(&[HOST.to_owned()]).unwrap();
+        let key_pin = Sha256::of_public_key(&key.cert[0]).unwrap();
+        let certificate_hash = Sha256::of_signed_part(&key.cert[0]).unwrap();
+        policies.add_name(HOST, key, policy);
         let connection_count = Arc::new(AtomicUsize::new(0));
         let mut resolver = Self {
             policies,
             connection_count,
             ca_file: authority.certificate_file().to_owned(),
+            key_pin,
+            certificate_hash,
             folder,
             urls: Vec::new(),
         };
@@ -89,9 +99,14 @@ impl TestResolver {
     }
 
     async fn serve_udp_and_tcp(&mut self) {
-        let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        // A port that is free over UDP may be taken over TCP.
+        let (udp, tcp) = loop {
+            let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            if let Ok(tcp) = TcpListener::bind(udp.local_addr().unwrap()).await {
+                break (udp, tcp);
+            }
+        };
         let address = udp.local_addr().unwrap();
-        let tcp = TcpListener::bind(address).await.unwrap();
         self.urls.push(("udp", format!("udp://{address}")));
         self.urls.push(("tcp", format!("tcp://{address}")));
         tokio::spawn(async move {

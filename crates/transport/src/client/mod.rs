@@ -4,8 +4,10 @@
 //! For: opening one connection to one resolver or server with the handshake that was asked for.
 //! Not for: what travels on it, nor for pooling connections.
 
+mod certificate_check;
 mod failure;
 mod observed_session;
+mod pinning;
 mod quic;
 mod server_hello;
 mod setup;
@@ -16,10 +18,11 @@ mod tls_config;
 mod trust;
 
 pub use failure::MeasuredFailure;
+pub use pinning::{PinError, Sha256};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub use setup::{Handshake, Phase, SetupLog};
 pub use tcp::connect as connect_tcp;
 pub use tickets::TicketStore;
 pub use tls::{ClientTlsStream, connect as connect_tls, stream_failure};
 pub use tls_config::{TlsClient, TlsConfigError};
-pub use trust::{TrustError, load_roots};
+pub use trust::{Trust, TrustError};

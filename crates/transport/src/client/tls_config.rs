@@ -1,12 +1,14 @@
-//! The TLS configuration of one client: TLS 1.3, one key exchange group, AES-128 first, checked
-//! certificates, and tickets only when the handshake asked for needs them.
+//! The TLS configuration of one client: TLS 1.3, one key exchange group, AES-128 first, the
+//! certificates it trusts, and tickets only when the handshake asked for needs them.
 
 use super::tickets::TicketStore;
+use super::trust::Trust;
 use resolab_record::HandshakeMode;
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
-use rustls::{CipherSuite, ClientConfig, RootCertStore};
+use rustls::server::VerifierBuilderError;
+use rustls::{CipherSuite, ClientConfig};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -16,6 +18,9 @@ pub enum TlsConfigError {
     /// rustls refused the configuration.
     #[error("configure TLS: {0}")]
     Rustls(#[from] rustls::Error),
+    /// The authorities are of no use.
+    #[error("check certificates: {0}")]
+    Verifier(#[from] VerifierBuilderError),
     /// The host cannot stand in a certificate.
     #[error("use {host:?} as a server name: {source}")]
     ServerName {
@@ -44,7 +49,7 @@ pub struct TlsClient {
 impl TlsClient {
     /// Prepare TLS for one server.
     pub fn new(
-        roots: &Arc<RootCertStore>,
+        trust: &Trust,
         host: &str,
         alpn: &str,
         handshake_mode: HandshakeMode,
@@ -54,9 +59,11 @@ impl TlsClient {
                 host: host.to_owned(),
                 source,
             })?;
-        let mut config = ClientConfig::builder_with_provider(Arc::new(crypto_provider()))
+        let provider = Arc::new(crypto_provider());
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_root_certificates(Arc::clone(roots))
+            .dangerous()
+            .with_custom_certificate_verifier(trust.verifier(&provider)?)
             .with_no_client_auth();
         config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
         config.enable_early_data = handshake_mode == HandshakeMode::ZeroRtt;
@@ -110,16 +117,16 @@ mod tests {
 
     #[test]
     fn only_other_than_full_handshakes_keep_tickets() {
-        let roots = Arc::new(RootCertStore::empty());
+        let trust = Trust::in_pins_only(Vec::new());
         for (mode, keeps, early) in [
             (HandshakeMode::Full, false, false),
             (HandshakeMode::Resumed, true, false),
             (HandshakeMode::ZeroRtt, true, true),
         ] {
-            let client = TlsClient::new(&roots, "dns.example", "doq", mode).unwrap();
+            let client = TlsClient::new(&trust, "dns.example", "doq", mode).unwrap();
             assert_eq!(client.tickets.is_some(), keeps);
             assert_eq!(client.config.enable_early_data, early);
         }
-        assert!(TlsClient::new(&roots, "not a name", "doq", HandshakeMode::Full).is_err());
+        assert!(TlsClient::new(&trust, "not a name", "doq", HandshakeMode::Full).is_err());
     }
 }

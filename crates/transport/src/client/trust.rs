@@ -1,9 +1,15 @@
-//! The certificate authorities a client trusts, loaded before any clock starts (reading the
-//! system's takes about 10 ms).
+//! Whom a client trusts: the certificate authorities, loaded before any clock starts (reading the
+//! system's takes about 10 ms), and what is pinned beside or instead of them.
 
+use super::certificate_check::CertificateCheck;
+use super::pinning::Sha256;
 use rustls::RootCertStore;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject};
+use rustls::server::VerifierBuilderError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -32,8 +38,70 @@ pub enum TrustError {
     Empty(String),
 }
 
+/// What a server's certificate must stand up to.
+#[derive(Debug, Clone)]
+pub struct Trust {
+    /// `None`: no authority has to vouch for it, nor its name or time fit.
+    authorities: Option<Arc<RootCertStore>>,
+    pins: Vec<Sha256>,
+    certificate_hashes: Vec<Sha256>,
+}
+
+impl Trust {
+    /// One of the authorities of a PEM file, or of the system's, vouches for the certificate; its
+    /// public key is one of `pins` and a certificate of its chain one of `certificate_hashes`,
+    /// where there are any.
+    pub fn in_authorities(
+        ca_file: Option<&Path>,
+        pins: Vec<Sha256>,
+        certificate_hashes: Vec<Sha256>,
+    ) -> Result<Self, TrustError> {
+        Ok(Self {
+            authorities: Some(load_roots(ca_file)?),
+            pins,
+            certificate_hashes,
+        })
+    }
+
+    /// The public key is one of `pins`; without any, nothing is checked.
+    pub fn in_pins_only(pins: Vec<Sha256>) -> Self {
+        Self {
+            authorities: None,
+            pins,
+            certificate_hashes: Vec::new(),
+        }
+    }
+
+    /// Whether a server must prove anything.
+    pub fn is_checked(&self) -> bool {
+        self.authorities.is_some() || !self.pins.is_empty()
+    }
+
+    /// The same as rustls wants it; its own verifier where authorities are all there is.
+    pub(super) fn verifier(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Arc<dyn ServerCertVerifier>, VerifierBuilderError> {
+        let build = |roots: &Arc<RootCertStore>| {
+            let (roots, provider) = (Arc::clone(roots), Arc::clone(provider));
+            WebPkiServerVerifier::builder_with_provider(roots, provider).build()
+        };
+        let authorities = self.authorities.as_ref().map(build).transpose()?;
+        let is_plain = self.pins.is_empty() && self.certificate_hashes.is_empty();
+        Ok(match authorities {
+            Some(authorities) if is_plain => authorities,
+            authorities => Arc::new(CertificateCheck {
+                authorities,
+                pins: self.pins.clone(),
+                certificate_hashes: self.certificate_hashes.clone(),
+                signature_algorithms: provider.signature_verification_algorithms,
+            }),
+        })
+    }
+}
+
 /// The authorities of a PEM file, or the system's.
-pub fn load_roots(ca_file: Option<&Path>) -> Result<Arc<RootCertStore>, TrustError> {
+fn load_roots(ca_file: Option<&Path>) -> Result<Arc<RootCertStore>, TrustError> {
     let (roots, place) = match ca_file {
         Some(path) => (file_roots(path)?, path.display().to_string()),
         None => (
