@@ -1,5 +1,5 @@
-//! What the back ends say alike: the records that the path stands, or why it does not, and holes in
-//! a capture.
+//! What the back ends say alike: the records that the path stands, or why it does not, answers to
+//! commands, and holes in a capture.
 //! Not for: what it says later (that is `commands`).
 
 use crate::output;
@@ -10,7 +10,7 @@ use resolab_link::hosts::{
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use resolab_link::path::PathError;
-use resolab_record::{LinkProfile, PathBackend, PathReadyRecord, Record};
+use resolab_record::{CommandDoneRecord, LinkProfile, PathBackend, PathReadyRecord, Record};
 use std::io;
 use std::process::ExitCode;
 
@@ -61,6 +61,15 @@ pub fn exit_code(error: &PathError) -> u8 {
 
 pub fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
+}
+
+/// Answer a command.
+pub fn write_done(id: u64, error: Option<String>) -> io::Result<()> {
+    output::write_record(&Record::CommandDone(CommandDoneRecord {
+        id,
+        monotonic_ns: clock::monotonic_ns(),
+        error,
+    }))
 }
 
 /// Tell people of a capture with holes.

@@ -1,18 +1,15 @@
 //! Commands to a standing path whose link is ours: read from standard input, carried out between
 //! packets, answered on standard output. Not for: the ferry itself.
 
-use super::announce::{Conditions, say_what_was_not_captured};
+use super::announce::{self, Conditions, say_what_was_not_captured};
 use crate::output;
 use resolab_link::capture::CaptureReport;
-use resolab_link::clock;
 use resolab_link::ferry::{FerryControl, FerryError};
 use resolab_link::hosts::Host;
 use resolab_link::path::{Devices, PathError};
 use resolab_link::profile;
 use resolab_link::window::Window;
-use resolab_record::{
-    CommandDoneRecord, LinkProfile, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
-};
+use resolab_record::{LinkProfile, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record};
 use std::io::{self, BufRead};
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
@@ -209,12 +206,7 @@ pub fn id_of(line: &str) -> u64 {
 }
 
 fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
-    let monotonic_ns = clock::monotonic_ns();
-    write(&Record::CommandDone(CommandDoneRecord {
-        id,
-        monotonic_ns,
-        error,
-    }))
+    announce::write_done(id, error).map_err(ServeError::Output)
 }
 
 fn write(record: &Record) -> Result<(), ServeError> {

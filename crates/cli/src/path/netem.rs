@@ -1,15 +1,14 @@
 //! `resolab-core path --backend netem`: the same records and commands, of a path whose link is the
 //! kernel's. Not for: how such a path works; that is `resolab_link::netem`.
 
-use super::announce::{Conditions, announce, exit_code, failed};
+use super::announce::{self, Conditions, exit_code, failed};
 use super::commands::id_of;
 use crate::output;
 use resolab_link::ferry::ending_signals;
 use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
-use resolab_link::{clock, profile, schedule};
+use resolab_link::{profile, schedule};
 use resolab_record::{
-    CommandDoneRecord, LinkProfile, PathBackend, PathCommand, PathSummaryRecord,
-    ProfileChangedRecord, Record,
+    LinkProfile, PathBackend, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
 };
 use std::io::{self, BufRead};
 use std::process::ExitCode;
@@ -56,7 +55,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         keep_awake,
         realtime_scheduling: false,
     };
-    let served = announce(&profile, seed, conditions, path.grants.rootless)
+    let served = announce::announce(&profile, seed, conditions, path.grants.rootless)
         .map_err(ServeError::Output)
         .and_then(|()| {
             Controller {
@@ -235,12 +234,7 @@ fn read_lines(events: &Sender<Event>) {
 }
 
 fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
-    let monotonic_ns = clock::monotonic_ns();
-    write(&Record::CommandDone(CommandDoneRecord {
-        id,
-        monotonic_ns,
-        error,
-    }))
+    announce::write_done(id, error).map_err(ServeError::Output)
 }
 
 fn write(record: &Record) -> Result<(), ServeError> {
