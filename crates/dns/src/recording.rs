@@ -5,7 +5,8 @@ use crate::asking::{Answer, Asking, Outcome};
 use crate::cookie::{SentCookie, cookie_of, state_of};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
-    ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose, QueryRecord,
+    ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose,
+    QueryRecord,
 };
 use resolab_transport::client::{Handshake, MeasuredFailure, Phase, SetupLog};
 
@@ -92,6 +93,13 @@ impl Asking<'_> {
             response_edns_udp_payload_bytes: None,
             ecs_scope_prefix_length: None,
             cookie_received: None,
+            retry_policy: None,
+            bootstrap_start_ns: None,
+            bootstrap_end_ns: None,
+            kernel_transmit_ns: None,
+            kernel_receive_ns: None,
+            group_sequence: None,
+            connection_facts: ConnectionFacts::default(),
         }
     }
 

@@ -36,7 +36,10 @@ pub use profile::{
     CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
     JitterDistribution, LinkProfile, QueueDiscipline, ScheduledChange,
 };
-pub use query::{Bootstrap, CookieState, ForwardedFor, QueryPurpose, QueryRecord, StubReadyRecord};
+pub use query::{
+    Bootstrap, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
+    QueryRecord, RetryPolicy, StubReadyRecord,
+};
 pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
 pub use trial::{
     PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,
@@ -47,7 +50,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.2";
+pub const FORMAT_VERSION: &str = "1.3";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

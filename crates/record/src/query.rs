@@ -18,7 +18,8 @@ pub enum QueryPurpose {
     Forwarded,
 }
 
-/// How the resolver's host name became an address, always before the clock starts.
+/// How the resolver's host name became an address: before the clock starts, unless
+/// `bootstrap_start_ns` says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bootstrap {
@@ -49,8 +50,77 @@ pub enum CookieState {
     Server,
 }
 
+/// When a query without a response is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryPolicy {
+    /// As the C library's resolver does: 5 s a try, two tries (resolv.conf(5)).
+    System,
+    /// By the round trip time: waits a few of them, doubling.
+    Modern,
+    /// One try, until the deadline.
+    None,
+    /// A timeout and a number of tries of the user's own.
+    Custom,
+}
+
+/// How a connection that was kept for further queries came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionEnd {
+    /// The resolver closed it.
+    PeerClosed,
+    /// We did: nothing had been asked on it for the idle timeout.
+    IdleTimeout,
+    /// We did: a query on it had failed.
+    AfterFailure,
+}
+
+/// What was true of the connection a query travelled on, as far as it has one; part of
+/// [`QueryRecord`], on the same level as its fields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionFacts {
+    /// QUIC version negotiated, as a number; 1 is RFC 9000, 0x6b3343cf RFC 9369.
+    #[serde(default)]
+    pub quic_version: Option<u32>,
+    /// Whether the server validated our address by a Retry packet (RFC 9000 section 8.1.2).
+    #[serde(default)]
+    pub quic_retry: Option<bool>,
+    /// Smoothed round trip time of the connection after the response: `TCP_INFO` or the QUIC path.
+    #[serde(default)]
+    pub connection_rtt_ns: Option<u64>,
+    /// Smallest round trip time the connection measured.
+    #[serde(default)]
+    pub connection_min_rtt_ns: Option<u64>,
+    /// TCP segments retransmitted, or QUIC packets of ours held lost, over the connection's life.
+    #[serde(default)]
+    pub retransmitted_count: Option<u32>,
+    /// `query_response_time_ns` in units of `connection_min_rtt_ns`: near a whole number where the
+    /// path takes much longer than the hosts do.
+    #[serde(default)]
+    pub round_trip_count: Option<f64>,
+    /// For early data that was accepted: whether the response came with the handshake's end rather
+    /// than a round trip after it (less than half of `connection_min_rtt_ns` later). A server may
+    /// accept early data and yet hold the query until the handshake has ended.
+    #[serde(default)]
+    pub answered_early: Option<bool>,
+    /// TCP Fast Open (RFC 7413): whether data in the SYN was acknowledged; `null` when not asked
+    /// for.
+    #[serde(default)]
+    pub tcp_fast_open_accepted: Option<bool>,
+    /// Position among the queries of its connection, from 0; `null` without a connection.
+    #[serde(default)]
+    pub connection_query_index: Option<u32>,
+    /// Queries without a response yet on the connection when this one was sent.
+    #[serde(default)]
+    pub outstanding_count: Option<u32>,
+    /// Why the connection kept for this query was gone and a new one was opened.
+    #[serde(default)]
+    pub previous_connection_end: Option<ConnectionEnd>,
+}
+
 /// One DNS query, whatever became of it. Instants are nanoseconds since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryRecord {
     /// Transport used.
     pub dns_transport: DnsTransport,
@@ -150,9 +220,31 @@ pub struct QueryRecord {
     #[serde(default)]
     pub ecs_scope_prefix_length: Option<u8>,
     /// Cookie the response had; `null` without a response or when none was sent. Rcode `BADCOOKIE`
-    /// is not asked again (RFC 7873 section 5.3 would): the next query has the server's cookie.
+    /// is asked again once with the server's cookie (RFC 7873 section 5.3).
     #[serde(default)]
     pub cookie_received: Option<CookieState>,
+    /// When a query without a response is sent again; `null` where the transport below does that.
+    #[serde(default)]
+    pub retry_policy: Option<RetryPolicy>,
+    /// The look-up of the resolver's own name began; `null` when that was before the clock.
+    #[serde(default)]
+    pub bootstrap_start_ns: Option<u64>,
+    /// The look-up of the resolver's own name ended.
+    #[serde(default)]
+    pub bootstrap_end_ns: Option<u64>,
+    /// The kernel handed the (last) query to the device; `doudp` only.
+    #[serde(default)]
+    pub kernel_transmit_ns: Option<u64>,
+    /// The kernel received the response; `doudp` only. What the wire took is this minus
+    /// `kernel_transmit_ns`, without the time this process needed to be woken.
+    #[serde(default)]
+    pub kernel_receive_ns: Option<u64>,
+    /// What was true of the connection.
+    #[serde(flatten)]
+    pub connection_facts: ConnectionFacts,
+    /// The same number for queries asked together, as a browser asks for A, AAAA and HTTPS.
+    #[serde(default)]
+    pub group_sequence: Option<u64>,
 }
 
 /// Records from before certificates could go unchecked do not say.

@@ -5,11 +5,14 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.2"
+FORMAT_VERSION = "1.3"
 
 
 class Bootstrap(enum.StrEnum):
-    """How the resolver's host name became an address, always before the clock starts."""
+    """How the resolver's host name became an address:
+
+    before the clock starts, unless `bootstrap_start_ns` says otherwise.
+    """
 
     GIVEN = "given"
     SYSTEM = "system"
@@ -186,6 +189,14 @@ class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     error: str | None = None
     id: int
     monotonic_ns: int
+
+
+class ConnectionEnd(enum.StrEnum):
+    """How a connection that was kept for further queries came to its end."""
+
+    PEER_CLOSED = "peer_closed"
+    IDLE_TIMEOUT = "idle_timeout"
+    AFTER_FAILURE = "after_failure"
 
 
 class Failure(enum.StrEnum):
@@ -599,6 +610,15 @@ class QueryPurpose(enum.StrEnum):
     FORWARDED = "forwarded"
 
 
+class RetryPolicy(enum.StrEnum):
+    """When a query without a response is sent again."""
+
+    SYSTEM = "system"
+    MODERN = "modern"
+    NONE = "none"
+    CUSTOM = "custom"
+
+
 class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="query"):
     """One DNS query, whatever became of it.
 
@@ -608,11 +628,17 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     addresses: list[str]
     alpn: str | None = None
     answer_count: int | None = None
+    answered_early: bool | None = None
     attempt_count: int
     bootstrap: Bootstrap
+    bootstrap_end_ns: int | None = None
+    bootstrap_start_ns: int | None = None
     certificate_checked: bool = True
     cipher_suite: str | None = None
     connection: ConnectionState | None = None
+    connection_min_rtt_ns: int | None = None
+    connection_query_index: int | None = None
+    connection_rtt_ns: int | None = None
     cookie_received: CookieState | None = None
     cookie_sent: CookieState | None = None
     dns_transport: DnsTransport
@@ -623,7 +649,12 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     failure: Failure | None = None
     failure_detail: str | None = None
     forwarded_for: ForwardedFor | None = None
+    group_sequence: int | None = None
     handshake_mode: HandshakeMode | None = None
+    kernel_receive_ns: int | None = None
+    kernel_transmit_ns: int | None = None
+    outstanding_count: int | None = None
+    previous_connection_end: ConnectionEnd | None = None
     purpose: QueryPurpose
     qname: str
     qtype: str
@@ -633,15 +664,21 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     query_response_time_ns: int | None = None
     quic_handshake_end_ns: int | None = None
     quic_handshake_start_ns: int | None = None
+    quic_retry: bool | None = None
+    quic_version: int | None = None
     rcode: str | None = None
     requested_handshake_mode: HandshakeMode | None = None
     resolver: str
     resolver_address: str
     response_bytes: int | None = None
     response_edns_udp_payload_bytes: int | None = None
+    retransmitted_count: int | None = None
+    retry_policy: RetryPolicy | None = None
+    round_trip_count: float | None = None
     sequence: int
     tcp_connect_end_ns: int | None = None
     tcp_connect_start_ns: int | None = None
+    tcp_fast_open_accepted: bool | None = None
     time_origin_ns: int
     tls_handshake_end_ns: int | None = None
     tls_handshake_start_ns: int | None = None
