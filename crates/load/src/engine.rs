@@ -2,7 +2,7 @@
 
 use crate::plan::WorkerPlan;
 use crate::tally::Tally;
-use crate::waiting;
+use crate::{doh3, doq, waiting};
 use resolab_record::DnsTransport;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
@@ -129,11 +129,11 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
         DnsTransport::Doudp
         | DnsTransport::Dotcp
         | DnsTransport::Dot
-        | DnsTransport::Doh
-        | DnsTransport::Doh3
-        | DnsTransport::Doq => Err(LoadError::Unsupported(
+        | DnsTransport::Doh => Err(LoadError::Unsupported(
             "load this transport: there is no engine for it",
         )),
+        DnsTransport::Doh3 => doh3::run(worker, live),
+        DnsTransport::Doq => doq::run(worker, live),
     };
     match &tally {
         Ok(tally) => live.publish(tally),

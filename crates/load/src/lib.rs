@@ -7,10 +7,17 @@
 
 pub mod answer;
 pub mod coalescing;
+mod coalescing_runtime;
+mod doh3;
+mod doh_path;
+mod doq;
 pub mod engine;
+mod exact_timer;
+mod http2;
 pub mod load;
 pub mod names;
 pub mod plan;
+mod quic;
 pub mod schedule;
 pub mod start_gate;
 pub mod summary;
