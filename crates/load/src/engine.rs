@@ -2,7 +2,7 @@
 
 use crate::plan::WorkerPlan;
 use crate::tally::Tally;
-use crate::waiting;
+use crate::{dot, dotcp, doudp, waiting};
 use resolab_record::DnsTransport;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
@@ -126,12 +126,10 @@ impl LiveCounters {
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     waiting::wake_exactly();
     let tally = match worker.plan.resolver.transport {
-        DnsTransport::Doudp
-        | DnsTransport::Dotcp
-        | DnsTransport::Dot
-        | DnsTransport::Doh
-        | DnsTransport::Doh3
-        | DnsTransport::Doq => Err(LoadError::Unsupported(
+        DnsTransport::Doudp => doudp::run(worker, live),
+        DnsTransport::Dotcp => dotcp::run(worker, live),
+        DnsTransport::Dot => dot::run(worker, live),
+        DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => Err(LoadError::Unsupported(
             "load this transport: there is no engine for it",
         )),
     };

@@ -17,6 +17,20 @@ pub mod summary;
 pub mod tally;
 pub mod waiting;
 
+mod carrier;
+mod closed_loop;
+mod datagrams;
+mod dot;
+mod dotcp;
+mod doudp;
+mod framed;
+mod matching;
+mod open_loop;
+mod readiness;
+mod slots;
+mod stream;
+mod supply;
+
 pub use engine::{LiveCounters, LoadError};
 pub use load::{Progress, run};
 pub use names::Names;
