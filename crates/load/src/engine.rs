@@ -2,7 +2,7 @@
 
 use crate::plan::WorkerPlan;
 use crate::tally::Tally;
-use crate::{doh3, doq, waiting};
+use crate::{doh, doh3, doq, dot, dotcp, doudp, waiting};
 use resolab_record::DnsTransport;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
@@ -126,12 +126,10 @@ impl LiveCounters {
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     waiting::wake_exactly();
     let tally = match worker.plan.resolver.transport {
-        DnsTransport::Doudp
-        | DnsTransport::Dotcp
-        | DnsTransport::Dot
-        | DnsTransport::Doh => Err(LoadError::Unsupported(
-            "load this transport: there is no engine for it",
-        )),
+        DnsTransport::Doudp => doudp::run(worker, live),
+        DnsTransport::Dotcp => dotcp::run(worker, live),
+        DnsTransport::Dot => dot::run(worker, live),
+        DnsTransport::Doh => doh::run(worker, live),
         DnsTransport::Doh3 => doh3::run(worker, live),
         DnsTransport::Doq => doq::run(worker, live),
     };

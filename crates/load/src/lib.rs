@@ -7,22 +7,38 @@
 
 pub mod answer;
 pub mod coalescing;
-mod coalescing_runtime;
-mod doh3;
-mod doh_path;
-mod doq;
 pub mod engine;
-mod exact_timer;
-mod http2;
 pub mod load;
 pub mod names;
 pub mod plan;
-mod quic;
 pub mod schedule;
 pub mod start_gate;
 pub mod summary;
 pub mod tally;
 pub mod waiting;
+
+mod carrier;
+mod closed_loop;
+mod coalescing_runtime;
+mod datagrams;
+mod doh;
+mod doh3;
+mod doh_link;
+mod doh_path;
+mod doq;
+mod dot;
+mod dotcp;
+mod doudp;
+mod exact_timer;
+mod framed;
+mod http2;
+mod matching;
+mod open_loop;
+mod quic;
+mod readiness;
+mod slots;
+mod stream;
+mod supply;
 
 pub use engine::{LiveCounters, LoadError};
 pub use load::{Progress, run};

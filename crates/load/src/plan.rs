@@ -2,6 +2,7 @@
 
 use crate::names::Names;
 use crate::schedule::Schedule;
+use crate::slots::SLOTS_MAX;
 use crate::start_gate::StartGate;
 use resolab_dns::{DohMethod, ResolverAddress};
 use resolab_transport::client::TlsClient;
@@ -130,6 +131,15 @@ impl LoadPlan {
 }
 
 impl WorkerPlan {
+    /// Queries without an answer each of its connections may have.
+    pub fn slot_counts(&self) -> Vec<usize> {
+        let (outstanding, connections) = (self.outstanding, self.connections.max(1));
+        (0..connections)
+            .map(|index| outstanding / connections + u32::from(index < outstanding % connections))
+            .map(|count| (count as usize).clamp(1, SLOTS_MAX))
+            .collect()
+    }
+
     /// The schedule of this worker from `start_ns`; `None` in a closed loop.
     pub fn schedule(&self, start_ns: u64) -> Option<Schedule> {
         let Pace::Open {

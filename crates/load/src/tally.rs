@@ -173,10 +173,15 @@ impl Tally {
         self.lost_count += 1;
     }
 
-    /// The connection or the run ended before the answer came.
+    /// The connection ended before the answer came.
     pub fn interrupted(&mut self, failure: Failure) {
         self.interrupted_count += 1;
         *self.failures.entry(failure).or_default() += 1;
+    }
+
+    /// The run was stopped before the answers of so many queries came.
+    pub fn cut_off(&mut self, count: u64) {
+        self.interrupted_count += count;
     }
 
     /// The query failed by itself.

@@ -12,7 +12,6 @@ use crate::names::Order;
 use crate::plan::{Pace, WorkerPlan};
 use crate::tally::Tally;
 use crate::waiting;
-use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -183,9 +182,8 @@ async fn wait_for_end<P>(worker: &Worker<P>, live: &LiveCounters, tasks: &mut Jo
                 if live.is_stopped() {
                     tasks.shutdown().await;
                     let mut tally = worker.tally.borrow_mut();
-                    for _ in 0..tally.outstanding_count() {
-                        tally.interrupted(Failure::Other);
-                    }
+                    let count = tally.outstanding_count();
+                    tally.cut_off(count);
                     return;
                 }
             }
