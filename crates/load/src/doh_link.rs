@@ -64,7 +64,9 @@ impl Requests {
         let index = name as usize;
         match self.path_ends.get(index) {
             Some(end) => {
-                let start = index.checked_sub(1).map_or(0, |before| self.path_ends[before]);
+                let start = index
+                    .checked_sub(1)
+                    .map_or(0, |before| self.path_ends[before]);
                 Request::Get(&self.paths[start..*end])
             }
             None => Request::Post(self.names.get(name).message),

@@ -27,9 +27,9 @@ impl ExactTimer {
     pub fn new() -> io::Result<Self> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-        Ok(Self {
-            timer: AsyncFd::new(Descriptor(timer))?,
-        })
+        // SAFETY: the descriptor is owned by what is registered, and closed only with it.
+        let timer = unsafe { AsyncFd::register(Descriptor(timer)) };
+        Ok(Self { timer: timer? })
     }
 
     /// Sleep until `instant_ns` of the monotonic clock.

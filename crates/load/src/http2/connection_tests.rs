@@ -43,9 +43,7 @@ impl Client {
         let mut seen = Vec::new();
         let mut on = |event: Event<'_>| {
             seen.push(match event {
-                Event::Answered { token, head, body } => {
-                    Seen::Answered(token, head, body.to_vec())
-                }
+                Event::Answered { token, head, body } => Seen::Answered(token, head, body.to_vec()),
                 Event::Refused { token } => Seen::Refused(token),
                 Event::Failed { token } => Seen::Failed(token),
             });
@@ -160,12 +158,7 @@ fn header_blocks_may_be_continued_padded_announced_and_trailed() {
             &[&[1, 0, 0, 0, 0, 9][..], &FIRST_HEAD[..5], &[0]].concat(),
         ),
         frame(frame::CONTINUATION, 0, 1, &FIRST_HEAD[5..9]),
-        frame(
-            frame::CONTINUATION,
-            frame::END_HEADERS,
-            1,
-            &FIRST_HEAD[9..],
-        ),
+        frame(frame::CONTINUATION, frame::END_HEADERS, 1, &FIRST_HEAD[9..]),
         frame(frame::DATA, 0, 1, b"m"),
         frame(
             frame::HEADERS,
@@ -185,7 +178,9 @@ fn refused_streams_are_told_from_failed_ones() {
         client.ask(token);
     }
     let reset = |stream, code: u32| frame(frame::RST_STREAM, 0, stream, &code.to_be_bytes());
-    let seen = client.receive(&[reset(3, 7), reset(1, 2)].concat()).unwrap();
+    let seen = client
+        .receive(&[reset(3, 7), reset(1, 2)].concat())
+        .unwrap();
     assert_eq!(seen, [Seen::Refused(1), Seen::Failed(0)]);
     // Streams above 5 were not processed (RFC 9113 section 6.8); the others may still be answered.
     let seen = client.receive(&frame(frame::GOAWAY, 0, 0, &[0, 0, 0, 5, 0, 0, 0, 0]));
@@ -250,9 +245,13 @@ fn pings_are_answered_and_cancelled_streams_forgotten() {
     client.written();
     assert_eq!(stream, 1);
     for _ in 0..2 {
-        client.http.cancel_where(|token| token == 1, &mut client.out);
+        client
+            .http
+            .cancel_where(|token| token == 1, &mut client.out);
     }
-    client.receive(&frame(frame::PING, 0, 0, b"12345678")).unwrap();
+    client
+        .receive(&frame(frame::PING, 0, 0, b"12345678"))
+        .unwrap();
     client
         .receive(&frame(frame::PING, frame::ACK, 0, b"12345678"))
         .unwrap();

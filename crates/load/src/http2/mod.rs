@@ -13,4 +13,4 @@ mod response_head;
 
 pub use connection::{Event, Http2, Http2Error, Request};
 pub use request_block::{RequestBlock, write_string};
-pub use response_head::{ResponseHead, is_dns_message};
+pub use response_head::is_dns_message;

@@ -83,7 +83,8 @@ impl<P: QuicProtocol> Lane<P> {
     /// A query is under way, or has ended.
     pub fn count_in_flight(&self, change: i32) {
         let count = self.in_flight_count.get();
-        self.in_flight_count.set(count.saturating_add_signed(change));
+        self.in_flight_count
+            .set(count.saturating_add_signed(change));
         if change < 0 && !self.is_usable.get() {
             self.close_if_idle();
         }

@@ -106,8 +106,8 @@ pub fn run<P: QuicProtocol>(
         return Err(LoadError::Unsupported("use QUIC without TLS"));
     };
     let coalescer = Coalescer::new(share.plan.coalescing, share.outstanding);
-    let (runtime, wakes) = coalescing_runtime::build(coalescer)
-        .map_err(LoadError::kernel("start a tokio runtime"))?;
+    let (runtime, wakes) =
+        coalescing_runtime::build(coalescer).map_err(LoadError::kernel("start a tokio runtime"))?;
     let worker = Rc::new(Worker {
         connector: Connector::new(share, tls)?,
         protocol: Rc::new(protocol),
