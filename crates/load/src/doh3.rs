@@ -98,31 +98,31 @@ impl QuicProtocol for Doh3 {
     async fn exchange(&self, link: &mut Self::Link, index: u32) -> Result<Bytes, Trouble> {
         let (request, body) = &self.requests[index as usize];
         let opened = link.send_request(request.clone()).await;
-        let mut stream = opened.map_err(of_opening)?;
+        let mut stream = opened.map_err(|error| of_opening(&error))?;
         if let Some(body) = body {
-            stream.send_data(body.clone()).await.map_err(of_stream)?;
+            stream.send_data(body.clone()).await.map_err(|error| of_stream(&error))?;
         }
-        stream.finish().await.map_err(of_stream)?;
-        let head = stream.recv_response().await.map_err(of_stream)?;
+        stream.finish().await.map_err(|error| of_stream(&error))?;
+        let head = stream.recv_response().await.map_err(|error| of_stream(&error))?;
         check_head(&head)?;
         let mut whole = Bytes::new();
-        while let Some(mut chunk) = stream.recv_data().await.map_err(of_stream)? {
+        while let Some(mut chunk) = stream.recv_data().await.map_err(|error| of_stream(&error))? {
             let chunk = chunk.copy_to_bytes(chunk.remaining());
             if whole.len() + chunk.len() > BODY_MAX_BYTES {
                 return Err(Trouble::Failed(Failure::HttpProtocol));
             }
-            whole = joined(whole, chunk);
+            whole = joined(&whole, chunk);
         }
         Ok(whole)
     }
 }
 
-fn joined(first: Bytes, second: Bytes) -> Bytes {
+fn joined(first: &Bytes, second: Bytes) -> Bytes {
     if first.is_empty() {
         return second;
     }
     let mut both = BytesMut::with_capacity(first.len() + second.len());
-    both.extend_from_slice(&first);
+    both.extend_from_slice(first);
     both.extend_from_slice(&second);
     both.freeze()
 }
@@ -140,7 +140,7 @@ fn check_head(head: &Response<()>) -> Result<(), Trouble> {
 }
 
 /// No request has left yet.
-fn of_opening(error: StreamError) -> Trouble {
+fn of_opening(error: &StreamError) -> Trouble {
     match of_stream(error) {
         Trouble::Ended { .. } => Trouble::Ended {
             may_be_processed: false,
@@ -149,9 +149,9 @@ fn of_opening(error: StreamError) -> Trouble {
     }
 }
 
-fn of_stream(error: StreamError) -> Trouble {
+fn of_stream(error: &StreamError) -> Trouble {
     match error {
-        StreamError::RemoteTerminate { code, .. } if code == Code::H3_REQUEST_REJECTED => {
+        StreamError::RemoteTerminate { code, .. } if *code == Code::H3_REQUEST_REJECTED => {
             Trouble::Refused
         }
         StreamError::ConnectionError { .. } => Trouble::Ended {
@@ -201,6 +201,6 @@ mod tests {
     #[test]
     fn pieces_of_a_body_are_joined() {
         let piece = |text: &'static str| Bytes::from_static(text.as_bytes());
-        assert_eq!(joined(joined(Bytes::new(), piece("ab")), piece("c")), "abc");
+        assert_eq!(joined(&joined(&Bytes::new(), piece("ab")), piece("c")), "abc");
     }
 }

@@ -59,7 +59,7 @@ impl QuicProtocol for Doq {
             may_be_processed: false,
         })?;
         let query = self.framed[index as usize].clone();
-        send.write_chunk(query).await.map_err(of_write)?;
+        send.write_chunk(query).await.map_err(|error| of_write(&error))?;
         // Fails only on a stream that was reset, which the read below reports.
         let _ = send.finish();
         read_message(&mut receive).await
@@ -70,16 +70,16 @@ async fn read_message(receive: &mut RecvStream) -> Result<Bytes, Trouble> {
     let mut gathered = BytesMut::new();
     loop {
         let chunk = receive.read_chunk(usize::MAX, true).await;
-        let chunk = chunk.map_err(of_read)?;
+        let chunk = chunk.map_err(|error| of_read(&error))?;
         let Some(chunk) = chunk else {
             return Err(Trouble::Failed(Failure::QueryConnectionClosed));
         };
-        if gathered.is_empty() {
-            if let Some(message) = message_in(&chunk.bytes) {
-                let message = chunk.bytes.slice(message);
-                take_end(receive).await;
-                return Ok(message);
-            }
+        if gathered.is_empty()
+            && let Some(message) = message_in(&chunk.bytes)
+        {
+            let message = chunk.bytes.slice(message);
+            take_end(receive).await;
+            return Ok(message);
         }
         gathered.extend_from_slice(&chunk.bytes);
         if let Some(message) = message_in(&gathered) {
@@ -106,7 +106,7 @@ async fn take_end(receive: &mut RecvStream) {
     .await;
 }
 
-fn of_write(error: WriteError) -> Trouble {
+fn of_write(error: &WriteError) -> Trouble {
     match error {
         WriteError::ConnectionLost(_) => Trouble::Ended {
             may_be_processed: true,
@@ -116,7 +116,7 @@ fn of_write(error: WriteError) -> Trouble {
     }
 }
 
-fn of_read(error: ReadError) -> Trouble {
+fn of_read(error: &ReadError) -> Trouble {
     match error {
         ReadError::ConnectionLost(_) => Trouble::Ended {
             may_be_processed: true,

@@ -136,7 +136,8 @@ fn answers_come_whole_however_they_are_cut() {
     ];
     for step in 1..=bytes.len() {
         let mut client = Client::get();
-        (client.ask(10), client.ask(30));
+        client.ask(10);
+        client.ask(30);
         let seen = bytes
             .chunks(step)
             .flat_map(|piece| client.receive(piece).unwrap());
@@ -271,7 +272,7 @@ fn pings_are_answered_and_cancelled_streams_forgotten() {
 
 #[test]
 fn what_breaks_the_protocol_ends_the_connection() {
-    let long = frame(frame::DATA, 0, 1, &[0; frame::MAX_FRAME_BYTES + 1]);
+    let long = frame(frame::DATA, 0, 1, &vec![0; frame::MAX_FRAME_BYTES + 1]);
     let head = frame(frame::HEADERS, frame::END_HEADERS, 1, FIRST_HEAD);
     let open_block = frame(frame::HEADERS, 0, 1, FIRST_HEAD);
     let endless = frame(frame::CONTINUATION, 0, 1, &[0; 16_000]).repeat(5);

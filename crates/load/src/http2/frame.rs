@@ -66,9 +66,9 @@ impl FrameHeader {
 
     /// Write one.
     pub fn write(self, out: &mut Vec<u8>) {
-        let [_, a, b, c] = (self.length as u32).to_be_bytes();
-        let [d, e, f, g] = self.stream.to_be_bytes();
-        out.extend_from_slice(&[a, b, c, self.kind, self.flags, d, e, f, g]);
+        out.extend_from_slice(&(self.length as u32).to_be_bytes()[1..]);
+        out.extend_from_slice(&[self.kind, self.flags]);
+        out.extend_from_slice(&self.stream.to_be_bytes());
     }
 
     /// Whether a flag is set.

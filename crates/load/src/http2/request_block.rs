@@ -269,7 +269,7 @@ mod tests {
         text(&mut decoder, &get(&mut block, "/a"));
         block.set_table_bytes(200);
         let bytes = get(&mut block, "/b");
-        assert_eq!(bytes[..3], [0x3f, 200 - 31 - 128 | 0x80, 1]);
+        assert_eq!(bytes[..3], [0x3f, 0x80 | (200 - 31 - 128), 1]);
         assert_eq!(text(&mut decoder, &bytes), get_fields("/b"));
         assert_eq!(get(&mut block, "/b").len(), 8);
     }

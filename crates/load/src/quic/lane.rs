@@ -128,13 +128,11 @@ pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
         connection.closed().await;
         lane.is_usable.set(false);
         let opened = loop {
-            match connect(&worker).await {
-                Ok(opened) => break opened,
-                Err(_) => {
-                    worker.tally.borrow_mut().handshake_failure_count += 1;
-                    sleep(RECONNECT_PAUSE).await;
-                }
+            if let Ok(opened) = connect(&worker).await {
+                break opened;
             }
+            worker.tally.borrow_mut().handshake_failure_count += 1;
+            sleep(RECONNECT_PAUSE).await;
         };
         worker.tally.borrow_mut().reconnect_count += 1;
         *lane.open.borrow_mut() = opened;

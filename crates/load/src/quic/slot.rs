@@ -24,16 +24,12 @@ pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
         let Some(wanted) = worker.next().await else {
             return;
         };
-        held = match lane.link(held, patience).await {
-            Some(mut link) => {
-                ask(&worker, &lane, &mut link, wanted).await;
-                Some(link)
-            }
-            None => {
-                unasked(&worker, wanted);
-                None
-            }
-        };
+        held = lane.link(held, patience).await;
+        if let Some(link) = &mut held {
+            ask(&worker, &lane, link, wanted).await;
+        } else {
+            unasked(&worker, wanted);
+        }
     }
 }
 
@@ -52,34 +48,41 @@ async fn ask<P: QuicProtocol>(
     wanted: Wanted,
 ) {
     let sent_ns = monotonic_ns();
+    let plan = &worker.share.plan;
     let wanted_ns = wanted.since_ns.unwrap_or(sent_ns);
-    let query_bytes = worker.share.plan.names.get(wanted.index).message.len();
-    let mut tally = worker.tally.borrow_mut();
-    tally.sent(wanted_ns, sent_ns, query_bytes);
-    drop(tally);
-    let result = timeout(
-        worker.share.plan.timeout,
-        answered(worker, lane, link, wanted.index),
-    );
-    let result = result.await;
-    let mut tally = worker.tally.borrow_mut();
-    match result {
-        Err(_) => tally.lost(),
-        Ok(Err(failure)) if failure == Failure::QueryConnectionClosed => tally.interrupted(failure),
-        Ok(Err(failure)) => tally.failed(failure),
-        Ok(Ok(message)) => {
-            let received_ns = monotonic_ns();
-            let query = worker.share.plan.names.get(wanted.index);
-            let is_ours = answer::id_of(&message) == Some(0);
-            match answer::read(query, &message).filter(|_| is_ours) {
-                Some(answer) => {
-                    let instants = (wanted_ns, sent_ns, received_ns);
-                    tally.completed(instants, answer, message.len());
-                    worker.wakes.answered(received_ns - sent_ns);
-                }
-                None => tally.failed(Failure::QueryMalformed),
+    let query_bytes = plan.names.get(wanted.index).message.len();
+    worker
+        .tally
+        .borrow_mut()
+        .sent(wanted_ns, sent_ns, query_bytes);
+    let answer = answered(worker, lane, link, wanted.index);
+    match timeout(plan.timeout, answer).await {
+        Ok(Ok(message)) => book(worker, wanted.index, (wanted_ns, sent_ns), &message),
+        Ok(Err(failure)) => {
+            let mut tally = worker.tally.borrow_mut();
+            if failure == Failure::QueryConnectionClosed {
+                tally.interrupted(failure);
+            } else {
+                tally.failed(failure);
             }
         }
+        Err(_) => worker.tally.borrow_mut().lost(),
+    }
+}
+
+/// Book an answer, or what is none.
+fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), message: &[u8]) {
+    let received_ns = monotonic_ns();
+    let query = worker.share.plan.names.get(index);
+    let mut tally = worker.tally.borrow_mut();
+    let is_ours = answer::id_of(message) == Some(0);
+    match answer::read(query, message).filter(|_| is_ours) {
+        Some(answer) => {
+            let instants = (wanted_ns, sent_ns, received_ns);
+            tally.completed(instants, answer, message.len());
+            worker.wakes.answered(received_ns - sent_ns);
+        }
+        None => tally.failed(Failure::QueryMalformed),
     }
 }
 
