@@ -100,13 +100,23 @@ impl QuicProtocol for Doh3 {
         let opened = link.send_request(request.clone()).await;
         let mut stream = opened.map_err(|error| of_opening(&error))?;
         if let Some(body) = body {
-            stream.send_data(body.clone()).await.map_err(|error| of_stream(&error))?;
+            stream
+                .send_data(body.clone())
+                .await
+                .map_err(|error| of_stream(&error))?;
         }
         stream.finish().await.map_err(|error| of_stream(&error))?;
-        let head = stream.recv_response().await.map_err(|error| of_stream(&error))?;
+        let head = stream
+            .recv_response()
+            .await
+            .map_err(|error| of_stream(&error))?;
         check_head(&head)?;
         let mut whole = Bytes::new();
-        while let Some(mut chunk) = stream.recv_data().await.map_err(|error| of_stream(&error))? {
+        while let Some(mut chunk) = stream
+            .recv_data()
+            .await
+            .map_err(|error| of_stream(&error))?
+        {
             let chunk = chunk.copy_to_bytes(chunk.remaining());
             if whole.len() + chunk.len() > BODY_MAX_BYTES {
                 return Err(Trouble::Failed(Failure::HttpProtocol));
@@ -201,6 +211,9 @@ mod tests {
     #[test]
     fn pieces_of_a_body_are_joined() {
         let piece = |text: &'static str| Bytes::from_static(text.as_bytes());
-        assert_eq!(joined(&joined(&Bytes::new(), piece("ab")), piece("c")), "abc");
+        assert_eq!(
+            joined(&joined(&Bytes::new(), piece("ab")), piece("c")),
+            "abc"
+        );
     }
 }

@@ -59,7 +59,9 @@ impl QuicProtocol for Doq {
             may_be_processed: false,
         })?;
         let query = self.framed[index as usize].clone();
-        send.write_chunk(query).await.map_err(|error| of_write(&error))?;
+        send.write_chunk(query)
+            .await
+            .map_err(|error| of_write(&error))?;
         // Fails only on a stream that was reset, which the read below reports.
         let _ = send.finish();
         read_message(&mut receive).await

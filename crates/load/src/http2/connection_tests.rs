@@ -205,6 +205,7 @@ fn the_server_s_limits_hold() {
     assert!(client.http.room(message.len()) == 0);
     let window = setting(frame::SETTINGS_INITIAL_WINDOW_SIZE, 40);
     client.receive(&window).unwrap();
+    client.written();
     for token in 0..3 {
         assert!(client.http.room(message.len()) > 0);
         client
