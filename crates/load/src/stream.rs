@@ -88,6 +88,11 @@ impl Stream {
         self.phase
     }
 
+    /// What the server chose of the protocols that were offered, once it has.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.tls.as_ref()?.alpn_protocol()
+    }
+
     /// Whether something waits for room in the socket.
     pub fn wants_write(&self) -> bool {
         let tls = self.tls.as_ref();

@@ -56,6 +56,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         rcodes: rcodes(tally),
         truncated_count: tally.truncated_count,
         late_count: tally.late_count,
+        refused_count: tally.refused_count,
         duplicate_count: tally.duplicate_count,
         alien_count: tally.alien_count,
         query_bytes: tally.query_bytes,
