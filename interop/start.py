@@ -6,7 +6,7 @@ Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS]
 Once it answers, one line of JSON goes to stdout: its name, address, ports by transport, and the authority that vouches
 for its certificate (name dns.interop.test). It ends, and takes the server along, when its standard input closes or on
 SIGTERM or SIGINT. Exit code 4: the machine lacks it, or it did not start; one line says why. Needs only the standard
-library. Not for: what is asked of it; that is tests/test_interop.py.
+library. Not for: what is asked of it; that is tests/test_interop*.py.
 """
 
 import argparse

@@ -94,3 +94,17 @@ def ask(server, transport, *options, names=("www.interop.test",), prefix=(), tru
         if record["purpose"] == "priming":
             assert (record["failure"], record["handshake_mode"]) == (None, "full"), record
     return [record for record in records if record["purpose"] == "measured"]
+
+
+@contextlib.contextmanager
+def core_program(*command):
+    """A long-running program of resolab-core, and the record that says it is ready."""
+    process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        process.stdout.readline()
+        yield process, json.loads(process.stdout.readline())
+        process.communicate(timeout=10)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,14 +1,12 @@
 """Early data over an emulated path: accepted is one thing, answered a round trip earlier another."""
 
 import contextlib
-import json
 import statistics
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from lab import ROOT
-from real_servers import Server, ask, running
+from real_servers import Server, ask, core_program, running
 
 from resolab.engine import enter_prefix, find_core
 
@@ -38,23 +36,9 @@ value = "192.0.2.80"
 
 
 @contextlib.contextmanager
-def core(*command):
-    """One of resolab-core's programs and the record that says it is ready."""
-    process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        process.stdout.readline()
-        yield process, json.loads(process.stdout.readline())
-        process.communicate(timeout=10)
-        assert process.returncode == 0
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@contextlib.contextmanager
 def edge(folder, prefix):
     (folder / "edge.toml").write_text(EDGE)
-    with core(*prefix, find_core(), "edge", "--config", folder / "edge.toml") as (process, _):
+    with core_program(*prefix, find_core(), "edge", "--config", folder / "edge.toml") as (process, _):
         ports = {"doq": 853, "doh3": 443}
         yield Server(process, process.pid, "dns.resolab.test", ADDRESS, ports, str(folder / "ca/ca.pem"))
 
@@ -62,7 +46,7 @@ def edge(folder, prefix):
 @pytest.fixture(scope="module")
 def exchanges(privileged, tmp_path_factory):
     """The path's round trip, and the records of each pair of server and transport, all asked at the same time."""
-    with core(find_core(), "path", "--profile", PROFILE) as (_, ready):
+    with core_program(find_core(), "path", "--profile", PROFILE) as (_, ready):
         server_host, client_host = (enter_prefix(ready["pid"], host) for host in ("server", "client"))
         with (
             edge(tmp_path_factory.mktemp("edge"), server_host) as ours,
