@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.privileged]
 
 PROFILE = ROOT / "profiles/4g.toml"  # a round trip of 92 ms, so that some milliseconds of the hosts do not count
 ADDRESS = "10.77.0.1"
-COUNT = 3
+COUNT = 5
 ANSWERED_EARLY = {  # who, over what, and the round trips of the whole exchange
     ("coredns", "doq"): (False, 2),
     ("coredns", "doh3"): (True, 1),
@@ -76,5 +76,5 @@ def test_accepted_and_answered_early_are_told_apart(exchanges, server, transport
         assert record["query_exchange_start_ns"] < record["quic_handshake_end_ns"]
     times = [record["query_response_time_ns"] for record in of_pair]
     after_handshake = [record["query_exchange_end_ns"] - record["quic_handshake_end_ns"] for record in of_pair]
-    assert round(statistics.median(times) / rtt_ns) == round_trips, times
+    assert round(min(times) / rtt_ns) == round_trips, times  # what hosts and machine add only ever adds
     assert (statistics.median(after_handshake) < rtt_ns / 2) is is_early, after_handshake
