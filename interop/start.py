@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run one real DNS server on free ports, for tests and by hand, and say where it listens.
 
-Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS]
+Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS] [--idle-s SECONDS]
 
 Once it answers, one line of JSON goes to stdout: its name, address, ports by transport, and the authority that vouches
 for its certificate (name dns.interop.test). It ends, and takes the server along, when its standard input closes or on
@@ -70,6 +70,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run one real DNS server on free ports; one line of JSON says where.")
     parser.add_argument("server", choices=SERVERS)
     parser.add_argument("--address", default="127.0.0.1", help="where it listens")
+    parser.add_argument("--idle-s", type=int, default=30, help="when it closes a connection on which nothing is asked")
     return parser.parse_args()
 
 
@@ -157,6 +158,8 @@ def launch(
     """Start it on its configuration; what it says goes to a file."""
     values = {transport.upper(): str(port) for transport, port in ports.items()}
     values |= {"ADDRESS": arguments.address, "FOLDER": str(folder), "ZONE": str(folder / "zone")}
+    idle_s = arguments.idle_s
+    values |= {"IDLE_S": str(idle_s), "IDLE_TENTHS": str(idle_s * 10), "IDLE_MS": str(idle_s * 1000)}
     values |= {"CERTIFICATE": str(folder / "leaf.pem"), "KEY": str(folder / "key.pem")}
     configuration = folder / "configuration"
     configuration.write_text(filled((HERE / f"{arguments.server}.conf").read_text(), values))

@@ -66,6 +66,16 @@ def when_ready(process):
     return Server(process, *(ready[key] for key in ("pid", "name", "address", "ports", "ca")))
 
 
+def end(process):
+    """End what may still run: by closing its standard input, so that it cleans up, else by force."""
+    if process.returncode is None:
+        try:
+            process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
 @contextlib.contextmanager
 def running(*names, arguments=(), prefix=()):
     """The servers, started together, stopped at the end."""
@@ -78,8 +88,7 @@ def running(*names, arguments=(), prefix=()):
             assert prefix or not Path(f"/proc/{server.pid}").exists()  # with a prefix it has other process numbers
     finally:
         for process in processes:
-            process.kill()  # does nothing to those that have ended
-            process.communicate()
+            end(process)
 
 
 def ask(server, transport, *options, names=("www.interop.test",), prefix=(), trust=None):
@@ -106,5 +115,4 @@ def core_program(*command):
         process.communicate(timeout=10)
         assert process.returncode == 0
     finally:
-        process.kill()
-        process.communicate()
+        end(process)

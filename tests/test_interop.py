@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from lab import ROOT
@@ -23,6 +24,9 @@ BIG_ADDRESSES_COUNT = 90
 
 EVERY = [(server, transport) for server in NAMES for transport in ("doudp", "dotcp", *ENCRYPTED[server])]
 EVERY_ENCRYPTED = [(server, transport) for server in NAMES for transport in ENCRYPTED[server]]
+# knot-resolver leaves a TLS session some ten seconds, whatever it is told
+LEAVES_IDLE = {("kresd", "dot"), ("kresd", "doh")}
+CLOSES_IDLE = [pair for pair in EVERY if pair[1] != "doudp" and pair not in LEAVES_IDLE]
 EVERY_DOH = [pair for pair in EVERY_ENCRYPTED if pair[1] in {"doh", "doh3"}]
 
 
@@ -193,6 +197,22 @@ def test_the_stub_forwards_to_it_and_comes_back_with_its_ticket(servers, server,
     assert states == [("forwarded", "cold", "full")] + [("forwarded", "warm", "full")] * 2
     assert again["connection"] == "cold"
     judge_handshake(again, server, transport, "zero_rtt")
+
+
+@pytest.fixture(scope="module")
+def after_a_pause():
+    """Two queries to each server that closes idle connections after a second, with a longer pause between them."""
+    options = ("--connection", "warm", "--count", "2", "--interval-ms", "2500")
+    with running(*NAMES, arguments=("--idle-s", "1")) as impatient, ThreadPoolExecutor(len(CLOSES_IDLE)) as pool:
+        asked = [pool.submit(ask, impatient[server], transport, *options) for server, transport in CLOSES_IDLE]
+        yield dict(zip(CLOSES_IDLE, [future.result() for future in asked], strict=True))
+
+
+@each(CLOSES_IDLE)
+def test_an_idle_connection_the_server_closes_is_opened_again(after_a_pause, server, transport):
+    records = after_a_pause[server, transport]
+    assert [(record["rcode"], record["failure"]) for record in records] == [("NOERROR", None)] * 2
+    assert [record["connection"] for record in records] == ["cold", "cold"]
 
 
 def test_a_server_that_is_not_there_is_one_loud_line(tmp_path):
