@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.privileged]
 
 PROFILE = ROOT / "profiles/4g.toml"  # a round trip of 92 ms, so that some milliseconds of the hosts do not count
 ADDRESS = "10.77.0.1"
-ATTEMPTS = 3
+COUNT = 3
+ATTEMPTS = 4
 PLAIN = [(server, transport, "full") for server in NAMES for transport in ("doudp", "dotcp")]
 SECURE = [(server, transport, mode) for server in NAMES for transport in ENCRYPTED[server] for mode in HANDSHAKES]
 EDGE_EARLY = [("edge", transport, "zero_rtt") for transport in ("dot", "doh", "doh3", "doq")]
@@ -46,10 +47,29 @@ def edge(folder, prefix):
         yield Server(process, process.pid, "dns.resolab.test", ADDRESS, ports, str(folder / "ca/ca.pem"))
 
 
+class Exchanges:
+    """Cold exchanges with every server."""
+
+    def __init__(self, profile, exchange):
+        self.rtt_ns = 1e6 * sum(profile[way]["one_way_delay_ms"] for way in ("up", "down"))
+        self.exchange = exchange
+        every = PLAIN + SECURE + EDGE_EARLY
+        with ThreadPoolExecutor(8) as pool:
+            self.records = dict(zip(every, pool.map(exchange, every), strict=True))
+
+    def round_trips(self, cell, held_ns, expected):
+        """Of the quickest exchange: what hosts and machine add is only ever added. Asked again, and alone, if it took longer."""
+        for _ in range(ATTEMPTS):
+            quickest_ns = min(record["query_response_time_ns"] for record in self.records[cell])
+            count = round((quickest_ns - held_ns) / self.rtt_ns)
+            if count <= expected:
+                break
+            self.records[cell] += self.exchange(cell)
+        return count
+
+
 @pytest.fixture(scope="module")
 def exchanges(privileged, tmp_path_factory):
-    """The path's round trip, and the records of each server, transport and handshake, asked side by side."""
-    cells = PLAIN + SECURE + EDGE_EARLY
     with core_program(find_core(), "path", "--profile", PROFILE) as (_, ready):
         server_host, client_host = (enter_prefix(ready["pid"], host) for host in ("server", "client"))
         with (
@@ -60,13 +80,10 @@ def exchanges(privileged, tmp_path_factory):
 
             def exchange(cell):
                 server, transport, mode = cell
-                options = ("--handshake", mode, "--count", str(ATTEMPTS))
+                options = ("--handshake", mode, "--count", str(COUNT))
                 return ask(servers[server], transport, *options, prefix=client_host)
 
-            with ThreadPoolExecutor(12) as pool:
-                records = dict(zip(cells, pool.map(exchange, cells), strict=True))
-        profile = ready["profile"]
-    return 1e6 * sum(profile[way]["one_way_delay_ms"] for way in ("up", "down")), records
+            yield Exchanges(ready["profile"], exchange)
 
 
 def cells(some):
@@ -75,31 +92,23 @@ def cells(some):
 
 @cells(PLAIN + SECURE + EDGE_EARLY)
 def test_a_cold_exchange_takes_its_round_trips(exchanges, server, transport, mode):
-    rtt_ns, records = exchanges
-    of_cell = records[server, transport, mode]
-    assert len(of_cell) == ATTEMPTS
-    for record in of_cell:
-        assert (record["failure"], record["addresses"]) == (None, ["192.0.2.80"]), record
-    times = [record["query_response_time_ns"] for record in of_cell]
     expected = ROUND_TRIPS[transport] - (mode == "zero_rtt" and (server, transport) in ANSWERS_EARLY)
-    held_ns = rtt_ns + DELAYED_ACKNOWLEDGEMENT_NS if (server, transport) in ACKNOWLEDGED_FIRST else 0
-    # what hosts and machine add is only ever added, so the quickest counts
-    assert round((min(times) - held_ns) / rtt_ns) == expected, times
+    held_ns = exchanges.rtt_ns + DELAYED_ACKNOWLEDGEMENT_NS if (server, transport) in ACKNOWLEDGED_FIRST else 0
+    cell = server, transport, mode
+    assert exchanges.round_trips(cell, held_ns, expected) == expected, exchanges.records[cell]
+    for record in exchanges.records[cell]:
+        assert (record["failure"], record["addresses"]) == (None, ["192.0.2.80"]), record
 
 
-EARLY = [(server, transport, "zero_rtt") for server, transport in sorted(ACCEPTS_EARLY_DATA)]
-
-
-@cells(EARLY)
+@cells([(server, transport, "zero_rtt") for server, transport in sorted(ACCEPTS_EARLY_DATA)])
 def test_accepted_and_answered_early_are_told_apart(exchanges, server, transport, mode):
-    rtt_ns, records = exchanges
-    of_cell = records[server, transport, mode]
-    for record in of_cell:
+    records = exchanges.records[server, transport, mode]
+    for record in records:
         assert (record["handshake_mode"], record["early_data_accepted"]) == ("zero_rtt", True), record
         assert record["query_exchange_start_ns"] < handshake_end_ns(record)
-    after_handshake = [record["query_exchange_end_ns"] - handshake_end_ns(record) for record in of_cell]
+    after_handshake = [record["query_exchange_end_ns"] - handshake_end_ns(record) for record in records]
     is_early = (server, transport) in ANSWERS_EARLY
-    assert (statistics.median(after_handshake) < rtt_ns / 2) is is_early, after_handshake
+    assert (statistics.median(after_handshake) < exchanges.rtt_ns / 2) is is_early, after_handshake
 
 
 def handshake_end_ns(record):
