@@ -95,3 +95,21 @@ def test_a_dead_resolver_is_a_row_and_no_error(edge):
     assert ended.returncode == 0
     assert "2 x query_refused" in ended.stdout
     assert ended.stderr == ""
+
+
+def test_a_stub_forwards_each_query_on_a_connection_of_its_own(edge):
+    upstream = next(one for one in edge if one.startswith("-rquic://")).removeprefix("-r")
+    stub = subprocess.Popen(
+        [find_core(), "stub", "--listen", "127.0.0.1:0", "--upstream", upstream, *edge[-4:], "--connection", "cold",
+         "--deadline-ms", "3000", "--ecs", "192.0.2.0/24"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert json.loads(stub.stdout.readline())["record"] == "start"
+    listening = json.loads(stub.stdout.readline())["listen_address"]
+    (row,) = rows(query(f"@{listening}", "--count", "3"))
+    assert row[:3] == [f"udp://{listening}", "doudp", "3"]
+    written, _ = stub.communicate(timeout=20)
+    assert stub.returncode == 0
+    forwarded = [json.loads(line) for line in written.splitlines()]
+    assert [one["purpose"] for one in forwarded] == ["forwarded"] * 3
+    assert {(one["connection"], one["ecs_sent"], one["failure"]) for one in forwarded} == {("cold", "192.0.2.0/24", None)}
