@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from lab import resolab
 
+from resolab.cli.query_arguments import ALWAYS, PASSED
 from resolab.engine import find_core
 
 HOST = "dns.resolab.test"
@@ -97,6 +98,12 @@ def test_a_dead_resolver_is_a_row_and_no_error(edge):
     assert ended.stderr == ""
 
 
+def test_resolab_core_takes_whatever_is_passed_on():
+    usage = subprocess.run([find_core(), "query", "--help"], capture_output=True, text=True, check=True).stdout
+    taken = {word.strip(",") for word in usage.split() if word.startswith("--")}
+    assert {f"--{name.replace('_', '-')}" for name in (*ALWAYS, *PASSED)} <= taken
+
+
 def test_a_stub_forwards_each_query_on_a_connection_of_its_own(edge):
     upstream = next(one for one in edge if one.startswith("-rquic://")).removeprefix("-r")
     stub = subprocess.Popen(
@@ -112,4 +119,6 @@ def test_a_stub_forwards_each_query_on_a_connection_of_its_own(edge):
     assert stub.returncode == 0
     forwarded = [json.loads(line) for line in written.splitlines()]
     assert [one["purpose"] for one in forwarded] == ["forwarded"] * 3
-    assert {(one["connection"], one["ecs_sent"], one["failure"]) for one in forwarded} == {("cold", "192.0.2.0/24", None)}
+    assert {(one["connection"], one["ecs_sent"], one["failure"]) for one in forwarded} == {
+        ("cold", "192.0.2.0/24", None)
+    }

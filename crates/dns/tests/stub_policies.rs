@@ -167,6 +167,7 @@ async fn what_a_client_says_goes_upstream_but_for_its_cookie() {
         assert_eq!(record.edns_udp_payload_bytes, Some(forwarded_bytes));
         assert_eq!(record.ecs_sent.as_deref(), Some("192.0.2.0/24"));
         assert_eq!(record.cookie_sent, None);
+        assert_eq!(record.ecs_scope_prefix_length, Some(20));
     }
 }
 

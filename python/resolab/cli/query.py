@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from rich.console import Console
 
-from resolab.cli.query_arguments import core_arguments
+from resolab.cli.query_arguments import core_arguments, expected_count
 from resolab.cli.query_progress import Progress
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     names, resolvers = _asked(options, notes)
     records: list[QueryRecord] = []
     code = 0
-    expected = options.count * len(names) * len(resolvers)
+    expected = expected_count(options, resolvers, names)
     try:
         with Progress(expected, notes) as progress:
 

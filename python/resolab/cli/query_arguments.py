@@ -26,7 +26,8 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="udp:// tcp:// tls:// https:// h3:// quic://, a DNS stamp (sdns://), or an address; may be given several "
         "times (default: the system's)",
     )  # fmt: skip
-    query.add_argument("-t", "--type", metavar="TYPE", help="record type (default: A)")
+    query.add_argument("-t", "--type", metavar="TYPE[,TYPE...]", help="record types (default: A)")
+    query.add_argument("--together", action="store_true", help="ask for all types of a name at once, as browsers do")
     _add_rounds(query)
     _add_connection(query)
     _add_edns(query)
@@ -52,6 +53,13 @@ def _add_rounds(query: argparse.ArgumentParser) -> None:
         help="deadline of each query, set-up and retries included (default: %(default)d)",
     )  # fmt: skip
 
+    rounds.add_argument(
+        "--retry", choices=["system", "modern", "none"],
+        help="when DoUDP asks again: as the C library, by round trip times, or never (default: system)",
+    )  # fmt: skip
+    rounds.add_argument("--udp-timeout-ms", type=_positive, metavar="N", help="how long each DoUDP try waits, instead")
+    rounds.add_argument("--udp-try-count", type=_positive, metavar="N", help="how many DoUDP tries there are, instead")
+
 
 def _add_connection(query: argparse.ArgumentParser) -> None:
     connection = query.add_argument_group("connection")
@@ -59,6 +67,14 @@ def _add_connection(query: argparse.ArgumentParser) -> None:
         "--connection", choices=["cold", "warm"], default="cold",
         help="a new connection for each query, or one for all to a resolver (default: cold)",
     )  # fmt: skip
+    connection.add_argument(
+        "--outstanding", type=_positive, metavar="N",
+        help="queries under way at a time on a warm connection; resolvers then take turns no more (default: 1)",
+    )  # fmt: skip
+    connection.add_argument(
+        "--idle-timeout-ms", type=_positive, metavar="N", help="close an idle warm connection after"
+    )
+    connection.add_argument("--tcp-fast-open", action="store_true", help="send the first data in the SYN (RFC 7413)")
     connection.add_argument(
         "--handshake", choices=HANDSHAKES, help="handshake to ask for; the table says what happened (default: full)"
     )
@@ -71,6 +87,13 @@ def _add_connection(query: argparse.ArgumentParser) -> None:
     connection.add_argument(
         "--resolve", action="append", metavar="HOST=ADDRESS", help="address of a resolver's host name"
     )
+    connection.add_argument(
+        "--bootstrap", choices=["before", "inside"],
+        help="look a resolver's host name up before the clock starts, or inside it (default: before)",
+    )  # fmt: skip
+    connection.add_argument(
+        "--bootstrap-resolver", metavar="URL", help="resolver to look it up with (default: the system)"
+    )
 
 
 def _add_edns(query: argparse.ArgumentParser) -> None:
@@ -80,11 +103,15 @@ def _add_edns(query: argparse.ArgumentParser) -> None:
     edns.add_argument("--no-padding", action="store_true", help="the same as --padding none")
     edns.add_argument("--ecs", metavar="off|ADDRESS/LENGTH", help="client subnet to send")
     edns.add_argument("--cookie", action="store_true", help="send cookies")
+    edns.add_argument("--dnssec", action="store_true", help="ask for DNSSEC records (DO)")
 
 
 ALWAYS = ("count", "timeout_ms", "connection")
-PASSED = ("interval_ms", "handshake", "doh_method", "ca", "pin", "insecure", "resolve", "edns_payload", "padding",
-          "no_padding", "ecs", "cookie")  # fmt: skip
+PASSED = (
+    "together", "interval_ms", "retry", "udp_timeout_ms", "udp_try_count", "outstanding", "idle_timeout_ms",
+    "tcp_fast_open", "handshake", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap", "bootstrap_resolver",
+    "edns_payload", "padding", "no_padding", "ecs", "cookie", "dnssec",
+)  # fmt: skip
 """What resolab-core is told as it was typed, under the same name; left out where nothing was typed."""
 
 
@@ -108,6 +135,12 @@ def core_arguments(options: argparse.Namespace, resolvers: list[str], names: lis
         elif value is not None and value is not False:
             arguments += [f"{flag}={one}" for one in (value if isinstance(value, list) else [value])]
     return [*arguments, "--", *names]
+
+
+def expected_count(options: argparse.Namespace, resolvers: list[str], names: list[str]) -> int:
+    """Count the measured queries there will be."""
+    types = 1 if options.type is None else len(options.type.split(","))
+    return int(options.count) * types * len(names) * len(resolvers)
 
 
 def _positive(text: str) -> int:

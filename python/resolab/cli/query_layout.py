@@ -11,7 +11,7 @@ from resolab.cli.query_bar import legend
 from resolab.queries import Phase
 
 BAR_LEAST, BAR_MOST = 12, 40
-TEXT_LEAST = 14
+TEXT_LEAST, TEXT_MOST = 14, 44
 GAP = 2
 WIRE = "wire: query to response by the kernel's stamps, without the time to wake this program"
 
@@ -27,9 +27,10 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Width of its widest line."""
+        """Width of its widest line, or what text is folded to at most."""
         lines = [line for cell in self.cells for line in cell.plain.splitlines()]
-        return max(map(len, [self.title, *lines]))
+        widest = max(map(len, [self.title, *lines]))
+        return widest if self.right else min(widest, TEXT_MOST)
 
     @property
     def least(self) -> int:
@@ -57,7 +58,14 @@ def lay_out(columns: Sequence[Column], bars: Sequence[Callable[[int], Text]], wi
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column in shown:
         justify: JustifyMethod = "right" if column.right else "left"
-        table.add_column(column.title, justify=justify, overflow="fold", no_wrap=column.right, min_width=column.least)
+        table.add_column(
+            column.title,
+            justify=justify,
+            overflow="fold",
+            no_wrap=column.right,
+            min_width=column.least,
+            max_width=column.width,
+        )
     if bar_width:
         table.add_column("phases", no_wrap=True, min_width=bar_width)
     for index, draw in enumerate(bars):

@@ -11,7 +11,7 @@ from resolab.cli.query_words import clean, handshake, ms, plain
 from resolab.queries import Split, timeline, wire_exchange_ns
 from resolab.records import Failure, QueryRecord
 
-CUT_ADDRESSES = 6
+CUT_ANSWERS = 6
 
 
 def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
@@ -26,7 +26,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
         column("name", lambda one: plain(one.qname)),
         column("type", lambda one: plain(one.qtype)),
         column("rcode", _rcode),
-        column("answer", answer),
+        column("answer", lambda one: Text("\n".join(answers(one)))),
         column("TTL", lambda one: Text("" if one.ttl_s is None else f"{one.ttl_s} s"), right=True, rank=3),
         column("resolver", lambda one: plain(one.resolver)),
         column("transport", lambda one: Text(one.dns_transport.value), rank=2),
@@ -50,15 +50,13 @@ def _rcode(record: QueryRecord) -> Text:
     return Text(record.rcode or "", style)
 
 
-def answer(record: QueryRecord) -> Text:
-    """Write the addresses, or how many records of another type there are."""
-    if record.addresses:
-        shown = record.addresses[:CUT_ADDRESSES]
-        more = len(record.addresses) - len(shown)
-        return Text("\n".join([*shown, *([f"and {more} more"] if more else [])]))
-    if record.answer_count:
-        return Text("1 record" if record.answer_count == 1 else f"{record.answer_count} records")
-    return Text("" if record.answer_count is None else "none")
+def answers(record: QueryRecord) -> list[str]:
+    """Write the addresses, in order, and whatever else was answered."""
+    if record.answer_count is None:
+        return []
+    given = [*sorted(record.addresses), *(clean(other) for other in record.answers)][:CUT_ANSWERS]
+    more = record.answer_count - len(given)
+    return [*given, *([f"and {more} more"] if more > 0 and given else [])] or [f"{more} records" if more else "none"]
 
 
 def _notes(record: QueryRecord) -> Text:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from resolab.cli.query_bar import bar
 from resolab.cli.query_layout import Column, lay_out, with_legend
-from resolab.cli.query_list import answer
+from resolab.cli.query_list import answers
 from resolab.cli.query_words import clean, handshake, number, plain, signed
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, Summary
 
@@ -82,7 +82,7 @@ def _answers(summaries: Sequence[Summary]) -> list[RenderableType]:
     for summary in summaries:
         for record in summary.arm.records.values():
             if record.rcode is not None:
-                what = ", ".join(sorted(record.addresses)) or answer(record).plain
+                what = ", ".join(answers(record))
                 found.setdefault((record.qname, record.qtype, record.rcode, what), set()).add(record.resolver)
     everybody = {summary.arm.resolver for summary in summaries}
     lines: list[RenderableType] = []

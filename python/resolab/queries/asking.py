@@ -25,7 +25,7 @@ async def ask(
         if text.startswith("warning: "):
             on_note(" ".join(text.split()))
 
-    process = await CoreProcess.start("the query", command, on_record, on_stderr=note)
+    process = await CoreProcess.start("resolab-core query", command, on_record, on_stderr=note)
     try:
         await process.wait(within_s)
     finally:

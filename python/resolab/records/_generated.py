@@ -630,6 +630,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     alpn: str | None = None
     answer_count: int | None = None
     answered_early: bool | None = None
+    answers: list[str] = []
     attempt_count: int
     bootstrap: Bootstrap
     bootstrap_end_ns: int | None = None

@@ -57,12 +57,21 @@ def test_what_is_typed_is_what_resolab_core_is_told(core, capsys):
         "--count", "5", "--handshake", "zero_rtt", "--connection", "warm", "--timeout-ms", "900", "-t", "HTTPS",
         "--pin", "sha256/a", "--pin", "sha256/b", "--insecure", "--cookie", "--ecs", "off", "--interval-ms", "3",
         "--doh-method", "get", "--edns-payload", "512", "--padding", "64", "--resolve", "a=1.2.3.4", "--ca", "ca.pem",
+        "--retry", "none", "--bootstrap", "inside", "--idle-timeout-ms", "70", "--dnssec", "--tcp-fast-open", "--together",
     )  # fmt: skip
     assert code == 0
     expected = ["query", *(f"--resolver={one}" for one in RESOLVERS), "--count=5", "--timeout-ms=900"]
     expected += ["--connection=warm", "--type=HTTPS", "--seed=1", "--interval-ms=3", "--handshake=zero_rtt"]
     expected += ["--doh-method=get", "--ca=ca.pem", "--pin=sha256/a", "--pin=sha256/b", "--insecure"]
     expected += ["--resolve=a=1.2.3.4", "--edns-payload=512", "--padding=64", "--ecs=off", "--cookie", "--", *NAMES]
+    expected += [
+        "--retry=none",
+        "--bootstrap=inside",
+        "--idle-timeout-ms=70",
+        "--dnssec",
+        "--tcp-fast-open",
+        "--together",
+    ]
     assert sorted(typed()) == sorted(expected)
     assert typed()[-3:] == ["--", *NAMES]
     capsys.readouterr()
@@ -233,3 +242,24 @@ def test_a_reader_that_goes_away_is_no_error(core):
     os.close(reading)
     os.close(writing)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_answers_that_are_no_addresses_are_shown_and_long_ones_folded(core, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
+    record = next(json.loads(line) for line in FILE.read_text().splitlines() if '"NOERROR"' in line and UDP in line)
+    texts = [f"MX 10 mail{number}.a.test." for number in range(7)]
+    record |= {"addresses": [], "answers": [*texts, "TXT " + "x" * 252], "answer_count": 20}
+    file = tmp_path / "mail.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    core(file)
+    assert query(resolvers=[UDP]) == 0
+    output = capsys.readouterr().out
+    assert "MX 10 mail5.a.test." in output
+    assert "mail6" not in output
+    assert "and 14 more" in output
+    record |= {"answers": ["TXT " + "x" * 252], "answer_count": 1}
+    file.write_text(json.dumps(record) + "\n")
+    assert query(resolvers=[UDP]) == 0
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 120
+    assert output.count("x") >= 252
