@@ -1,5 +1,6 @@
 """Runs `resolab-core query` and hands its records on as they come. Not for: which arguments it gets."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from resolab.engine import CoreProcess, enter_prefix, find_core
@@ -25,9 +26,23 @@ async def ask(
         if text.startswith("warning: "):
             on_note(" ".join(text.split()))
 
-    process = await CoreProcess.start("resolab-core query", command, on_record, on_stderr=note)
+    reader_gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def take(record: Record) -> None:
+        try:
+            on_record(record)
+        except BrokenPipeError as error:
+            if not reader_gone.done():
+                reader_gone.set_exception(error)
+
+    process = await CoreProcess.start("resolab-core query", command, take, on_stderr=note)
+    ended = asyncio.create_task(process.wait(within_s))
     try:
-        await process.wait(within_s)
+        await asyncio.wait({ended, reader_gone}, return_when=asyncio.FIRST_COMPLETED)
+        await (reader_gone if reader_gone.done() else ended)
     finally:
+        ended.cancel()
+        reader_gone.cancel()
         if process.running:
-            await process.close()
+            # It holds nothing that would have to be given back.
+            await process.close(timeout_s=0.1)

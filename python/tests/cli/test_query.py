@@ -2,7 +2,10 @@
 
 import json
 import os
+import signal
 import stat
+import threading
+import time
 
 import pytest
 from recorded_queries import DEAD, DOQ, DOT, FILE, NAMES, RESOLVERS, UDP
@@ -17,9 +20,10 @@ def core(tmp_path, monkeypatch):
     monkeypatch.setenv("RESOLAB_CORE", str(binary))
     monkeypatch.setenv("COLUMNS", "200")
 
-    def answer(records=FILE, stderr="", code=0):
+    def answer(records=FILE, stderr="", code=0, ending=""):
         binary.write_text(
-            f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {typed}\ncat {records}\nprintf '%s' '{stderr}' >&2\nexit {code}\n"
+            f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {typed}\ncat {records}\nprintf '%s' '{stderr}' >&2\n"
+            f"{ending}\nexit {code}\n"
         )
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
         return lambda: typed.read_text().splitlines()
@@ -231,8 +235,10 @@ def test_numbers_and_choices_are_checked(arguments):
     assert refusal.value.code == 2
 
 
-def test_a_reader_that_goes_away_is_no_error(core):
-    core()
+def test_a_reader_that_goes_away_ends_it_and_is_no_error(core, tmp_path):
+    many = tmp_path / "many.jsonl"
+    many.write_text(FILE.read_text() * 50)
+    core(many)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -242,6 +248,19 @@ def test_a_reader_that_goes_away_is_no_error(core):
     os.close(reading)
     os.close(writing)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_interrupted_it_shows_what_it_has(core, capsys):
+    typed = core(ending="exec sleep 60")
+    interrupt = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    begun = time.monotonic()
+    assert query("--count", "6") == 130
+    assert time.monotonic() - begun < 30
+    assert typed()
+    output = capsys.readouterr().out
+    assert "192.0.2.7" in output
+    assert UDP in output
 
 
 def test_answers_that_are_no_addresses_are_shown_and_long_ones_folded(core, tmp_path, monkeypatch, capsys):
