@@ -69,6 +69,7 @@ pub struct LoadProgressRecord {
 
 /// What a load run asked for, did and found. Each query sent has come to one end:
 /// `sent_count` is the sum of completed, lost, interrupted and failed.
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own, true of a run or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// Transport used.

@@ -197,6 +197,7 @@ class ConnectionEnd(enum.StrEnum):
     PEER_CLOSED = "peer_closed"
     IDLE_TIMEOUT = "idle_timeout"
     AFTER_FAILURE = "after_failure"
+    QUERY_LIMIT = "query_limit"
 
 
 class Failure(enum.StrEnum):
@@ -727,6 +728,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     alpn: str | None = None
     answer_count: int | None = None
     answered_early: bool | None = None
+    answers: list[str] = []
     attempt_count: int
     bootstrap: Bootstrap
     bootstrap_end_ns: int | None = None

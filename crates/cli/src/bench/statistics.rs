@@ -184,6 +184,12 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
         text,
         "  Coalescing wait:      mean {mean_us:.1} us ({wait}, limit {limit_us} us); {per_wake:.1} answers per wake"
     )?;
+    write_apart(text, record)?;
+    write_flags(text, record)
+}
+
+/// What is not among the queries' ends, and why some of those were bad.
+fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let (late, duplicates, aliens) = (
         record.late_count,
         record.duplicate_count,
@@ -204,7 +210,7 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
             name.as_str().unwrap_or("other")
         )?;
     }
-    write_flags(text, record)
+    Ok(())
 }
 
 /// What makes a result another one than it looks.

@@ -32,6 +32,9 @@ pub enum TlsConfigError {
     /// No cipher suite for QUIC's Initial packets.
     #[error("configure QUIC: {0}")]
     Quic(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
+    /// QUIC cannot be spoken like that.
+    #[error("configure QUIC: {0}")]
+    Endpoint(#[from] quinn::ConfigError),
 }
 
 /// TLS towards one server name with one ALPN and one way of handshaking. Connections share it and
