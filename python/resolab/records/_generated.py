@@ -527,6 +527,7 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     rate_error_ratio: float | None = None
     rcodes: dict[str, int]
     reconnect_count: int
+    refused_count: int = 0
     resolver: str
     resolver_address: str
     response_bytes: int

@@ -199,6 +199,10 @@ fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
         text,
         "  Not counted above:    {late} late, {duplicates} duplicate, {aliens} alien answers"
     )?;
+    if record.refused_count > 0 {
+        let count = record.refused_count;
+        writeln!(text, "  Refused, asked again: {count}")?;
+    }
     if record.truncated_count > 0 {
         writeln!(text, "  Truncated:            {}", record.truncated_count)?;
     }
@@ -300,6 +304,7 @@ pub(super) mod tests {
             rcodes: [("NOERROR".to_owned(), 984), ("SERVFAIL".to_owned(), 1)].into(),
             truncated_count: 0,
             late_count: 4,
+            refused_count: 0,
             duplicate_count: 0,
             alien_count: 0,
             query_bytes: 33_000,
