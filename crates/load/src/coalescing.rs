@@ -6,7 +6,8 @@ use crate::plan::{COALESCING_LIMIT, Coalescing};
 
 /// With so few queries outstanding a wait would idle the server.
 const OUTSTANDING_TOO_FEW: u32 = 8;
-/// Batches that come without a wait are large enough.
+/// Batches that come without a wait are large enough, if they are also half of what is outstanding:
+/// they are shared by all connections, each of which costs its system calls.
 const BATCH_LARGE_ENOUGH: u64 = 16;
 /// The share of what an answer takes that a wait may be.
 const SHARE_OF_RESPONSE_TIME: u64 = 5;
@@ -20,6 +21,7 @@ const MEAN_OVER: f64 = 16.0;
 pub struct Coalescer {
     rule: Coalescing,
     is_worthwhile: bool,
+    large_enough: u64,
     comes_in_batches: bool,
     wakes_until_trial: u32,
     mean_response_time_ns: f64,
@@ -31,6 +33,7 @@ impl Coalescer {
         Self {
             rule,
             is_worthwhile: outstanding > OUTSTANDING_TOO_FEW,
+            large_enough: BATCH_LARGE_ENOUGH.max(u64::from(outstanding) / 2),
             comes_in_batches: false,
             wakes_until_trial: WAKES_PER_TRIAL,
             mean_response_time_ns: 0.0,
@@ -66,7 +69,7 @@ impl Coalescer {
         if self.waits() {
             self.wakes_until_trial -= 1;
         } else {
-            self.comes_in_batches = answer_count >= BATCH_LARGE_ENOUGH;
+            self.comes_in_batches = answer_count >= self.large_enough;
             self.wakes_until_trial = WAKES_PER_TRIAL;
         }
     }
@@ -120,11 +123,11 @@ mod tests {
             waits += 1;
         }
         assert!((1..=WAKES_PER_TRIAL).contains(&waits));
+        coalescer.woken(60, 30_000_000);
+        assert_eq!(coalescer.wait_ns(), 0);
+        coalescer.woken(50, 30_000_000);
+        assert_eq!(coalescer.wait_ns(), 0);
         coalescer.woken(20, 10_000_000);
-        assert_eq!(coalescer.wait_ns(), 0);
-        coalescer.woken(17, 10_000_000);
-        assert_eq!(coalescer.wait_ns(), 0);
-        coalescer.woken(2, 1_000_000);
         assert!(coalescer.wait_ns() > 0);
     }
 }
