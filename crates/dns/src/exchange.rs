@@ -3,8 +3,8 @@
 
 use crate::cookie::SentCookie;
 use resolab_transport::client::Phase;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What happened to one query on its connection.
 #[derive(Debug, Default)]
@@ -14,6 +14,16 @@ pub struct ExchangeLog {
     attempt_count: AtomicU32,
     query_bytes: AtomicU32,
     cookie: OnceLock<SentCookie>,
+    place: Mutex<Option<Place>>,
+}
+
+/// Where a query stood among those of its connection when it was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Position, from 0.
+    pub query_index: u32,
+    /// Others without a response.
+    pub outstanding_count: u32,
 }
 
 impl ExchangeLog {
@@ -33,6 +43,16 @@ impl ExchangeLog {
     /// The cookie sent, if any.
     pub fn sent_cookie(&self) -> Option<&SentCookie> {
         self.cookie.get()
+    }
+
+    /// Where the query stands on the connection it is handed to now.
+    pub(crate) fn set_place(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    /// Where it stood on the last connection it was handed to.
+    pub fn place(&self) -> Option<Place> {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Count attempts a layer below made.

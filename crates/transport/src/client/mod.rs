@@ -7,6 +7,7 @@
 mod certificate_check;
 mod failure;
 mod observed_session;
+mod path_facts;
 mod pinning;
 mod quic;
 mod server_hello;
@@ -18,10 +19,11 @@ mod tls_config;
 mod trust;
 
 pub use failure::MeasuredFailure;
+pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub use setup::{Handshake, Phase, SetupLog};
-pub use tcp::connect as connect_tcp;
+pub use tcp::{ClientTcpStream, connect as connect_tcp};
 pub use tickets::TicketStore;
 pub use tls::{ClientTlsStream, connect as connect_tls, stream_failure};
 pub use tls_config::{TlsClient, TlsConfigError};

@@ -4,6 +4,7 @@
 
 use super::failure::MeasuredFailure;
 use super::observed_session::ObservedConfig;
+use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
 use super::setup::SetupLog;
 use super::tls_config::{TlsClient, TlsConfigError};
 use crate::socket::RawUdpSocket;
@@ -74,6 +75,7 @@ impl QuicClient {
                 .await
                 .map_err(|error| quic_failure(&error, &log))?,
         };
+        log.set_path(PathProbe::Quic(connection.clone()));
         Ok(QuicConnection {
             connection,
             log,
@@ -101,7 +103,7 @@ impl QuicClient {
         .map_err(|error| other(&error))?;
         let crypto = ObservedConfig {
             inner: Arc::clone(&self.crypto) as _,
-            log: Arc::clone(log),
+            log: Arc::downgrade(log),
         };
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::clone(&self.transport));
@@ -129,6 +131,7 @@ fn transport_config() -> TransportConfig {
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .max_concurrent_uni_streams(VarInt::from_u32(3))
         .mtu_discovery_config(None)
+        .initial_rtt(QUIC_INITIAL_RTT)
         .max_idle_timeout(None);
     config
 }
