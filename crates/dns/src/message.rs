@@ -197,7 +197,8 @@ mod tests {
 
     fn edns(padded: bool) -> QueryEdns {
         let resolver = IpAddr::from([192, 0, 2, 1]);
-        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(None)
+        let question = Question::parse("a.test", "A").unwrap();
+        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(&question, None)
     }
 
     fn query(padded: bool) -> Vec<u8> {
@@ -241,6 +242,7 @@ mod tests {
         let mut question = Question::parse("a.test", "A").unwrap();
         (question.dnssec_ok, question.checking_disabled) = (true, true);
         let message = Message::from_vec(&build_query(&question, 0, &edns(true)).unwrap()).unwrap();
+        question.udp_payload_bytes = Some(1232);
         assert_eq!(Question::of(&message), Some(question));
     }
 

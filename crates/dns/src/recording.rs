@@ -111,9 +111,9 @@ impl Asking<'_> {
         if record.attempt_count == 0 {
             return;
         }
-        let options = &self.client.edns.options;
-        record.edns_udp_payload_bytes = Some(options.udp_payload_bytes);
-        record.ecs_sent = options.client_subnet.map(|subnet| subnet.to_string());
+        let sent = self.client.edns.of_query(self.question, None);
+        record.edns_udp_payload_bytes = Some(sent.udp_payload_bytes);
+        record.ecs_sent = sent.client_subnet.map(|subnet| subnet.to_string());
         record.cookie_sent = self.exchange.sent_cookie().map(SentCookie::state);
     }
 

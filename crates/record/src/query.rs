@@ -74,6 +74,8 @@ pub enum ConnectionEnd {
     IdleTimeout,
     /// We did: a query on it had failed.
     AfterFailure,
+    /// We did: it had had as many queries as it was to have.
+    QueryLimit,
 }
 
 /// What was true of the connection a query travelled on, as far as it has one; part of

@@ -197,6 +197,7 @@ class ConnectionEnd(enum.StrEnum):
     PEER_CLOSED = "peer_closed"
     IDLE_TIMEOUT = "idle_timeout"
     AFTER_FAILURE = "after_failure"
+    QUERY_LIMIT = "query_limit"
 
 
 class Failure(enum.StrEnum):
