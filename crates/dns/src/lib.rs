@@ -27,6 +27,7 @@ mod http_message;
 mod priming;
 mod recording;
 mod stamp;
+mod upstream;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
@@ -36,3 +37,4 @@ pub use exchange::ExchangeLog;
 pub use question::Question;
 pub use resolver_address::ResolverAddress;
 pub use stamp::StampError;
+pub use upstream::{Asked, ConnectionPolicy, Upstream};
