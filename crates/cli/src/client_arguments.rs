@@ -57,6 +57,9 @@ pub struct ClientArguments {
     /// How DoH queries travel.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
+    /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.
+    #[arg(long)]
+    tcp_fast_open: bool,
     /// Do not pad queries on encrypted transports.
     #[arg(long)]
     no_padding: bool,
@@ -150,6 +153,7 @@ impl ClientArguments {
                 timeout: Duration::from_millis(self.udp_timeout_ms),
                 try_count: self.udp_try_count,
             },
+            tcp_fast_open: self.tcp_fast_open,
             edns: EdnsOptions { padding, ..edns },
             ca_file: self.ca.clone(),
             pins: pins.map_err(Refusal::usage)?,

@@ -27,7 +27,7 @@ impl Asking<'_> {
             retransmitted_count: path.map(|path| path.retransmitted_count),
             round_trip_count: round_trip_count(record.query_response_time_ns, min_rtt_ns),
             answered_early: self.answered_early(record, setup, min_rtt_ns),
-            tcp_fast_open_accepted: None,
+            tcp_fast_open_accepted: path.and_then(|path| path.fast_open_accepted),
             connection_query_index: place.map(|place| place.query_index),
             outstanding_count: place.map(|place| place.outstanding_count),
             previous_connection_end: None,

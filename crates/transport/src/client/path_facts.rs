@@ -2,6 +2,7 @@
 //! retransmissions. Read on demand, so that nothing of it stands inside a clock.
 //! Not for: what the handshake negotiated; that is `setup`.
 
+use super::tcp::TcpOptions;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
@@ -27,8 +28,9 @@ pub struct PathFacts {
     pub min_rtt_ns: Option<u64>,
     /// TCP segments sent again, QUIC packets held lost.
     pub retransmitted_count: u32,
-    /// Whether the SYN carried data and they were acknowledged with it (RFC 7413).
-    pub syn_data_acknowledged: bool,
+    /// TCP Fast Open: whether the SYN carried data and they were acknowledged with it; `None` when
+    /// not asked for.
+    pub fast_open_accepted: Option<bool>,
 }
 
 /// Where to ask.
@@ -41,7 +43,7 @@ pub(super) enum PathProbe {
 impl PathProbe {
     pub fn facts(&self) -> Option<PathFacts> {
         match self {
-            Self::Tcp(probe) => probe.info().as_ref().map(of_tcp),
+            Self::Tcp(probe) => probe.look().map(|seen| seen.facts),
             Self::Quic(connection) => Some(of_quic(&connection.stats())),
         }
     }
@@ -49,21 +51,24 @@ impl PathProbe {
     /// Whether the SYN has no answer yet.
     pub fn is_connecting(&self) -> bool {
         match self {
-            Self::Tcp(probe) => probe
-                .info()
-                .is_some_and(|info| info.tcpi_state == TCP_SYN_SENT),
+            Self::Tcp(probe) => probe.look().is_some_and(|seen| seen.is_connecting),
             Self::Quic(_) => false,
         }
     }
 }
 
-fn of_tcp(info: &libc::tcp_info) -> PathFacts {
+fn of_tcp(info: &libc::tcp_info, options: TcpOptions) -> Seen {
+    let syn_data_acknowledged = info.tcpi_options & TCPI_OPT_SYN_DATA != 0;
     let ns = |us: u32| u64::from(us) * 1000;
-    PathFacts {
+    let facts = PathFacts {
         rtt_ns: (info.tcpi_rtt > 0).then(|| ns(info.tcpi_rtt)),
         min_rtt_ns: (info.tcpi_min_rtt != NO_MIN_RTT).then(|| ns(info.tcpi_min_rtt)),
         retransmitted_count: info.tcpi_total_retrans,
-        syn_data_acknowledged: info.tcpi_options & TCPI_OPT_SYN_DATA != 0,
+        fast_open_accepted: options.fast_open.then_some(syn_data_acknowledged),
+    };
+    Seen {
+        facts,
+        is_connecting: info.tcpi_state == TCP_SYN_SENT,
     }
 }
 
@@ -75,41 +80,57 @@ fn of_quic(stats: &quinn::ConnectionStats) -> PathFacts {
         rtt_ns: ns(path.rtt),
         min_rtt_ns: ns(path.min_rtt),
         retransmitted_count: path.lost_packets as u32,
-        syn_data_acknowledged: false,
+        fast_open_accepted: None,
     }
 }
 
 /// Asks the kernel about a TCP socket that somebody else owns, and keeps its last word.
 #[derive(Debug)]
-pub(super) struct TcpProbe(Mutex<Socket>);
+pub(super) struct TcpProbe {
+    socket: Mutex<Socket>,
+    options: TcpOptions,
+}
 
 #[derive(Debug)]
 enum Socket {
     Open(RawFd),
-    Closed(Option<libc::tcp_info>),
+    Closed(Option<Seen>),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    facts: PathFacts,
+    is_connecting: bool,
 }
 
 impl TcpProbe {
     /// The owner of `stream` must call `end` before it closes it.
-    pub fn new(stream: &TcpStream) -> Self {
-        Self(Mutex::new(Socket::Open(stream.as_raw_fd())))
+    pub fn new(stream: &TcpStream, options: TcpOptions) -> Self {
+        Self {
+            socket: Mutex::new(Socket::Open(stream.as_raw_fd())),
+            options,
+        }
     }
 
     /// The socket is about to be closed.
     pub fn end(&self) {
-        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         if let Socket::Open(descriptor) = *socket {
-            *socket = Socket::Closed(tcp_info(descriptor));
+            *socket = Socket::Closed(self.ask(descriptor));
         }
     }
 
-    fn info(&self) -> Option<libc::tcp_info> {
+    fn look(&self) -> Option<Seen> {
         // Locked while the descriptor is used: `end` waits, so it stays this socket's.
-        let socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         match *socket {
-            Socket::Open(descriptor) => tcp_info(descriptor),
-            Socket::Closed(info) => info,
+            Socket::Open(descriptor) => self.ask(descriptor),
+            Socket::Closed(seen) => seen,
         }
+    }
+
+    fn ask(&self, descriptor: RawFd) -> Option<Seen> {
+        tcp_info(descriptor).map(|info| of_tcp(&info, self.options))
     }
 }
 
@@ -141,13 +162,13 @@ mod tests {
         let stream = TcpStream::connect(listener.local_addr().unwrap())
             .await
             .unwrap();
-        let probe = Arc::new(TcpProbe::new(&stream));
+        let probe = Arc::new(TcpProbe::new(&stream, TcpOptions::default()));
         let path = PathProbe::Tcp(Arc::clone(&probe));
         let open = path.facts().unwrap();
         assert!(open.min_rtt_ns.unwrap() > 0 && open.min_rtt_ns <= open.rtt_ns);
         assert_eq!(
-            (open.retransmitted_count, open.syn_data_acknowledged),
-            (0, false)
+            (open.retransmitted_count, open.fast_open_accepted),
+            (0, None)
         );
         assert!(!path.is_connecting());
         probe.end();

@@ -87,6 +87,8 @@ pub fn stream_failure(error: &io::Error, log: &SetupLog) -> MeasuredFailure {
         .and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let failure = match tls {
         Some(rustls::Error::InvalidCertificate(_)) => Failure::TlsCertificateInvalid,
+        // With TCP Fast Open the first write connects.
+        None if error.kind() == io::ErrorKind::ConnectionRefused => Failure::TcpConnectRefused,
         _ if log.tls_handshake.is_under_way() => Failure::TlsHandshakeFailed,
         _ => Failure::QueryConnectionClosed,
     };
