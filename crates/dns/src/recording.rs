@@ -5,6 +5,7 @@ mod connection_facts;
 
 use crate::asking::{Answer, Asking, Outcome};
 use crate::cookie::{SentCookie, cookie_of, state_of};
+use crate::message::other_answers;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
     ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose,
@@ -86,6 +87,7 @@ impl Asking<'_> {
             truncated: None,
             answer_count: None,
             addresses: Vec::new(),
+            answers: Vec::new(),
             ttl_s: None,
             failure: None,
             failure_detail: None,
@@ -181,6 +183,7 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.truncated = Some(response.truncated);
     record.answer_count = Some(response.answer_count);
     record.addresses.clone_from(&response.addresses);
+    record.answers = other_answers(&response.message.answers);
     record.ttl_s = response.ttl_s;
 }
 

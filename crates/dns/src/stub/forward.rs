@@ -35,10 +35,10 @@ impl Service {
     ) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
-        let mut asked = self.upstream.ask(&asking, self.deadline).await;
-        let reply = match &mut asked.outcome.result {
+        let asked = self.upstream.ask(&asking, self.deadline).await;
+        let reply = match &asked.outcome.result {
             Ok(answer) => {
-                let response = std::mem::replace(&mut answer.response.message, Message::query());
+                let response = answer.response.message.clone();
                 forwarded(query, response, client.carrier())
             }
             Err(_) => failed(query, ResponseCode::ServFail),
