@@ -2,6 +2,7 @@
 //! cookie, padding. Not for: cookies' rules; those are in `cookie`.
 
 use crate::cookie::{CookieJar, SentCookie};
+use crate::sent_edns::SentEdns;
 use hickory_proto::op::Edns;
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use std::fmt;
@@ -9,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// EDNS(0) UDP payload size announced unless another is asked for: fits an IPv6 packet of minimum
@@ -83,6 +85,11 @@ impl ClientSubnet {
         address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         prefix_length: 0,
     };
+
+    /// Whether it only hides the client's (RFC 7871 section 7.1.2).
+    pub fn is_hidden(self) -> bool {
+        self.prefix_length == 0
+    }
 
     /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
     /// section 6). `None` for a prefix longer than an address.
@@ -168,6 +175,11 @@ impl ClientEdns {
         }
     }
 
+    /// The same for queries to another address, which has cookies of its own.
+    pub(crate) fn at(&self, resolver: IpAddr) -> Self {
+        Self::new(self.options, resolver, self.is_encrypted)
+    }
+
     /// What a query with this cookie carries.
     pub(crate) fn of_query(&self, cookie: Option<SentCookie>) -> QueryEdns {
         let block_bytes = self.options.padding.block_bytes();
@@ -202,6 +214,15 @@ impl Default for QueryEdns {
 }
 
 impl QueryEdns {
+    /// What of it a response must be in keeping with.
+    pub(crate) fn sent_by(&self, client: &Arc<ClientEdns>) -> SentEdns {
+        SentEdns {
+            client: Arc::clone(client),
+            cookie: self.cookie.clone(),
+            client_subnet: self.client_subnet,
+        }
+    }
+
     /// The OPT record. Padding, if any, is last and empty: how long it must be is known only when
     /// the rest of the message is written.
     pub(crate) fn record(&self, dnssec_ok: bool) -> Edns {
