@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Record type to ask for.
     #[arg(long = "type", default_value = "A", value_name = "TYPE")]
     record_type: String,
+    /// Ask for DNSSEC records (the DO bit, RFC 3225).
+    #[arg(long)]
+    dnssec: bool,
     /// Whether queries share a connection.
     #[arg(long, value_enum, default_value = "cold")]
     connection: ConnectionArgument,
@@ -89,7 +92,10 @@ fn prepare(arguments: Arguments) -> Result<Rounds, Refusal> {
             sequence: 0,
         });
     }
-    let questions = questions.map_err(Refusal::usage)?;
+    let mut questions: Vec<Question> = questions.map_err(Refusal::usage)?;
+    for question in &mut questions {
+        question.dnssec_ok = arguments.dnssec;
+    }
     Ok(Rounds {
         arguments,
         targets,
