@@ -238,6 +238,16 @@ impl QueryEdns {
         }
     }
 
+    /// What queries of a client without cookies carry.
+    pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
+        Self {
+            udp_payload_bytes: options.udp_payload_bytes,
+            client_subnet: options.client_subnet,
+            cookie: None,
+            padding_block_bytes: options.padding.block_bytes().filter(|_| is_encrypted),
+        }
+    }
+
     /// The OPT record. Padding, if any, is last and empty: how long it must be is known only when
     /// the rest of the message is written.
     pub(crate) fn record(&self, dnssec_ok: bool) -> Edns {
