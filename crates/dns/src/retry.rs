@@ -14,7 +14,7 @@ const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Unbound's (unbound.conf(5), infra-cache-min-rtt): RFC 6298's 1 s would be no timer for DNS.
 const TIMEOUT_MIN: Duration = Duration::from_millis(50);
 /// RFC 6298 section 2.5.
-const TIMEOUT_MAX: Duration = Duration::from_secs(60);
+const TIMEOUT_MAX: Duration = Duration::from_mins(1);
 /// Clock granularity G of RFC 6298: tokio's timers.
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// As many as c-ares makes.

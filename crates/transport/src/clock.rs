@@ -29,7 +29,7 @@ pub fn wall_ns() -> i64 {
 pub fn wall_minus_monotonic_ns() -> i64 {
     let read = || {
         let (before, wall, after) = (monotonic_ns(), wall_ns(), monotonic_ns());
-        (after - before, wall - ((before + after) / 2) as i64)
+        (after - before, wall - u64::midpoint(before, after) as i64)
     };
     (0..PAIR_COUNT)
         .map(|_| read())

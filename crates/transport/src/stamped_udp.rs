@@ -119,7 +119,7 @@ impl StampedUdpSocket {
     fn receive<'a>(
         &self,
         parts: &'a mut [IoSliceMut<'a>],
-        control: &'a mut Vec<u8>,
+        control: &'a mut [u8],
         flags: MsgFlags,
     ) -> Result<RecvMsg<'a, 'a, SockaddrStorage>, Errno> {
         recvmsg(self.as_raw_fd(), parts, Some(control), flags)

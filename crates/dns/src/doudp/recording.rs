@@ -2,6 +2,7 @@
 //! rest of the record.
 
 use crate::asking::{Asking, Outcome};
+use crate::retry::UdpRetryPolicy;
 use resolab_record::{DnsTransport, QueryRecord};
 
 impl Asking<'_> {
@@ -11,7 +12,7 @@ impl Asking<'_> {
             return;
         }
         let policy = self.client.udp_retry_policy();
-        record.retry_policy = policy.map(|policy| policy.recorded());
+        record.retry_policy = policy.map(UdpRetryPolicy::recorded);
         let stamped = self.exchange.kernel_stamps.read(self.time_origin_ns);
         let since = |at: u64| at - self.time_origin_ns;
         record.kernel_transmit_ns = stamped.transmit_ns.map(since);
