@@ -56,6 +56,9 @@ pub struct Arguments {
     /// Ask for all types of a name at the same time and on one connection, as browsers do.
     #[arg(long)]
     together: bool,
+    /// Ask for DNSSEC records (the DO bit, RFC 3225).
+    #[arg(long)]
+    dnssec: bool,
     /// Whether queries share a connection.
     #[arg(long, value_enum, default_value = "cold")]
     connection: ConnectionArgument,
@@ -166,10 +169,15 @@ impl Arguments {
         let of_name = |name: &String| {
             let types = self.record_type.iter();
             types
-                .map(|record_type| Question::parse(name, record_type).map(Arc::new))
+                .map(|record_type| self.question(name, record_type).map(Arc::new))
                 .collect()
         };
-        let names: Result<_, _> = self.name.iter().map(of_name).collect();
-        names.map_err(Refusal::usage)
+        self.name.iter().map(of_name).collect()
+    }
+
+    fn question(&self, name: &str, record_type: &str) -> Result<Question, Refusal> {
+        let mut question = Question::parse(name, record_type).map_err(Refusal::usage)?;
+        question.dnssec_ok = self.dnssec;
+        Ok(question)
     }
 }

@@ -1,15 +1,17 @@
 //! One open connection of any transport: build the query the way the transport wants it, exchange
 //! it, close.
 
+use crate::cookie::CookieJar;
 use crate::doh::DohSession;
 use crate::doh3::Doh3Session;
 use crate::doq::{self, DoqSession};
-use crate::doudp::{self, UdpRetryPolicy};
+use crate::doudp;
 use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
 use crate::framed::FramedConnection;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
+use crate::retry::Retries;
 use resolab_http::H3_NO_ERROR;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
@@ -26,7 +28,7 @@ const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 enum Kind {
     Udp {
         resolver: SocketAddr,
-        policy: UdpRetryPolicy,
+        retries: Arc<Retries>,
         setup: Arc<SetupLog>,
     },
     Framed(FramedConnection),
@@ -80,13 +82,13 @@ impl Session {
     /// DoUDP has no connection: each exchange makes a socket.
     pub(crate) fn udp(
         resolver: SocketAddr,
-        policy: UdpRetryPolicy,
+        retries: Arc<Retries>,
         setup: Arc<SetupLog>,
         edns: Arc<ClientEdns>,
     ) -> Self {
         let kind = Kind::Udp {
             resolver,
-            policy,
+            retries,
             setup,
         };
         Self::new(kind, edns)
@@ -118,21 +120,18 @@ impl Session {
         question: &Question,
         log: &ExchangeLog,
     ) -> Result<(Vec<u8>, Vec<u8>), MeasuredFailure> {
-        let cookie = self
-            .edns
-            .cookies
-            .as_ref()
-            .map(|jar| log.cookie(|| jar.next()));
-        let edns = self.edns.of_query(question, cookie.cloned());
+        let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
+        let edns = self.edns.of_query(question, cookie);
+        log.set_sent_edns(edns.sent_by(&self.edns));
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let _outstanding = self.traffic.begin(log);
         let response = match &self.kind {
             Kind::Udp {
                 resolver,
-                policy,
+                retries,
                 setup,
-            } => doudp::exchange(*resolver, *policy, &query, setup, log).await?,
+            } => doudp::exchange(*resolver, retries, &query, setup, log).await?,
             Kind::Framed(connection) => connection.exchange(&query, log).await?,
             Kind::Doh(session) => session.exchange(&query, log).await?,
             Kind::Doh3(session) => session.exchange(&query, log).await?,

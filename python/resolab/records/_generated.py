@@ -16,6 +16,7 @@ class Bootstrap(enum.StrEnum):
 
     GIVEN = "given"
     SYSTEM = "system"
+    RESOLVER = "resolver"
 
 
 class LinkDirection(enum.StrEnum):
@@ -742,6 +743,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     cookie_received: CookieState | None = None
     cookie_sent: CookieState | None = None
     dns_transport: DnsTransport
+    dnssec_ok: bool = False
     early_data_accepted: bool | None = None
     ecs_scope_prefix_length: int | None = None
     ecs_sent: str | None = None
@@ -769,7 +771,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     rcode: str | None = None
     requested_handshake_mode: HandshakeMode | None = None
     resolver: str
-    resolver_address: str
+    resolver_address: str | None = None
     response_bytes: int | None = None
     response_edns_udp_payload_bytes: int | None = None
     retransmitted_count: int | None = None

@@ -6,40 +6,59 @@
 use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
 use resolab_record::{Failure, HandshakeMode};
+use std::net::SocketAddr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once.
+/// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
+/// resumed; 0 stands for not yet.
 #[derive(Debug, Default)]
 pub struct Phase {
-    start_ns: OnceLock<u64>,
-    end_ns: OnceLock<u64>,
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
 }
 
 impl Phase {
     /// The phase begins now, unless it already did.
     pub fn begin(&self) {
-        self.start_ns.get_or_init(monotonic_ns);
+        set_once(&self.start_ns);
     }
 
     /// The phase ends now, unless it already did.
     pub fn finish(&self) {
-        self.end_ns.get_or_init(monotonic_ns);
+        set_once(&self.end_ns);
+    }
+
+    /// The phase goes on and will end again: what ended was not the whole of it.
+    pub fn resume(&self) {
+        self.end_ns.store(0, Ordering::Release);
     }
 
     /// When it began; `None` if it did not occur.
     pub fn start_ns(&self) -> Option<u64> {
-        self.start_ns.get().copied()
+        at(&self.start_ns)
     }
 
     /// When it ended; `None` if it did not.
     pub fn end_ns(&self) -> Option<u64> {
-        self.end_ns.get().copied()
+        at(&self.end_ns)
     }
 
     /// Whether it began and has not ended.
     pub fn is_under_way(&self) -> bool {
         self.start_ns().is_some() && self.end_ns().is_none()
     }
+}
+
+fn set_once(instant_ns: &AtomicU64) {
+    if at(instant_ns).is_none() {
+        let order = Ordering::AcqRel;
+        let _ = instant_ns.compare_exchange(0, monotonic_ns(), order, Ordering::Acquire);
+    }
+}
+
+fn at(instant_ns: &AtomicU64) -> Option<u64> {
+    Some(instant_ns.load(Ordering::Acquire)).filter(|ns| *ns != 0)
 }
 
 /// What a finished handshake negotiated.
@@ -71,6 +90,8 @@ impl Handshake {
 /// The set-up of one connection.
 #[derive(Debug, Default)]
 pub struct SetupLog {
+    /// Look-up of the peer's host name, where that is inside the clock.
+    pub bootstrap: Phase,
     /// TCP connect.
     pub tcp_connect: Phase,
     /// TLS handshake over TCP.
@@ -81,6 +102,7 @@ pub struct SetupLog {
     quic_version: OnceLock<u32>,
     quic_retry: OnceLock<()>,
     path: OnceLock<PathProbe>,
+    peer_address: OnceLock<SocketAddr>,
 }
 
 impl SetupLog {
@@ -129,6 +151,16 @@ impl SetupLog {
         self.path.get_or_init(|| path);
     }
 
+    /// The peer's address; `None` until it is known.
+    pub fn peer_address(&self) -> Option<SocketAddr> {
+        self.peer_address.get().copied()
+    }
+
+    /// Remember the peer's address; only the first time counts.
+    pub fn set_peer_address(&self, address: SocketAddr) {
+        self.peer_address.get_or_init(|| address);
+    }
+
     /// Whether early data was offered and refused.
     pub fn early_data_was_rejected(&self) -> bool {
         self.handshake()
@@ -138,7 +170,9 @@ impl SetupLog {
     /// The failure a deadline means at this moment.
     pub fn failure_at_deadline(&self) -> Failure {
         let is_connecting = self.path.get().is_some_and(PathProbe::is_connecting);
-        if is_connecting || self.tcp_connect.is_under_way() {
+        if self.bootstrap.is_under_way() {
+            Failure::BootstrapFailed
+        } else if is_connecting || self.tcp_connect.is_under_way() {
             Failure::TcpConnectTimeout
         } else if self.tls_handshake.is_under_way() {
             Failure::TlsHandshakeTimeout
@@ -165,12 +199,20 @@ mod tests {
         phase.finish();
         assert_eq!(phase.start_ns(), first);
         assert!(phase.end_ns() >= first && !phase.is_under_way());
+        let end = phase.end_ns();
+        phase.resume();
+        assert!(phase.is_under_way());
+        phase.finish();
+        assert!(phase.start_ns() == first && phase.end_ns() >= end);
     }
 
     #[test]
     fn a_deadline_names_the_phase_it_cut_off() {
         let log = SetupLog::default();
         assert_eq!(log.failure_at_deadline(), Failure::QueryTimeout);
+        log.bootstrap.begin();
+        assert_eq!(log.failure_at_deadline(), Failure::BootstrapFailed);
+        log.bootstrap.finish();
         log.tcp_connect.begin();
         assert_eq!(log.failure_at_deadline(), Failure::TcpConnectTimeout);
         log.tcp_connect.finish();
