@@ -162,7 +162,7 @@ pub struct QueryRecord {
     /// TCP connect started. For `doudp`: the response was truncated, or a cookie was refused twice,
     /// and the query was asked again over TCP.
     pub tcp_connect_start_ns: Option<u64>,
-    /// TCP connect ended.
+    /// TCP connect ended. With TCP Fast Open and a cookie, when the socket took data for the SYN.
     pub tcp_connect_end_ns: Option<u64>,
     /// TLS handshake over TCP started.
     pub tls_handshake_start_ns: Option<u64>,
