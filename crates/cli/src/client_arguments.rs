@@ -15,6 +15,17 @@ use std::process::ExitCode;
 use std::sync::Once;
 use std::time::Duration;
 
+/// What every client of a resolver takes from its environment.
+pub const ENVIRONMENT_HELP: &str = "\
+Environment:
+  SSLKEYLOGFILE  file the TLS secrets of all connections are appended to
+  QLOGDIR        folder for a qlog of each QUIC connection (JSON-SEQ); opening one takes its time";
+
+/// The same, of a client that logs no QUIC.
+pub const KEY_LOG_HELP: &str = "\
+Environment:
+  SSLKEYLOGFILE  file the TLS secrets of all connections are appended to";
+
 /// A handshake as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]

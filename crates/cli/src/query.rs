@@ -28,15 +28,8 @@ enum ConnectionArgument {
     Warm,
 }
 
-/// Where secrets and logs of connections go.
-const AFTER_HELP: &str = "\
-Environment:
-  SSLKEYLOGFILE  file the TLS secrets of all connections are appended to
-  QLOGDIR        folder for a qlog of each QUIC connection (JSON-SEQ); opening one takes its time";
-
 /// Arguments.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
     /// address. Several are asked in turn.

@@ -23,6 +23,7 @@ mod trust;
 pub use failure::MeasuredFailure;
 pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
+pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub use setup::{Handshake, Phase, SetupLog};
 pub use tcp::{ClientTcpStream, TcpOptions, connect as connect_tcp};

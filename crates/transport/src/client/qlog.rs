@@ -3,7 +3,7 @@
 //! of its first packet, which is the group of its first events.
 //! Not for: connections that are measured to the microsecond. Opening the file is in their clock.
 
-use quinn::{ConnectionId, QlogConfig, QlogStream};
+use quinn::{ClientConfig, ConnectionId, QlogConfig, TransportConfig};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::env;
 use std::fs::{self, File};
@@ -28,13 +28,7 @@ pub struct QlogFolderError {
 
 /// Where the logs go.
 #[derive(Debug, Clone)]
-pub(super) struct QlogFolder(Arc<PathBuf>);
-
-/// What one connection needs to be logged.
-pub(super) struct ConnectionQlog {
-    pub connection_id: ConnectionId,
-    pub stream: Option<QlogStream>,
-}
+pub struct QlogFolder(Arc<PathBuf>);
 
 impl QlogFolder {
     /// `None` where nobody asks for logs.
@@ -53,8 +47,14 @@ impl QlogFolder {
         Ok(Self(Arc::new(folder)))
     }
 
-    /// Open the log of one connection. It is complete when the connection has ended.
-    pub fn begin(&self, title: &str) -> io::Result<ConnectionQlog> {
+    /// Open the log of the one connection that `config` will be used for, with `transport`. It is
+    /// complete when the connection has ended.
+    pub fn log_next(
+        &self,
+        title: String,
+        mut transport: TransportConfig,
+        config: &mut ClientConfig,
+    ) -> io::Result<()> {
         let mut bytes = [0; CONNECTION_ID_BYTES];
         SystemRandom::new()
             .fill(&mut bytes)
@@ -65,13 +65,13 @@ impl QlogFolder {
             .unwrap_or_default()
             .as_nanos();
         let file = File::create(self.0.join(format!("{unix_ns}-{connection_id}.sqlog")))?;
-        let mut config = QlogConfig::default();
+        let mut log = QlogConfig::default();
+        log.writer(Box::new(BufWriter::new(file)))
+            .title(Some(title));
+        transport.qlog_stream(log.into_stream());
         config
-            .writer(Box::new(BufWriter::new(file)))
-            .title(Some(title.to_owned()));
-        Ok(ConnectionQlog {
-            connection_id,
-            stream: config.into_stream(),
-        })
+            .transport_config(Arc::new(transport))
+            .initial_dst_cid_provider(Arc::new(move || connection_id));
+        Ok(())
     }
 }

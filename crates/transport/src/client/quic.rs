@@ -123,12 +123,8 @@ impl QuicClient {
         match &self.qlog_folder {
             None => drop(config.transport_config(Arc::clone(&self.transport))),
             Some(folder) => {
-                let log = folder.begin(&format!("{} at {server}", self.server_name))?;
-                let mut transport = transport_config();
-                transport.qlog_stream(log.stream);
-                config
-                    .transport_config(Arc::new(transport))
-                    .initial_dst_cid_provider(Arc::new(move || log.connection_id));
+                let title = format!("{} at {server}", self.server_name);
+                folder.log_next(title, transport_config(), &mut config)?;
             }
         }
         Ok(config)
