@@ -99,7 +99,7 @@ impl Session {
         log: &ExchangeLog,
     ) -> Result<(Vec<u8>, Vec<u8>), MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
-        let edns = self.edns.of_query(cookie);
+        let edns = self.edns.of_query(question, cookie);
         log.set_sent_edns(edns.sent_by(&self.edns));
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;

@@ -82,6 +82,16 @@ impl TlsClient {
             handshake_mode,
         })
     }
+
+    /// For connections made without this crate.
+    pub fn config(&self) -> &Arc<ClientConfig> {
+        &self.config
+    }
+
+    /// The name the server's certificate must have.
+    pub fn server_name(&self) -> &ServerName<'static> {
+        &self.server_name
+    }
 }
 
 /// ring with X25519 alone, so that the first flight is the same everywhere and small, and with
