@@ -78,6 +78,9 @@ pub struct ClientArguments {
     /// How DoH queries travel.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
+    /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.
+    #[arg(long)]
+    tcp_fast_open: bool,
     /// Do not pad queries on encrypted transports.
     #[arg(long)]
     no_padding: bool,
@@ -227,6 +230,7 @@ impl ClientArguments {
                 DohMethodArgument::Get => DohMethod::Get,
             },
             udp_retry_policy: self.udp_retry_policy(),
+            tcp_fast_open: self.tcp_fast_open,
             edns: EdnsOptions { padding, ..edns },
             ca_file: self.ca.clone(),
             pins: pins.map_err(Refusal::usage)?,

@@ -11,13 +11,14 @@ use crate::session::Session;
 use crate::{doh3, doq, dot, dotcp};
 use resolab_record::{DnsTransport, HandshakeMode};
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, Sha256, TicketStore, TlsClient, TlsConfigError, Trust,
-    TrustError,
+    MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,
+    TlsConfigError, Trust, TrustError,
 };
 use resolab_transport::stamped_udp::keep_stamping;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
@@ -40,6 +41,8 @@ pub struct ClientOptions {
     pub doh_method: DohMethod,
     /// What DoUDP does when no response comes. Round trips are learnt by client.
     pub udp_retry_policy: UdpRetryPolicy,
+    /// TCP Fast Open; means nothing to DoUDP and QUIC.
+    pub tcp_fast_open: bool,
     /// EDNS(0) of the queries.
     pub edns: EdnsOptions,
     /// PEM file of the authorities to trust; the system's without one.
@@ -57,6 +60,7 @@ impl Default for ClientOptions {
             handshake_mode: HandshakeMode::Full,
             doh_method: DohMethod::Post,
             udp_retry_policy: UdpRetryPolicy::default(),
+            tcp_fast_open: false,
             edns: EdnsOptions::default(),
             ca_file: None,
             pins: Vec::new(),
@@ -101,6 +105,9 @@ pub struct DnsClient {
     /// `false` when a server could be anybody; without TLS there is nothing to check.
     pub certificate_checked: bool,
     transport: Transport,
+    pub(crate) tcp: TcpOptions,
+    /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
+    pub(crate) fast_open_is_primed: AtomicBool,
 }
 
 impl DnsClient {
@@ -124,6 +131,10 @@ impl DnsClient {
                 tls.is_some(),
             )),
             edns_of_found: Mutex::default(),
+            tcp: TcpOptions {
+                fast_open: options.tcp_fast_open && is_over_tcp(resolver.transport),
+            },
+            fast_open_is_primed: AtomicBool::new(false),
             transport: transport_of(&resolver, tls, options)?,
             resolver,
             location,
@@ -143,10 +154,15 @@ impl DnsClient {
             Transport::Udp(retries) => {
                 Session::udp(address, Arc::clone(retries), Arc::clone(log), edns)
             }
-            Transport::Tcp => Session::framed(dotcp::open(address, log).await?, edns),
-            Transport::Tls(tls) => Session::framed(dot::open(address, tls, log).await?, edns),
+            Transport::Tcp => {
+                Session::framed(dotcp::open_with(address, self.tcp, log).await?, edns)
+            }
+            Transport::Tls(tls) => {
+                Session::framed(dot::open(address, self.tcp, tls, log).await?, edns)
+            }
             Transport::H2(tls, template) => {
-                let session: DohSession = doh::open(address, tls, template.clone(), log).await?;
+                let session: DohSession =
+                    doh::open(address, self.tcp, tls, template.clone(), log).await?;
                 Session::doh(session, edns)
             }
             Transport::H3(quic, template) => Session::doh3(
@@ -201,6 +217,13 @@ fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust
     }
     let hashes = resolver.certificate_hashes.clone();
     Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
+}
+
+fn is_over_tcp(transport: DnsTransport) -> bool {
+    matches!(
+        transport,
+        DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh
+    )
 }
 
 fn alpn_of(transport: DnsTransport) -> Option<&'static str> {

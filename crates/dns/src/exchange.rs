@@ -18,6 +18,16 @@ pub struct ExchangeLog {
     sent_edns: Mutex<Option<Arc<SentEdns>>>,
     goes_on_by_tcp: AtomicBool,
     pub(crate) kernel_stamps: KernelStamps,
+    place: Mutex<Option<Place>>,
+}
+
+/// Where a query stood among those of its connection when it was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Position, from 0.
+    pub query_index: u32,
+    /// Others without a response.
+    pub outstanding_count: u32,
 }
 
 impl ExchangeLog {
@@ -58,6 +68,16 @@ impl ExchangeLog {
     /// Whether it is.
     pub(crate) fn goes_on_by_tcp(&self) -> bool {
         self.goes_on_by_tcp.load(Ordering::Relaxed)
+    }
+
+    /// Where the query stands on the connection it is handed to now.
+    pub(crate) fn set_place(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    /// Where it stood on the last connection it was handed to.
+    pub fn place(&self) -> Option<Place> {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Count attempts a layer below made.

@@ -31,6 +31,7 @@ mod recording;
 mod retry;
 mod sent_edns;
 mod stamp;
+mod upstream;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
@@ -41,3 +42,4 @@ pub use question::Question;
 pub use resolver_address::ResolverAddress;
 pub use retry::UdpRetryPolicy;
 pub use stamp::StampError;
+pub use upstream::{Asked, ConnectionPolicy, Upstream};

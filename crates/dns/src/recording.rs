@@ -1,6 +1,8 @@
 //! Turns what happened to a query into its record: the only place that says what the times of a
 //! query mean. Not for: asking.
 
+mod connection_facts;
+
 use crate::asking::{Answer, Asking, Outcome};
 use crate::cookie::{cookie_of, state_of};
 use crate::message::other_answers;
@@ -47,6 +49,7 @@ impl Asking<'_> {
                 record.failure_detail = Some(failure.detail);
             }
         }
+        record.connection_facts = self.connection_facts(&record, outcome);
         record
     }
 
@@ -159,14 +162,10 @@ impl Asking<'_> {
     }
 
     fn left_before_the_handshake_ended(&self, setup: &SetupLog) -> bool {
-        let handshake_end = setup
-            .tls_handshake
-            .end_ns()
-            .or(setup.quic_handshake.end_ns());
         self.exchange
             .query_exchange
             .start_ns()
-            .is_some_and(|sent| Some(sent) < handshake_end)
+            .is_some_and(|sent| Some(sent) < setup.handshake_end_ns())
     }
 
     pub(crate) fn times(&self, phase: &Phase) -> (Option<u64>, Option<u64>) {

@@ -3,6 +3,7 @@
 //! can tell which phase it cut off.
 //! Not for: the exchange on the connection.
 
+use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
 use resolab_record::{Failure, HandshakeMode};
 use std::net::SocketAddr;
@@ -99,6 +100,9 @@ pub struct SetupLog {
     pub quic_handshake: Phase,
     handshake: OnceLock<Handshake>,
     peer_address: OnceLock<SocketAddr>,
+    quic_version: OnceLock<u32>,
+    quic_retry: OnceLock<()>,
+    path: OnceLock<PathProbe>,
 }
 
 impl SetupLog {
@@ -122,6 +126,41 @@ impl SetupLog {
         self.peer_address.get_or_init(|| address);
     }
 
+    /// When the handshake ended, over TCP or in QUIC.
+    pub fn handshake_end_ns(&self) -> Option<u64> {
+        self.tls_handshake.end_ns().or(self.quic_handshake.end_ns())
+    }
+
+    /// QUIC version in use; quinn speaks the one it began with or gives up.
+    pub fn quic_version(&self) -> Option<u32> {
+        self.quic_version.get().copied()
+    }
+
+    pub(super) fn set_quic_version(&self, version: u32) {
+        self.quic_version.get_or_init(|| version);
+    }
+
+    /// Whether the server asked for a second Initial by a Retry packet (RFC 9000 section 8.1.2);
+    /// `None` while it still may, and without QUIC.
+    pub fn quic_retry(&self) -> Option<bool> {
+        let is_retried = self.quic_retry.get().is_some();
+        (is_retried || self.quic_handshake.end_ns().is_some()).then_some(is_retried)
+    }
+
+    pub(super) fn set_quic_retry(&self) {
+        self.quic_retry.get_or_init(|| ());
+    }
+
+    /// What is known of the connection's path now, or was when it ended; asks the kernel, so not
+    /// for inside a clock. `None` before there is a connection.
+    pub fn path_facts(&self) -> Option<PathFacts> {
+        self.path.get().and_then(PathProbe::facts)
+    }
+
+    pub(super) fn set_path(&self, path: PathProbe) {
+        self.path.get_or_init(|| path);
+    }
+
     /// Whether early data was offered and refused.
     pub fn early_data_was_rejected(&self) -> bool {
         self.handshake()
@@ -130,9 +169,10 @@ impl SetupLog {
 
     /// The failure a deadline means at this moment.
     pub fn failure_at_deadline(&self) -> Failure {
+        let is_connecting = self.path.get().is_some_and(PathProbe::is_connecting);
         if self.bootstrap.is_under_way() {
             Failure::BootstrapFailed
-        } else if self.tcp_connect.is_under_way() {
+        } else if is_connecting || self.tcp_connect.is_under_way() {
             Failure::TcpConnectTimeout
         } else if self.tls_handshake.is_under_way() {
             Failure::TlsHandshakeTimeout
