@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),
     }
 }
