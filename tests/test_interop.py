@@ -99,6 +99,8 @@ def test_a_warm_connection_carries_many_queries_and_names(servers, server, trans
     assert {record["failure"] for record in records} == {None}
     states = [None] * 6 if transport == "doudp" else ["cold"] + ["warm"] * 5
     assert [record["connection"] for record in records] == states
+    positions = [None] * 6 if transport == "doudp" else list(range(6))
+    assert [record["connection_query_index"] for record in records] == positions
 
 
 @pytest.mark.parametrize(("qtype", "addresses"), [("AAAA", ["2001:db8::80"]), ("HTTPS", []), ("TYPE65", [])])
@@ -213,6 +215,7 @@ def test_an_idle_connection_the_server_closes_is_opened_again(after_a_pause, ser
     records = after_a_pause[server, transport]
     assert [(record["rcode"], record["failure"]) for record in records] == [("NOERROR", None)] * 2
     assert [record["connection"] for record in records] == ["cold", "cold"]
+    assert [record["previous_connection_end"] for record in records] == [None, "peer_closed"]
 
 
 def test_a_server_that_is_not_there_is_one_loud_line(tmp_path):
