@@ -103,6 +103,42 @@ def test_a_warm_connection_carries_many_queries_and_names(servers, server, trans
     assert [record["connection_query_index"] for record in records] == positions
 
 
+@each(EVERY)
+def test_pipelined_queries_get_their_own_answers(servers, server, transport):
+    # knot-resolver refuses a stream while the body of another's request is on its way, so it is asked by GET
+    method = ("--doh-method", "get") if (server, transport) == ("kresd", "doh") else ()
+    names = ("www.interop.test", "absent.interop.test")
+    options = ("--connection", "warm", "--outstanding", "8", "--count", "12", *method)
+    records = ask(servers[server], transport, *options, names=names)
+    got = {(record["qname"], record["rcode"], *record["addresses"]) for record in records}
+    assert got == {("www.interop.test.", "NOERROR", "192.0.2.80"), ("absent.interop.test.", "NXDOMAIN")}
+    assert sorted(record["sequence"] for record in records) == list(range(24))
+    if transport != "doudp":
+        assert 1 <= max(record["outstanding_count"] for record in records) <= 7
+        assert sorted(record["connection_query_index"] for record in records) == list(range(24))
+
+
+def test_a_refused_stream_is_a_failure_of_its_own(servers):
+    """What knot-resolver does with requests whose bodies come interleaved; a new connection is not needed for the others."""
+    records = ask(servers["kresd"], "doh", "--connection", "warm", "--outstanding", "8", "--count", "12")
+    failed = [record for record in records if record["failure"] is not None]
+    assert {record["failure"] for record in failed} <= {"http_protocol"}
+    assert all("refused stream" in record["failure_detail"] for record in failed)
+    assert {record["rcode"] for record in records if record["failure"] is None} == {"NOERROR"}
+
+
+@each(EVERY)
+def test_types_asked_together_as_a_browser_does(servers, server, transport):
+    types = ("--type", "A", "--type", "AAAA", "--type", "HTTPS", "--together")
+    method = ("--doh-method", "get") if (server, transport) == ("kresd", "doh") else ()
+    records = ask(servers[server], transport, *types, *method)
+    got = {record["qtype"]: (record["rcode"], record["answer_count"], record["addresses"]) for record in records}
+    assert got == {
+        "A": ("NOERROR", 1, ["192.0.2.80"]), "AAAA": ("NOERROR", 1, ["2001:db8::80"]), "HTTPS": ("NOERROR", 1, []),
+    }  # fmt: skip
+    assert {record["group_sequence"] for record in records} == {0}
+
+
 @pytest.mark.parametrize(("qtype", "addresses"), [("AAAA", ["2001:db8::80"]), ("HTTPS", []), ("TYPE65", [])])
 @each([(server, "doudp") for server in NAMES] + [(server, ENCRYPTED[server][-1]) for server in NAMES])
 def test_other_types(servers, server, transport, qtype, addresses):
