@@ -23,6 +23,9 @@ mod dotcp;
 mod doudp;
 mod exchange;
 mod framed;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http_message;
 mod priming;
 mod recording;
