@@ -27,6 +27,8 @@ def type_of(schema: Schema) -> str:
         return " | ".join(type_of({**schema, "type": part}) for part in kind)
     if kind == "null":
         return "None"
+    if kind == "object":
+        return f"dict[str, {type_of(schema['additionalProperties'])}]"
     if kind == "array":
         return f"list[{type_of(schema['items'])}]"
     return SCALARS[kind]

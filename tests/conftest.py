@@ -3,7 +3,9 @@
 import subprocess
 
 import pytest
-from lab import ROOT, network_namespaces, processes_of_the_lab, wait_until
+from lab import network_namespaces, processes_of_the_lab, wait_until
+
+from resolab.engine import find_core
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def lab_is_clean():
 @pytest.fixture(scope="session")
 def privileged():
     ended = subprocess.run(
-        [ROOT / "target/release/resolab-core", "path", "--profile", "ideal"],
+        [find_core(), "path", "--profile", "ideal"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False,
     )  # fmt: skip
     if ended.returncode == 4:

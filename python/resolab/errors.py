@@ -1,6 +1,7 @@
 """The one error tree; the command line turns each into one line and an exit code.
 
     ResolabError                 70  something in resolab itself
+    ├── UsageError                2  the command line cannot mean anything
     ├── ConfigurationError        3  a plan, profile, page or folder given by the user is wrong
     ├── MachineError              4  the machine lacks a program, a permission, a device or space
     ├── DeadlineError             5  something did not end in its time
@@ -14,6 +15,12 @@ class ResolabError(Exception):
     """Something went wrong that ends the command; the message is one line with what to do."""
 
     exit_code = 70
+
+
+class UsageError(ResolabError):
+    """The command line cannot mean anything."""
+
+    exit_code = 2
 
 
 class ConfigurationError(ResolabError):

@@ -99,6 +99,14 @@ impl Refusal {
         }
     }
 
+    /// What was asked for does not go together.
+    pub fn unsupported(what: impl Display) -> Self {
+        Self {
+            code: output::EXIT_UNSUPPORTED,
+            line: format!("failed to {what}"),
+        }
+    }
+
     /// resolab-core itself is broken.
     pub fn internal(what: impl Display) -> Self {
         Self {
@@ -159,7 +167,7 @@ impl ClientArguments {
 }
 
 /// One line for a run, however many resolvers it has.
-fn warn_once() {
+pub fn warn_once() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
         output::note(

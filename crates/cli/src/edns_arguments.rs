@@ -1,5 +1,4 @@
-//! Arguments of `query` about EDNS(0). Not for: the stub, which forwards questions of others and
-//! keeps the defaults.
+//! Arguments of `query` and `stub` about EDNS(0). Not for: what forwarded queries bring themselves.
 
 use resolab_dns::edns::{UDP_PAYLOAD_BYTES, UDP_PAYLOAD_RANGE_BYTES};
 use resolab_dns::{ClientSubnet, EdnsOptions, Padding};

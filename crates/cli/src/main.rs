@@ -1,6 +1,7 @@
 //! resolab-core: the only binary. Parses the command line and hands over to one module per
 //! subcommand. Not for: logic; that is in the library crates.
 
+mod bench;
 mod client_arguments;
 mod edge;
 mod edns_arguments;
@@ -24,8 +25,9 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
 ///
 /// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is
-/// for people. Exit codes: 0 done, 2 usage, 3 bad configuration, 4 the machine lacks something,
-/// 5 deadline, 70 internal, 127 unsupported combination.
+/// for people. Exit codes: 0 done, 1 a condition of bench --fail held, 2 usage, 3 bad
+/// configuration, 4 the machine lacks something, 5 deadline, 70 internal, 127 unsupported
+/// combination.
 #[derive(Parser)]
 #[command(name = "resolab-core", version)]
 struct Arguments {
@@ -47,6 +49,8 @@ enum Command {
     Stub(stub::Arguments),
     /// Ask a resolver and write one record per query.
     Query(query::Arguments),
+    /// Put load on a resolver, in a closed or an open loop, over any transport.
+    Bench(bench::Arguments),
     /// Print the JSON Schema of all records and commands.
     Schema,
 }
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Schema => schema::run(),
     }
 }

@@ -8,6 +8,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// A condition the user gave for failing held.
+pub const EXIT_CONDITION: u8 = 1;
 /// Usage: the command line cannot mean anything.
 pub const EXIT_USAGE: u8 = 2;
 /// A file or value that was given is wrong.
@@ -25,6 +27,13 @@ pub fn write_record(record: &Record) -> std::io::Result<()> {
     line.push(b'\n');
     let mut out = std::io::stdout().lock();
     out.write_all(&line)?;
+    out.flush()
+}
+
+/// Write text for people to standard output, where it was asked for.
+pub fn write_text(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
     out.flush()
 }
 

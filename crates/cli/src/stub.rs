@@ -2,13 +2,15 @@
 //! commands. Not for: forwarding; that is `resolab_dns::stub`.
 
 use crate::client_arguments::{ClientArguments, Refusal};
+use crate::edns_arguments::EdnsArguments;
 use crate::output;
-use resolab_dns::EdnsOptions;
-use resolab_dns::stub::Stub;
+use clap::ValueEnum;
+use resolab_dns::stub::{ConnectionPolicy, Stub, StubOptions};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
 use std::io::{self, BufRead};
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -27,10 +29,58 @@ pub struct Arguments {
     #[arg(long, value_name = "URL")]
     upstream: String,
     /// How long a query may take before it is answered SERVFAIL.
-    #[arg(long, default_value_t = 5_000, value_name = "MILLISECONDS")]
+    #[arg(
+        long,
+        visible_alias = "deadline-ms",
+        default_value_t = 5_000,
+        value_name = "MILLISECONDS"
+    )]
     timeout_ms: u64,
     #[command(flatten)]
+    connections: ConnectionArguments,
+    #[command(flatten)]
     client: ClientArguments,
+    /// For queries that do not bring their own: a forwarded query keeps its client subnet, and its
+    /// payload size on DoUDP if that is smaller.
+    #[command(flatten)]
+    edns: EdnsArguments,
+}
+
+/// Whether forwarded queries share a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Connection {
+    /// A new connection for each query, closed after it.
+    Cold,
+    /// One connection for all, opened by the first.
+    Warm,
+}
+
+/// How upstream connections are used.
+#[derive(Debug, clap::Args)]
+struct ConnectionArguments {
+    /// Whether forwarded queries share a connection.
+    #[arg(long, value_enum, default_value = "warm")]
+    connection: Connection,
+    /// Close a connection on which nothing was asked for so long; without, the resolver decides.
+    #[arg(
+        long,
+        value_name = "MILLISECONDS",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    idle_timeout_ms: Option<u64>,
+    /// Queries a connection gets at most before another is opened.
+    #[arg(long, value_name = "COUNT")]
+    max_queries_per_connection: Option<NonZeroU32>,
+}
+
+impl ConnectionArguments {
+    fn policy(&self) -> ConnectionPolicy {
+        ConnectionPolicy {
+            is_cold: self.connection == Connection::Cold,
+            idle_timeout: self.idle_timeout_ms.map(Duration::from_millis),
+            max_queries_count: self.max_queries_per_connection,
+        }
+    }
 }
 
 /// Run.
@@ -46,17 +96,22 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         listen,
         upstream,
         timeout_ms,
+        connections,
         client,
+        edns,
     } = arguments;
-    let client = client.client(&upstream, EdnsOptions::default())?;
+    let client = client.client(&upstream, edns.options())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
     let (records, queue) = channel();
-    let deadline = Duration::from_millis(timeout_ms);
+    let options = StubOptions {
+        deadline: Duration::from_millis(timeout_ms),
+        connections: connections.policy(),
+    };
     let stub = runtime
-        .block_on(Stub::bind(listen, client, deadline, records.clone()))
+        .block_on(Stub::bind(listen, client, options, records.clone()))
         .map_err(|error| cannot_listen(listen, &error))?;
     announce(&stub, upstream, &records).map_err(|error| broken_output(&error))?;
     let (writer_ended, writer_end) = mpsc::channel(1);

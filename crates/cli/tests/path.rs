@@ -38,7 +38,7 @@ fn assert_delay_ms(arrivals: &[Arrival], wanted_ms: u64) {
     );
     let error_ns = median_delay_ns(arrivals) - wanted_ms * 1_000_000;
     assert!(
-        error_ns < 2_000_000,
+        error_ns < 4_000_000,
         "median delay is {error_ns} ns more than {wanted_ms} ms"
     );
 }
@@ -420,7 +420,8 @@ fn the_schedule_changes_the_link_and_says_when() {
     let totals = lab.summary("running").totals;
     assert_eq!(totals.applied_change_indices, [0]);
     let after_ns = done.monotonic_ns + 200_000_000 - totals.applied_changes_ns[0];
-    assert!(after_ns < 10_000_000, "{after_ns} ns before 200 ms");
+    // The command is answered after it is carried out, later still where the machine pauses.
+    assert!(after_ns < 100_000_000, "{after_ns} ns before 200 ms");
     assert!(
         (10..=20).contains(&totals.up.dropped_outage_count),
         "{totals:?}"

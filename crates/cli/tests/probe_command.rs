@@ -71,9 +71,9 @@ fn both_directions_show_their_own_delays_at_once() {
         assert!(train.received_ns.iter().all(Option::is_some));
         assert_eq!((train.sent_ns.len(), train.sent_ns[0]), (200, 0));
         let got_ms = median_delay_ms(train);
-        assert!((wanted_ms..wanted_ms + 1.0).contains(&got_ms), "{got_ms}");
+        assert!((wanted_ms..wanted_ms + 4.0).contains(&got_ms), "{got_ms}");
         let span_ms = train.sent_ns[199] as f64 / 1e6;
-        assert!((span_ms - 398.0).abs() < 40.0, "paced over {span_ms} ms");
+        assert!((390.0..600.0).contains(&span_ms), "paced over {span_ms} ms");
     }
     let totals = lab.summary("x").totals;
     assert_eq!(totals.up.packets_in_count, 200);

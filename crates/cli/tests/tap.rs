@@ -97,7 +97,8 @@ fn both_stamps_are_the_delay_apart_and_survive_the_end_of_a_window() {
         (flow.up_last_entered_ns, flow.up_last_delivered_ns),
     ] {
         let error_ns = delivered_ns.unwrap() - entered_ns.unwrap() - 400_000_000;
-        assert!(error_ns < 5_000_000, "{error_ns} ns more than asked");
+        // Room for a machine that pauses; two stamps of one side would be 400 ms off.
+        assert!(error_ns < 100_000_000, "{error_ns} ns more than asked");
     }
     assert_eq!((flow.up_packets_count, flow.up_delivered_count), (3, 3));
     assert_eq!(flow.first_packet_ns, flow.up_first_entered_ns.unwrap());

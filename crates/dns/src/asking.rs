@@ -105,10 +105,12 @@ impl<'a> Asking<'a> {
         let response = read_response(&message).map_err(malformed)?;
         self.take_cookie(&response)?;
         let response_bytes = message.len() as u32;
+        // Reading it is our work and no part of its way here.
+        let complete_ns = self.exchange.query_exchange.end_ns();
         Ok(Answer {
             response,
             response_bytes,
-            complete_ns: monotonic_ns(),
+            complete_ns: complete_ns.unwrap_or_else(monotonic_ns),
         })
     }
 

@@ -106,16 +106,7 @@ impl DnsClient {
         (resolver_address, bootstrap): (SocketAddr, Bootstrap),
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
-        let mut certificate_checked = true;
-        let tls = match alpn_of(resolver.transport) {
-            Some(alpn) => {
-                let trust = trust_in(&resolver, options)?;
-                certificate_checked = trust.is_checked();
-                let mode = options.handshake_mode;
-                Some(TlsClient::new(&trust, &resolver.host, alpn, mode)?)
-            }
-            None => None,
-        };
+        let (tls, certificate_checked) = tls_of(&resolver, options)?;
         Ok(Self {
             certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
@@ -156,6 +147,20 @@ impl DnsClient {
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
     }
+}
+
+/// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
+/// checked: `true` without TLS.
+pub fn tls_of(
+    resolver: &ResolverAddress,
+    options: &ClientOptions,
+) -> Result<(Option<TlsClient>, bool), ClientError> {
+    let Some(alpn) = alpn_of(resolver.transport) else {
+        return Ok((None, true));
+    };
+    let trust = trust_in(resolver, options)?;
+    let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
+    Ok((Some(tls), trust.is_checked()))
 }
 
 fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {

@@ -2,6 +2,7 @@
 //! cookie, padding. Not for: cookies' rules; those are in `cookie`.
 
 use crate::cookie::{CookieJar, SentCookie};
+use crate::question::Question;
 use hickory_proto::op::Edns;
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use std::fmt;
@@ -83,6 +84,15 @@ impl ClientSubnet {
         address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         prefix_length: 0,
     };
+
+    /// What an OPT record says; `None` without the option or when its prefix is longer than its
+    /// address.
+    pub fn of(edns: &Edns) -> Option<Self> {
+        match edns.option(EdnsCode::Subnet)? {
+            EdnsOption::Subnet(subnet) => Self::new(subnet.addr(), subnet.source_prefix()),
+            _ => None,
+        }
+    }
 
     /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
     /// section 6). `None` for a prefix longer than an address.
@@ -168,12 +178,17 @@ impl ClientEdns {
         }
     }
 
-    /// What a query with this cookie carries.
-    pub(crate) fn of_query(&self, cookie: Option<SentCookie>) -> QueryEdns {
+    /// What a query with this question and cookie carries.
+    pub(crate) fn of_query(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
         let block_bytes = self.options.padding.block_bytes();
+        let (least, most) = (
+            *UDP_PAYLOAD_RANGE_BYTES.start(),
+            self.options.udp_payload_bytes,
+        );
+        let asked = question.udp_payload_bytes.filter(|_| !self.is_encrypted);
         QueryEdns {
-            udp_payload_bytes: self.options.udp_payload_bytes,
-            client_subnet: self.options.client_subnet,
+            udp_payload_bytes: asked.map_or(most, |asked| asked.max(least).min(most)),
+            client_subnet: question.client_subnet.or(self.options.client_subnet),
             cookie,
             padding_block_bytes: block_bytes.filter(|_| self.is_encrypted),
         }
@@ -183,8 +198,8 @@ impl ClientEdns {
 /// What one query carries in its OPT record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryEdns {
-    udp_payload_bytes: u16,
-    client_subnet: Option<ClientSubnet>,
+    pub(crate) udp_payload_bytes: u16,
+    pub(crate) client_subnet: Option<ClientSubnet>,
     cookie: Option<SentCookie>,
     padding_block_bytes: Option<u16>,
 }
@@ -202,6 +217,16 @@ impl Default for QueryEdns {
 }
 
 impl QueryEdns {
+    /// What queries of a client without cookies carry.
+    pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
+        Self {
+            udp_payload_bytes: options.udp_payload_bytes,
+            client_subnet: options.client_subnet,
+            cookie: None,
+            padding_block_bytes: options.padding.block_bytes().filter(|_| is_encrypted),
+        }
+    }
+
     /// The OPT record. Padding, if any, is last and empty: how long it must be is known only when
     /// the rest of the message is written.
     pub(crate) fn record(&self, dnssec_ok: bool) -> Edns {
@@ -235,7 +260,6 @@ impl QueryEdns {
 mod tests {
     use super::*;
     use crate::message::build_query;
-    use crate::question::Question;
 
     /// Header, `a.test.`, type, class; then the OPT record's fixed part without its length.
     const BEFORE_OPT: usize = 12 + 8 + 4;
@@ -243,7 +267,8 @@ mod tests {
 
     fn query(options: EdnsOptions, cookie: Option<SentCookie>) -> Vec<u8> {
         let question = Question::parse("a.test", "A").unwrap();
-        let edns = ClientEdns::new(options, Ipv4Addr::LOCALHOST.into(), true).of_query(cookie);
+        let edns = ClientEdns::new(options, Ipv4Addr::LOCALHOST.into(), true);
+        let edns = edns.of_query(&question, cookie);
         build_query(&question, 0, &edns).unwrap()
     }
 
@@ -334,7 +359,24 @@ mod tests {
     #[test]
     fn nothing_is_padded_in_the_clear() {
         let edns = ClientEdns::new(EdnsOptions::default(), Ipv4Addr::LOCALHOST.into(), false);
-        assert_eq!(edns.of_query(None), QueryEdns::default());
+        let question = Question::parse("a.test", "A").unwrap();
+        assert_eq!(edns.of_query(&question, None), QueryEdns::default());
+    }
+
+    #[test]
+    fn an_asker_s_payload_size_counts_on_udp_up_to_ours_and_its_subnet_everywhere() {
+        let own = with_subnet("192.0.2.0/24", Padding::None);
+        let mut question = Question::parse("a.test", "A").unwrap();
+        question.client_subnet = Some(ClientSubnet::OFF);
+        for (asked, in_the_clear) in [(0, 512), (800, 800), (4096, UDP_PAYLOAD_BYTES)] {
+            question.udp_payload_bytes = Some(asked);
+            for (is_encrypted, expected) in [(false, in_the_clear), (true, UDP_PAYLOAD_BYTES)] {
+                let edns = ClientEdns::new(own, Ipv4Addr::LOCALHOST.into(), is_encrypted);
+                let edns = edns.of_query(&question, None);
+                assert_eq!(edns.udp_payload_bytes, expected);
+                assert_eq!(edns.client_subnet, Some(ClientSubnet::OFF));
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,9 @@ const HEADER_BYTES: usize = 12;
 const TYPE_AND_CLASS_BYTES: usize = 4;
 /// Where RDLENGTH is in an OPT record: after root name, type, class and TTL.
 const OPT_LENGTH_AT: usize = 9;
+/// What of a response's answers is written out at most.
+const ANSWERS_MAX_COUNT: usize = 16;
+const ANSWER_MAX_CHARACTERS: usize = 256;
 const QR_BIT: u8 = 0x80;
 
 /// Why a message cannot be built.
@@ -167,6 +170,17 @@ fn address_of(record: &Record) -> Option<IpAddr> {
     }
 }
 
+/// The records that are no addresses, as text. Few and short: a response of 64 KiB can have thousands,
+/// each with a name of hundreds of bytes that takes two in the message (RFC 1035 section 4.1.4).
+pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {
+    let text = |record: &Record| {
+        let whole = format!("{} {}", record.record_type(), record.data);
+        whole.chars().take(ANSWER_MAX_CHARACTERS).collect()
+    };
+    let others = answers.iter().filter(|record| address_of(record).is_none());
+    others.take(ANSWERS_MAX_COUNT).map(text).collect()
+}
+
 /// A response code's mnemonic (IANA DNS RCODEs).
 pub fn rcode_text(rcode: ResponseCode) -> String {
     let number = u16::from(rcode);
@@ -194,11 +208,12 @@ mod tests {
     use super::*;
     use crate::edns::{ClientEdns, EdnsOptions};
     use hickory_proto::rr::rdata::opt::EdnsCode;
-    use hickory_proto::rr::rdata::{A, AAAA, CNAME};
+    use hickory_proto::rr::rdata::{A, AAAA, CNAME, MX, TXT};
 
     fn edns(padded: bool) -> QueryEdns {
         let resolver = IpAddr::from([192, 0, 2, 1]);
-        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(None)
+        let question = Question::parse("a.test", "A").unwrap();
+        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(&question, None)
     }
 
     fn query(padded: bool) -> Vec<u8> {
@@ -242,6 +257,7 @@ mod tests {
         let mut question = Question::parse("a.test", "A").unwrap();
         (question.dnssec_ok, question.checking_disabled) = (true, true);
         let message = Message::from_vec(&build_query(&question, 0, &edns(true)).unwrap()).unwrap();
+        question.udp_payload_bytes = Some(1232);
         assert_eq!(Question::of(&message), Some(question));
     }
 
@@ -316,6 +332,19 @@ mod tests {
             read.addresses,
             ["10.77.1.1", "fd00::1"].map(|a| a.parse::<IpAddr>().unwrap())
         );
+    }
+
+    #[test]
+    fn other_answers_are_texts_few_and_short() {
+        let name = Question::parse("a.test", "MX").unwrap().name;
+        let mail = RData::MX(MX::new(10, "mail.a.test.".parse().unwrap()));
+        let long = RData::TXT(TXT::new(vec!["x".repeat(255); 4]));
+        let address = RData::A(A::new(10, 77, 1, 1));
+        let data = [address, mail].into_iter().chain(vec![long; 40]);
+        let record = |data| Record::from_rdata(name.clone(), 60, data);
+        let texts = other_answers(&data.map(record).collect::<Vec<_>>());
+        assert_eq!(texts[0], "MX 10 mail.a.test.");
+        assert_eq!((texts.len(), texts[1].len()), (16, 256));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is asked: a name, with its case kept, and a type.
 
-use hickory_proto::op::Message;
+use crate::edns::ClientSubnet;
+use hickory_proto::op::{Edns, Message};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 use std::str::FromStr;
 use thiserror::Error;
@@ -32,6 +33,10 @@ pub struct Question {
     pub dnssec_ok: bool,
     /// Validation not wanted (RFC 4035 section 3.2.2).
     pub checking_disabled: bool,
+    /// Client subnet the asker gave, which goes before the client's own (RFC 7871 section 7.1.2).
+    pub client_subnet: Option<ClientSubnet>,
+    /// Payload size the asker announced, which DoUDP does not announce more than.
+    pub udp_payload_bytes: Option<u16>,
 }
 
 impl Question {
@@ -47,6 +52,8 @@ impl Question {
             record_type: parse_type(record_type)?,
             dnssec_ok: false,
             checking_disabled: false,
+            client_subnet: None,
+            udp_payload_bytes: None,
         })
     }
 
@@ -55,14 +62,14 @@ impl Question {
         let [question] = query.queries.as_slice() else {
             return None;
         };
+        let edns = query.edns.as_ref();
         (question.query_class() == DNSClass::IN).then(|| Self {
             name: question.name().clone(),
             record_type: question.query_type(),
-            dnssec_ok: query
-                .edns
-                .as_ref()
-                .is_some_and(|edns| edns.flags().dnssec_ok),
+            dnssec_ok: edns.is_some_and(|edns| edns.flags().dnssec_ok),
             checking_disabled: query.metadata.checking_disabled,
+            client_subnet: edns.and_then(ClientSubnet::of),
+            udp_payload_bytes: edns.map(Edns::max_payload),
         })
     }
 

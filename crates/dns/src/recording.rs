@@ -3,6 +3,7 @@
 
 use crate::asking::{Answer, Asking, Outcome};
 use crate::cookie::{SentCookie, cookie_of, state_of};
+use crate::message::other_answers;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
     ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose,
@@ -83,6 +84,7 @@ impl Asking<'_> {
             truncated: None,
             answer_count: None,
             addresses: Vec::new(),
+            answers: Vec::new(),
             ttl_s: None,
             failure: None,
             failure_detail: None,
@@ -108,9 +110,9 @@ impl Asking<'_> {
         if record.attempt_count == 0 {
             return;
         }
-        let options = &self.client.edns.options;
-        record.edns_udp_payload_bytes = Some(options.udp_payload_bytes);
-        record.ecs_sent = options.client_subnet.map(|subnet| subnet.to_string());
+        let sent = self.client.edns.of_query(self.question, None);
+        record.edns_udp_payload_bytes = Some(sent.udp_payload_bytes);
+        record.ecs_sent = sent.client_subnet.map(|subnet| subnet.to_string());
         record.cookie_sent = self.exchange.sent_cookie().map(SentCookie::state);
     }
 
@@ -182,6 +184,7 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.truncated = Some(response.truncated);
     record.answer_count = Some(response.answer_count);
     record.addresses.clone_from(&response.addresses);
+    record.answers = other_answers(&response.message.answers);
     record.ttl_s = response.ttl_s;
 }
 

@@ -101,7 +101,7 @@ impl Session {
             .cookies
             .as_ref()
             .map(|jar| log.cookie(|| jar.next()));
-        let edns = self.edns.of_query(cookie.cloned());
+        let edns = self.edns.of_query(question, cookie.cloned());
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let response = match &self.kind {

@@ -5,83 +5,15 @@
 mod support;
 
 use hickory_proto::op::{Message, ResponseCode};
-use resolab_dns::edns::QueryEdns;
-use resolab_dns::message::{build_query, check_echo};
-use resolab_dns::stub::Stub;
-use resolab_dns::{ClientOptions, DnsClient, Question};
+use resolab_dns::ClientOptions;
 use resolab_record::{
-    ConnectionState, Failure, HandshakeMode, QueryPurpose, QueryRecord, Record, TicketPolicy,
+    ConnectionEnd, ConnectionState, Failure, HandshakeMode, QueryPurpose, TicketPolicy,
 };
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use support::stub::{edns_query, has_setup, plain_query, start};
 use support::{TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
-
-struct Running {
-    stub: Arc<Stub>,
-    address: SocketAddr,
-    records: Receiver<Record>,
-}
-
-async fn start(client: DnsClient, deadline_ms: u64) -> Running {
-    let (sender, records) = channel();
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let deadline = Duration::from_millis(deadline_ms);
-    let stub = Arc::new(Stub::bind(listen, client, deadline, sender).await.unwrap());
-    let address = stub.listen_address().unwrap();
-    let serving = Arc::clone(&stub);
-    tokio::spawn(async move { serving.serve().await });
-    Running {
-        stub,
-        address,
-        records,
-    }
-}
-
-impl Running {
-    async fn ask(&self, name: &str, id: u16) -> Message {
-        self.ask_raw(&plain_query(name, id)).await
-    }
-
-    async fn ask_raw(&self, query: &[u8]) -> Message {
-        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        socket.send_to(query, self.address).await.unwrap();
-        let mut buffer = vec![0; 4096];
-        let received = tokio::time::timeout(Duration::from_secs(5), socket.recv(&mut buffer));
-        let length = received.await.unwrap().unwrap();
-        check_echo(query, &buffer[..length]).unwrap();
-        Message::from_vec(&buffer[..length]).unwrap()
-    }
-
-    async fn records(&self, count: usize) -> Vec<QueryRecord> {
-        let mut found = Vec::new();
-        let give_up = Instant::now() + Duration::from_secs(5);
-        while found.len() < count && Instant::now() < give_up {
-            match self.records.try_recv() {
-                Ok(Record::Query(record)) => found.push(*record),
-                _ => tokio::time::sleep(Duration::from_millis(1)).await,
-            }
-        }
-        assert_eq!(found.len(), count);
-        found
-    }
-}
-
-/// As an old stub resolver asks: no EDNS.
-fn plain_query(name: &str, id: u16) -> Vec<u8> {
-    let question = Question::parse(name, "A").unwrap();
-    let mut query =
-        Message::from_vec(&build_query(&question, id, &QueryEdns::default()).unwrap()).unwrap();
-    query.edns = None;
-    query.to_vec().unwrap()
-}
-
-fn has_setup(record: &QueryRecord) -> bool {
-    record.tcp_connect_end_ns.is_some() || record.quic_handshake_end_ns.is_some()
-}
 
 #[tokio::test]
 async fn two_queries_at_once_share_one_connection() {
@@ -172,6 +104,8 @@ async fn a_silent_upstream_is_servfail_and_its_connection_not_used_again() {
     assert_eq!(records[1].failure, Some(Failure::QueryTimeout));
     assert_eq!(records[1].connection, Some(ConnectionState::Warm));
     assert_eq!(records[2].connection, Some(ConnectionState::Cold));
+    let end = records[2].connection_facts.previous_connection_end;
+    assert_eq!(end, Some(ConnectionEnd::AfterFailure));
     assert_eq!(resolver.connections(), 2);
 }
 
@@ -277,8 +211,11 @@ async fn a_connection_the_resolver_closed_is_opened_again() {
         assert_eq!(reply.metadata.response_code, ResponseCode::NoError);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    for record in stub.records(3).await {
+    for (index, record) in stub.records(3).await.into_iter().enumerate() {
         assert_eq!(record.connection, Some(ConnectionState::Cold));
+        let end = record.connection_facts.previous_connection_end;
+        let expected = (index > 0).then_some(ConnectionEnd::PeerClosed);
+        assert_eq!(end, expected);
     }
 }
 
@@ -290,6 +227,12 @@ async fn what_is_no_question_is_refused_or_passed_over() {
     update[2] |= 5 << 3;
     let reply = stub.ask_raw(&update).await;
     assert_eq!(reply.metadata.response_code, ResponseCode::NotImp);
+    let mut future = Message::from_vec(&edns_query("a.test", 9, 1232)).unwrap();
+    future.edns.as_mut().unwrap().set_version(1);
+    let reply = stub.ask_raw(&future.to_vec().unwrap()).await;
+    // 16 is BADVERS in an OPT record, BADSIG elsewhere.
+    assert_eq!(u16::from(reply.metadata.response_code), 16);
+    assert_eq!(reply.edns.unwrap().version(), 0);
     let mut chaos = plain_query("a.test", 9);
     *chaos.last_mut().unwrap() = 3;
     let reply = stub.ask_raw(&chaos).await;

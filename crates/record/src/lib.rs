@@ -14,6 +14,7 @@ mod calibration;
 mod command;
 mod edge;
 mod failure;
+mod load;
 mod path;
 mod process;
 mod profile;
@@ -27,6 +28,7 @@ pub use calibration::{
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
+pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord,
@@ -86,6 +88,10 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// What a load run did since the last such line.
+    LoadProgress(LoadProgressRecord),
+    /// What a load run did.
+    Load(Box<LoadRecord>),
     /// First line of a trial's file.
     Trial(Box<TrialRecord>),
     /// One page load, whatever became of it.

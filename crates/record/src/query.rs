@@ -74,6 +74,8 @@ pub enum ConnectionEnd {
     IdleTimeout,
     /// We did: a query on it had failed.
     AfterFailure,
+    /// We did: it had had as many queries as it was to have.
+    QueryLimit,
 }
 
 /// What was true of the connection a query travelled on, as far as it has one; part of
@@ -193,6 +195,10 @@ pub struct QueryRecord {
     pub answer_count: Option<u32>,
     /// Addresses in the answer section.
     pub addresses: Vec<IpAddr>,
+    /// Records of the answer section that are no addresses, as `TYPE VALUE` in presentation form;
+    /// the first 16, each cut after 256 characters.
+    #[serde(default)]
+    pub answers: Vec<String>,
     /// Smallest TTL of the answer section.
     pub ttl_s: Option<u32>,
     /// `null` means success.

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import resolab
+from resolab.cli.query_arguments import add_query
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED = 130
-EPILOGUE = """exit codes: 0 done (failed loads are data), 1 outside a tolerance (calibrate), 2 usage,
+EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate), 2 usage,
 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal, 127 unsupported combination,
 130 interrupted (resume goes on)"""
 
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     _add_calibrate(commands)
+    add_query(commands).set_defaults(run=_query)
 
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.set_defaults(run=_doctor)
@@ -115,6 +117,12 @@ def _calibrate(options: argparse.Namespace) -> int:
         backend=options.backend,
         to=calibrate.Destinations(json=options.json, output=options.output, dataset=options.dataset),
     )
+
+
+def _query(options: argparse.Namespace) -> int:
+    from resolab.cli import query
+
+    return query.run(options)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

@@ -12,11 +12,13 @@ from typing import TypeVar
 
 import msgspec
 
-from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
+from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError, UsageError
 from resolab.records import CommandDoneRecord, Record
 
 RecordT = TypeVar("RecordT", bound=msgspec.Struct)
-ERRORS_BY_EXIT_CODE: dict[int, type[ResolabError]] = {3: ConfigurationError, 4: MachineError, 5: DeadlineError}
+ERRORS_BY_EXIT_CODE: dict[int, type[ResolabError]] = {
+    error.exit_code: error for error in (UsageError, ConfigurationError, MachineError, DeadlineError)
+}
 LINE_LIMIT_BYTES = 1 << 20
 STDERR_LINES_KEPT = 20
 
@@ -24,10 +26,17 @@ STDERR_LINES_KEPT = 20
 class CoreProcess:
     """A program with JSON Lines on its standard output and commands on its standard input."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, on_record: Callable[[Record], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        process: asyncio.subprocess.Process,
+        on_record: Callable[[Record], None],
+        on_stderr: Callable[[str], None],
+    ) -> None:
         self.name = name
         self._process = process
         self._on_record = on_record
+        self._on_stderr = on_stderr
         self._decoder = msgspec.json.Decoder(Record)
         self._waiting: dict[int, asyncio.Future[CommandDoneRecord]] = {}
         self._first: dict[type[msgspec.Struct], asyncio.Future[msgspec.Struct]] = {}
@@ -43,9 +52,10 @@ class CoreProcess:
         command: Sequence[str],
         on_record: Callable[[Record], None] = lambda _record: None,
         *,
+        on_stderr: Callable[[str], None] = lambda _line: None,
         line_limit_bytes: int = LINE_LIMIT_BYTES,
     ) -> "CoreProcess":
-        """Start the program; its records go to `on_record` in the order they are written."""
+        """Start the program; its records go to `on_record` in the order they are written, its words to `on_stderr`."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -56,7 +66,7 @@ class CoreProcess:
             )
         except OSError as error:
             raise MachineError(f"could not start {name} ({command[0]}): {error.strerror}") from error
-        return cls(name, process, on_record)
+        return cls(name, process, on_record, on_stderr)
 
     @property
     def pid(self) -> int:
@@ -166,14 +176,18 @@ class CoreProcess:
         if self._broken:
             return self._broken
         code = self._process.returncode
-        last = next((line for line in reversed(self._stderr) if line), "it said nothing")
+        # Of a refused command line the reason comes first, of everything else last.
+        reasons = [line.removeprefix("error: ") for line in self._stderr if line.startswith("error: ")]
+        last = next((line for line in [*reasons, *reversed(self._stderr)] if line), "it said nothing")
         error = ERRORS_BY_EXIT_CODE.get(code or 0, ResolabError)
         return error(f"{self.name} ended with exit code {code}: {last.removeprefix('resolab-core: ')}")
 
     async def _read_stderr(self) -> None:
         stderr = self._process.stderr
         while stderr is not None and (line := await stderr.readline()):
-            self._stderr.append(line.decode(errors="replace").strip())
+            text = line.decode(errors="replace").strip()
+            self._stderr.append(text)
+            self._on_stderr(text)
 
 
 def _fail(future: "asyncio.Future[RecordT]", error: ResolabError) -> None:

@@ -197,6 +197,7 @@ class ConnectionEnd(enum.StrEnum):
     PEER_CLOSED = "peer_closed"
     IDLE_TIMEOUT = "idle_timeout"
     AFTER_FAILURE = "after_failure"
+    QUERY_LIMIT = "query_limit"
 
 
 class Failure(enum.StrEnum):
@@ -445,6 +446,104 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
     client_address: str
 
 
+class LoadPace(enum.StrEnum):
+    """When queries are sent."""
+
+    CLOSED = "closed"
+    CONSTANT = "constant"
+    POISSON = "poisson"
+
+
+class LoadProgressRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load_progress"):
+    """What a load run did in one interval."""
+
+    completed_count: int
+    completed_rate_per_s: float
+    failed_count: int
+    interrupted_count: int
+    interval_end_ns: int
+    interval_start_ns: int
+    lost_count: int
+    mean_query_response_time_ns: float | None = None
+    sent_count: int
+
+
+class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
+    """What a set of durations looks like;
+
+    quantiles are exact to three digits.
+    """
+
+    max_ns: int
+    mean_ns: float
+    min_ns: int
+    p50_ns: int
+    p90_ns: int
+    p95_ns: int
+    p99_9_ns: int
+    p99_ns: int
+    sample_count: int
+    stddev_ns: float
+
+
+class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load"):
+    """What a load run asked for, did and found.
+
+    Each query sent has come to one end: `sent_count` is the sum of completed, lost, interrupted and
+    failed.
+    """
+
+    alien_count: int
+    answers_per_wake: float
+    asked_rate_per_s: float | None = None
+    certificate_checked: bool
+    client_cpu_ns: int
+    client_cpu_per_query_ns: float | None = None
+    coalescing_adaptive: bool
+    coalescing_wait_limit_ns: int
+    coalescing_wait_mean_ns: float
+    completed_count: int
+    completed_rate_per_s: float
+    connect: TimeDistribution | None = None
+    connection_count: int
+    dns_transport: DnsTransport
+    duplicate_count: int
+    failed_count: int
+    failures: dict[str, int]
+    handshake_count: int
+    handshake_failure_count: int
+    histogram_count: list[int]
+    histogram_upper_ns: list[int]
+    http_method: str | None = None
+    interrupted_count: int
+    kernel_receive_stamps: bool
+    late_count: int
+    lost_count: int
+    outstanding_limit_count: int
+    pace: LoadPace
+    query_bytes: int
+    query_exchange: TimeDistribution | None = None
+    query_response_time: TimeDistribution
+    rate_error_ratio: float | None = None
+    rcodes: dict[str, int]
+    reconnect_count: int
+    resolver: str
+    resolver_address: str
+    response_bytes: int
+    run_ns: int
+    seed: int
+    segmentation_offload: bool
+    send_lateness: TimeDistribution | None = None
+    sent_count: int
+    sent_rate_per_s: float
+    spinning: bool
+    stopped_early: bool
+    thread_count: int
+    timeout_ns: int
+    truncated_count: int
+    wake_count: int
+
+
 class PageFailure(enum.StrEnum):
     """Why a page load failed."""
 
@@ -629,6 +728,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     alpn: str | None = None
     answer_count: int | None = None
     answered_early: bool | None = None
+    answers: list[str] = []
     attempt_count: int
     bootstrap: Bootstrap
     bootstrap_end_ns: int | None = None
@@ -772,6 +872,8 @@ Record = (
     | EdgeReadyRecord
     | EdgeRequestRecord
     | FlowRecord
+    | LoadProgressRecord
+    | LoadRecord
     | PageLoadRecord
     | PathReadyRecord
     | PathSummaryRecord

@@ -3,7 +3,8 @@
 use super::Service;
 use super::listen::Client;
 use super::reply::{failed, forwarded};
-use crate::asking::{Asking, Outcome};
+use super::upstream::Asked;
+use crate::asking::Asking;
 use crate::question::Question;
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use resolab_record::{ForwardedFor, QueryPurpose, Record};
@@ -34,10 +35,10 @@ impl Service {
     ) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
-        let mut outcome = self.upstream.ask(&asking, self.deadline).await;
-        let reply = match &mut outcome.result {
+        let asked = self.upstream.ask(&asking, self.deadline).await;
+        let reply = match &asked.outcome.result {
             Ok(answer) => {
-                let response = std::mem::replace(&mut answer.response.message, Message::query());
+                let response = answer.response.message.clone();
                 forwarded(query, response, client.carrier())
             }
             Err(_) => failed(query, ResponseCode::ServFail),
@@ -46,7 +47,7 @@ impl Service {
         let answered_ns = is_sent.then(|| monotonic_ns() - received_ns);
         self.record(
             &asking,
-            &outcome,
+            &asked,
             sequence,
             ForwardedFor {
                 client_address: client.address(),
@@ -58,12 +59,13 @@ impl Service {
     fn record(
         &self,
         asking: &Asking<'_>,
-        outcome: &Outcome,
+        asked: &Asked,
         sequence: u64,
         forwarded_for: ForwardedFor,
     ) {
-        let purpose = QueryPurpose::Forwarded;
-        let record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
+        let (outcome, purpose) = (&asked.outcome, QueryPurpose::Forwarded);
+        let mut record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
+        record.connection_facts.previous_connection_end = asked.previous_end;
         // The reader is gone only when the stub is ending.
         let _ = self.records.send(Record::Query(Box::new(record)));
     }
@@ -72,6 +74,10 @@ impl Service {
 fn question_of(query: &Message) -> Result<Question, ResponseCode> {
     if query.metadata.op_code != OpCode::Query {
         return Err(ResponseCode::NotImp);
+    }
+    if query.edns.as_ref().is_some_and(|edns| edns.version() > 0) {
+        // RFC 6891 section 6.1.3.
+        return Err(ResponseCode::BADVERS);
     }
     Question::of(query).ok_or(ResponseCode::FormErr)
 }

@@ -1,15 +1,19 @@
-//! The stub: takes plain DNS on a local address and forwards every question over one connection of
-//! any transport, so that programs without encrypted DNS can be measured with it.
+//! The stub: takes plain DNS on a local address and forwards every question over any transport, so
+//! that programs without encrypted DNS can be measured with it.
 //!
 //! For: one record per forwarded query, with the stub's side of it.
 //! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
 
+mod connection;
 mod forward;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
 mod listen;
+mod policy;
 mod reply;
 mod upstream;
+
+pub use policy::{ConnectionPolicy, StubOptions};
 
 use crate::client::DnsClient;
 use resolab_record::Record;
@@ -43,13 +47,13 @@ impl Stub {
     pub async fn bind(
         listen: SocketAddr,
         client: DnsClient,
-        deadline: Duration,
+        options: StubOptions,
         records: Sender<Record>,
     ) -> io::Result<Self> {
         let (udp, tcp) = bind_both(listen).await?;
         let service = Service {
-            upstream: Upstream::new(client),
-            deadline,
+            upstream: Upstream::new(client, options.connections),
+            deadline: options.deadline,
             sequence: AtomicU64::new(0),
             records,
         };
@@ -69,10 +73,12 @@ impl Stub {
     pub async fn serve(&self) {
         let datagrams = listen::serve_datagrams(Arc::clone(&self.udp), Arc::clone(&self.service));
         let streams = listen::serve_streams(&self.tcp, &self.service);
-        tokio::join!(datagrams, streams);
+        let idle = self.service.upstream.watch_idle();
+        tokio::join!(datagrams, streams, idle);
     }
 
-    /// Close the upstream connection; with `forget_tickets` the next handshake is a full one.
+    /// Close the upstream connection that is kept; with `forget_tickets` the next handshake is a
+    /// full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
         self.service.upstream.close(forget_tickets).await;
     }

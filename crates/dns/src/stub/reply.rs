@@ -1,11 +1,15 @@
 //! What the stub answers: the upstream's response with the client's id, question and EDNS, cut to
 //! what the client can take. Pure.
 
-use crate::edns::UDP_PAYLOAD_BYTES;
+use crate::edns::{ClientSubnet, UDP_PAYLOAD_BYTES};
 use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
+use hickory_proto::rr::rdata::opt::EdnsCode;
 
 /// Largest UDP response to a query without EDNS (RFC 1035 section 4.2.1).
 const PLAIN_UDP_BYTES: usize = 512;
+
+/// Extended DNS Error (RFC 8914).
+const EXTENDED_ERROR: EdnsCode = EdnsCode::Unknown(15);
 
 /// How a query came in, which limits what can go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +24,7 @@ pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier
     response.metadata.recursion_desired = query.metadata.recursion_desired;
     response.metadata.checking_disabled = query.metadata.checking_disabled;
     response.queries.clone_from(&query.queries);
-    // EDNS is between neighbours (RFC 6891 section 6.2.6); padding must not leak into plain DNS.
-    response.edns = own_edns(query);
+    response.edns = edns_of_reply(query, response.edns.as_ref());
     if response.edns.is_none() && response.metadata.response_code.high() > 0 {
         // An extended code needs EDNS to be said.
         response.metadata.response_code = ResponseCode::ServFail;
@@ -34,6 +37,7 @@ pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier
     }
     let mut cut = empty_response(query);
     cut.metadata = response.metadata;
+    cut.edns = response.edns;
     cut.metadata.truncation = true;
     cut.to_vec().unwrap_or_default()
 }
@@ -53,6 +57,21 @@ fn empty_response(query: &Message) -> Message {
     response.queries.clone_from(&query.queries);
     response.edns = own_edns(query);
     response
+}
+
+/// EDNS is between neighbours (RFC 6891 section 6.2.6): padding and cookies stop here. What is
+/// passed on is about the answer: whom it is for, where the client gave a subnet (RFC 7871 section
+/// 7.2.2), and why it is as it is (RFC 8914).
+fn edns_of_reply(query: &Message, upstream: Option<&Edns>) -> Option<Edns> {
+    let mut edns = own_edns(query)?;
+    let gave_subnet = ClientSubnet::of(query.edns.as_ref()?).is_some();
+    let upstream = upstream.map(|upstream| upstream.options().options.as_slice());
+    for (code, option) in upstream.unwrap_or_default() {
+        if (*code == EdnsCode::Subnet && gave_subnet) || *code == EXTENDED_ERROR {
+            edns.options_mut().insert(option.clone());
+        }
+    }
+    Some(edns)
 }
 
 /// EDNS of our own, only for those who speak it (RFC 6891 section 7).
@@ -79,7 +98,7 @@ mod tests {
     use crate::message::build_query;
     use crate::question::Question;
     use hickory_proto::rr::rdata::TXT;
-    use hickory_proto::rr::rdata::opt::EdnsOption;
+    use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsOption};
     use hickory_proto::rr::{RData, Record};
 
     fn query(name: &str, with_edns: bool) -> Message {
@@ -126,6 +145,35 @@ mod tests {
         let edns = reply(&query("a.test", true), 1, Carrier::Udp).edns.unwrap();
         assert!(edns.options().as_ref().is_empty());
         assert_eq!(edns.max_payload(), UDP_PAYLOAD_BYTES);
+    }
+
+    #[test]
+    fn what_is_about_the_answer_is_passed_on_to_those_who_asked() {
+        let subnet =
+            |scope| EdnsOption::Subnet(SubnetOption::new([192, 0, 2, 0].into(), 24, scope));
+        let mut response = upstream(12);
+        let mut edns = Edns::new();
+        let error = EdnsOption::Unknown(15, vec![0, 18]);
+        let cookie = EdnsOption::Unknown(EdnsCode::Cookie.into(), vec![1; 16]);
+        for option in [subnet(20), error.clone(), cookie] {
+            edns.options_mut().insert(option);
+        }
+        response.edns = Some(edns);
+        let plain = query("a.test", true);
+        let mut with_subnet = plain.clone();
+        let asked = with_subnet.edns.as_mut().unwrap();
+        asked.options_mut().insert(subnet(0));
+        for (query, expected) in [
+            (plain, vec![error.clone()]),
+            (with_subnet, vec![subnet(20), error]),
+        ] {
+            let bytes = forwarded(&query, response.clone(), Carrier::Udp);
+            let reply = Message::from_vec(&bytes).unwrap();
+            assert!(reply.metadata.truncation);
+            let options = reply.edns.unwrap().options().options.clone();
+            let options: Vec<_> = options.into_iter().map(|(_, option)| option).collect();
+            assert_eq!(options, expected);
+        }
     }
 
     #[test]

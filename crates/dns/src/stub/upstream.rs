@@ -1,171 +1,272 @@
-//! The one connection a stub has upstream: opened by the first query, shared by those that arrive
-//! while it is being opened, kept until it is closed.
+//! The stub's upstream side: one connection, opened by the first query, shared by those that arrive
+//! while it is being opened, kept as long as the policy says; or one for each query.
 
+use super::connection::{Connection, InUse};
+use super::policy::ConnectionPolicy;
 use crate::asking::{Answer, Asking, Outcome, cut_off};
 use crate::client::DnsClient;
-use crate::session::Session;
-use resolab_record::{ConnectionState, Failure};
+use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
-use resolab_transport::clock::monotonic_ns;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The upstream side.
 pub(super) struct Upstream {
     pub client: DnsClient,
+    policy: ConnectionPolicy,
     /// Held while a connection is being opened: whoever comes then waits for it.
-    open: tokio::sync::Mutex<Option<Open>>,
-    /// The latest set-up, so that the deadline of any waiting query can tell its phase.
-    latest: Mutex<Latest>,
+    place: tokio::sync::Mutex<Place>,
+    /// The set-up of the latest, so that the deadline of a query that waits for it can tell its
+    /// phase.
+    latest_setup: Mutex<Arc<SetupLog>>,
 }
 
-#[derive(Clone, Default)]
-struct Latest {
-    setup: Arc<SetupLog>,
-    /// `time_origin_ns` of the query it was for.
-    opener_ns: u64,
+/// Place of the connection that is kept.
+#[derive(Default)]
+struct Place {
+    open: Option<Arc<Connection>>,
+    /// What became of the one before, until its successor is opened.
+    previous_end: Option<ConnectionEnd>,
 }
 
-#[derive(Clone)]
-struct Open {
-    session: Arc<Session>,
-    setup: Arc<SetupLog>,
-    opened_ns: u64,
+/// What a query got to, readable when its deadline cuts it off.
+#[derive(Default)]
+struct Progress {
+    /// Set-up of the connection opened for it.
+    own_setup: OnceLock<Arc<SetupLog>>,
+    /// The connection it was given to last.
+    asked_on: Mutex<Option<Arc<Connection>>>,
+    previous_end: OnceLock<ConnectionEnd>,
 }
 
-type NoConnection = (Arc<SetupLog>, MeasuredFailure);
+/// What became of a query, and what had become of the connection before it, if a new one took its
+/// place for this query.
+pub(super) struct Asked {
+    pub outcome: Outcome,
+    pub previous_end: Option<ConnectionEnd>,
+}
 
 impl Upstream {
-    pub fn new(client: DnsClient) -> Self {
+    pub fn new(client: DnsClient, policy: ConnectionPolicy) -> Self {
         Self {
             client,
-            open: tokio::sync::Mutex::default(),
-            latest: Mutex::default(),
+            policy,
+            place: tokio::sync::Mutex::default(),
+            latest_setup: Mutex::default(),
         }
     }
 
     /// Ask, on the open connection or a new one.
-    pub async fn ask(&self, asking: &Asking<'_>, deadline: Duration) -> Outcome {
-        match tokio::time::timeout(deadline, self.try_ask(asking)).await {
+    pub async fn ask(&self, asking: &Asking<'_>, deadline: Duration) -> Asked {
+        let progress = Progress::default();
+        let asked = tokio::time::timeout(deadline, self.try_ask(asking, &progress)).await;
+        let outcome = match asked {
             Ok(outcome) => outcome,
-            Err(_) => self.given_up(asking, deadline),
+            Err(_) => self.given_up(asking, &progress, deadline),
+        };
+        let previous_end = progress.previous_end.get().copied();
+        Asked {
+            outcome,
+            previous_end,
         }
     }
 
-    async fn try_ask(&self, asking: &Asking<'_>) -> Outcome {
-        let outcome = self.ask_once(asking).await;
+    async fn try_ask(&self, asking: &Asking<'_>, progress: &Progress) -> Outcome {
+        let outcome = self.ask_once(asking, progress).await;
         // A connection the resolver closed while it was idle is found out by the next query only.
         let was_stale =
             outcome.connection == ConnectionState::Warm && lost_connection(&outcome.result);
         if was_stale {
-            self.ask_once(asking).await
+            self.ask_once(asking, progress).await
         } else {
             outcome
         }
     }
 
-    async fn ask_once(&self, asking: &Asking<'_>) -> Outcome {
-        let (open, is_opener) = match self.connection(asking).await {
+    async fn ask_once(&self, asking: &Asking<'_>, progress: &Progress) -> Outcome {
+        let in_use = match self.connection(progress).await {
             Ok(found) => found,
-            Err((setup, failure)) => {
-                let connection = ConnectionState::Cold;
-                return Outcome {
-                    setup,
-                    connection,
-                    is_opener: true,
-                    result: Err(failure),
-                };
-            }
+            Err(failure) => return not_opened(progress, failure),
         };
-        let result = asking.answer(&open.session).await;
+        let connection = in_use.connection();
+        *progress.asked_on() = Some(Arc::clone(connection));
+        let result = match in_use.session() {
+            Some(session) => asking.answer(session).await,
+            None => Err(MeasuredFailure::new(
+                Failure::QueryConnectionClosed,
+                "it was closed",
+            )),
+        };
         if lost_connection(&result) {
-            self.discard(&open).await;
+            self.let_go(connection, ConnectionEnd::PeerClosed);
         }
-        let connection = if open.opened_ns > asking.time_origin_ns() {
-            ConnectionState::Cold
-        } else {
-            ConnectionState::Warm
-        };
-        Outcome {
-            setup: open.setup,
-            connection,
-            is_opener,
-            result,
-        }
+        asked(asking, progress, connection, result)
     }
 
-    /// The open connection, or a new one and `true`.
-    async fn connection(&self, asking: &Asking<'_>) -> Result<(Open, bool), NoConnection> {
-        if self.client.is_connectionless() {
-            return Ok((self.new_connection(asking).await?, true));
+    /// The kept connection, or a new one.
+    async fn connection(&self, progress: &Progress) -> Result<InUse, MeasuredFailure> {
+        if self.policy.is_cold || self.client.is_connectionless() {
+            let connection = self.new_connection(progress).await?;
+            return Ok(Arc::new(connection).begin());
         }
-        let mut place = self.open.lock().await;
-        if let Some(open) = place.as_ref().filter(|open| !open.session.is_closed()) {
-            return Ok((open.clone(), false));
+        let mut place = self.place.lock().await;
+        place.let_go_of_unfit(&self.policy);
+        if let Some(open) = &place.open {
+            return Ok(open.begin());
         }
-        *place = None;
-        let open = self.new_connection(asking).await?;
-        *place = Some(open.clone());
-        Ok((open, true))
+        if let Some(end) = place.previous_end.take() {
+            let _ = progress.previous_end.set(end);
+        }
+        let connection = Arc::new(self.new_connection(progress).await?);
+        place.open = Some(Arc::clone(&connection));
+        Ok(connection.begin())
     }
 
-    async fn new_connection(&self, asking: &Asking<'_>) -> Result<Open, NoConnection> {
+    async fn new_connection(&self, progress: &Progress) -> Result<Connection, MeasuredFailure> {
         let setup = Arc::<SetupLog>::default();
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Latest {
-            setup: Arc::clone(&setup),
-            opener_ns: asking.time_origin_ns(),
-        };
-        match self.client.open(&setup).await {
-            Ok(session) => Ok(Open {
-                session: Arc::new(session),
-                setup,
-                opened_ns: monotonic_ns(),
-            }),
-            Err(failure) => Err((setup, failure)),
-        }
-    }
-
-    async fn discard(&self, lost: &Open) {
-        let mut place = self.open.lock().await;
-        place.take_if(|open| Arc::ptr_eq(&open.session, &lost.session));
-    }
-
-    /// The deadline passed. A connection that is silent that long is not used again, but left to
-    /// the queries that still wait on it.
-    fn given_up(&self, asking: &Asking<'_>, deadline: Duration) -> Outcome {
-        let latest = self
-            .latest
+        let _ = progress.own_setup.set(Arc::clone(&setup));
+        *self
+            .latest_setup
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let mut connection = ConnectionState::Cold;
-        // Locked means that somebody is opening one just now.
-        if let Ok(mut place) = self.open.try_lock()
-            && let Some(open) = place.take()
-            && open.opened_ns <= asking.time_origin_ns()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::clone(&setup);
+        Connection::open(&self.client, setup).await
+    }
+
+    /// Give no more queries to a connection; those that wait on it may go on. Locked means that
+    /// somebody is opening another just now.
+    fn let_go(&self, connection: &Arc<Connection>, end: ConnectionEnd) {
+        if let Ok(mut place) = self.place.try_lock()
+            && let Some(open) = &place.open
+            && Arc::ptr_eq(open, connection)
         {
-            connection = ConnectionState::Warm;
+            place.let_go(end);
         }
-        let result = Err(cut_off(&latest.setup, deadline));
-        let is_opener = latest.opener_ns == asking.time_origin_ns();
-        Outcome {
-            setup: latest.setup,
-            connection,
-            is_opener,
-            result,
+    }
+
+    /// The deadline passed. A connection that is silent that long is not used again.
+    fn given_up(&self, asking: &Asking<'_>, progress: &Progress, deadline: Duration) -> Outcome {
+        if let Some(connection) = progress.asked_on().take() {
+            self.let_go(&connection, ConnectionEnd::AfterFailure);
+            let result = Err(cut_off(&connection.setup, deadline));
+            return asked(asking, progress, &connection, result);
+        }
+        let own_setup = progress.own_setup.get().map(Arc::clone);
+        let setup = own_setup.unwrap_or_else(|| self.latest_setup());
+        not_opened(progress, cut_off(&setup, deadline))
+    }
+
+    fn latest_setup(&self) -> Arc<SetupLog> {
+        let latest = self.latest_setup.lock();
+        Arc::clone(&latest.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Close the connection whenever it has been idle for as long as the policy allows; never
+    /// returns.
+    pub async fn watch_idle(&self) {
+        let Some(timeout) = self.policy.idle_timeout else {
+            return std::future::pending().await;
+        };
+        loop {
+            let rest = self.place.lock().await.idle_rest(timeout);
+            tokio::time::sleep(rest).await;
         }
     }
 
     /// Close the connection, and forget tickets if asked to.
     pub async fn close(&self, forget_tickets: bool) {
-        let open = self.open.lock().await.take();
+        let open = {
+            let mut place = self.place.lock().await;
+            place.previous_end = None;
+            place.open.take()
+        };
         if let Some(open) = open {
-            open.session.close_shared().await;
+            open.close().await;
         }
         if let Some(tickets) = self.client.tickets.as_ref().filter(|_| forget_tickets) {
             tickets.forget();
         }
     }
+}
+
+impl Place {
+    /// A connection that the resolver closed or that had its share of queries is not used.
+    fn let_go_of_unfit(&mut self, policy: &ConnectionPolicy) {
+        let Some(open) = &self.open else { return };
+        let most = policy.max_queries_count;
+        let end = if open.is_closed() {
+            ConnectionEnd::PeerClosed
+        } else if most.is_some_and(|most| open.asked_count() >= most.get()) {
+            ConnectionEnd::QueryLimit
+        } else {
+            return;
+        };
+        self.let_go(end);
+    }
+
+    fn let_go(&mut self, end: ConnectionEnd) {
+        self.open = None;
+        self.previous_end = Some(end);
+    }
+
+    /// Let go of a connection that was idle long enough; how long until there may be one.
+    fn idle_rest(&mut self, timeout: Duration) -> Duration {
+        let Some(open) = &self.open else {
+            return timeout;
+        };
+        // Each query on it has a hold on it.
+        if Arc::strong_count(open) > 1 {
+            return timeout;
+        }
+        let rest = timeout.saturating_sub(open.quiet_for());
+        if !rest.is_zero() {
+            return rest;
+        }
+        self.let_go(ConnectionEnd::IdleTimeout);
+        timeout
+    }
+}
+
+impl Progress {
+    fn asked_on(&self) -> MutexGuard<'_, Option<Arc<Connection>>> {
+        self.asked_on.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn asked(
+    asking: &Asking<'_>,
+    progress: &Progress,
+    connection: &Connection,
+    result: Result<Answer, MeasuredFailure>,
+) -> Outcome {
+    Outcome {
+        setup: Arc::clone(&connection.setup),
+        connection: state_of(connection, asking),
+        is_opener: is_opener(progress, connection),
+        result,
+    }
+}
+
+fn not_opened(progress: &Progress, failure: MeasuredFailure) -> Outcome {
+    let own_setup = progress.own_setup.get();
+    Outcome {
+        setup: own_setup.map(Arc::clone).unwrap_or_default(),
+        connection: ConnectionState::Cold,
+        is_opener: own_setup.is_some(),
+        result: Err(failure),
+    }
+}
+
+fn state_of(connection: &Connection, asking: &Asking<'_>) -> ConnectionState {
+    if connection.was_open_at(asking.time_origin_ns()) {
+        ConnectionState::Warm
+    } else {
+        ConnectionState::Cold
+    }
+}
+
+fn is_opener(progress: &Progress, connection: &Connection) -> bool {
+    let own_setup = progress.own_setup.get();
+    own_setup.is_some_and(|setup| Arc::ptr_eq(setup, &connection.setup))
 }
 
 fn lost_connection(result: &Result<Answer, MeasuredFailure>) -> bool {

@@ -2,6 +2,8 @@
 //! has the address 192.0.2.7, but some names make trouble. Not for: being correct otherwise.
 #![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+pub mod stub;
+
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
 use hickory_proto::op::{Message, ResponseCode};

@@ -32,6 +32,9 @@ pub enum TlsConfigError {
     /// No cipher suite for QUIC's Initial packets.
     #[error("configure QUIC: {0}")]
     Quic(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
+    /// QUIC cannot be spoken like that.
+    #[error("configure QUIC: {0}")]
+    Endpoint(#[from] quinn::ConfigError),
 }
 
 /// TLS towards one server name with one ALPN and one way of handshaking. Connections share it and
@@ -78,6 +81,16 @@ impl TlsClient {
             tickets,
             handshake_mode,
         })
+    }
+
+    /// For connections made without this crate.
+    pub fn config(&self) -> &Arc<ClientConfig> {
+        &self.config
+    }
+
+    /// The name the server's certificate must have.
+    pub fn server_name(&self) -> &ServerName<'static> {
+        &self.server_name
     }
 }
 

@@ -1,0 +1,116 @@
+//! `resolab-core bench`: load on a resolver, as statistics for people or as records. Not for: the
+//! load; that is `resolab_load`.
+
+mod arguments;
+mod condition;
+mod statistics;
+
+pub use arguments::Arguments;
+
+use crate::client_arguments::Refusal;
+use crate::output;
+use condition::Condition;
+use resolab_load::{LoadError, LoadPlan};
+use resolab_record::{LoadProgressRecord, LoadRecord, Record};
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// As a shell gives it for a program a signal ended.
+const ENDED_BY_INTERRUPT: i32 = 130;
+
+/// Run.
+pub fn run(arguments: Arguments) -> ExitCode {
+    match measure(&arguments) {
+        Ok(record) => judge(&arguments.fail, &record),
+        Err(refusal) => refusal.exit(),
+    }
+}
+
+fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
+    let plan = arguments.plan()?;
+    let broken = |error: io::Error| Refusal::internal(format_args!("write results: {error}"));
+    if arguments.json {
+        output::write_record(&output::start_record("bench", monotonic_ns())).map_err(broken)?;
+    }
+    let stopped = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stopped)?;
+    let record = put_load(plan, arguments, &stopped)?;
+    let written = if arguments.json {
+        output::write_record(&Record::Load(Box::new(record.clone())))
+    } else {
+        output::write_text(&statistics::text(&record, arguments.histogram))
+    };
+    written.map_err(broken)?;
+    Ok(record)
+}
+
+fn put_load(
+    plan: LoadPlan,
+    arguments: &Arguments,
+    stopped: &Arc<AtomicBool>,
+) -> Result<LoadRecord, Refusal> {
+    let interval = Duration::from_secs_f64(arguments.interval);
+    let is_json = arguments.json;
+    let mut progress = |interval: LoadProgressRecord| {
+        if is_json {
+            // Whoever reads has gone: the run need not go on.
+            if output::write_record(&Record::LoadProgress(interval)).is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+        } else {
+            output::note(statistics::progress_line(&interval));
+        }
+    };
+    resolab_load::run(plan, stopped, interval, &mut progress).map_err(|error| match error {
+        LoadError::Unsupported(_) => Refusal::unsupported(error),
+        LoadError::Kernel { .. } => Refusal::machine(error),
+        LoadError::Panicked => Refusal::internal(error),
+        _ => Refusal::configuration(error),
+    })
+}
+
+/// The first signal ends the run, with the results so far; a second one the process.
+fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
+    let failed = |error: io::Error| Refusal::machine(format_args!("listen for signals: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .map_err(failed)?;
+    let signals = runtime.block_on(async {
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok((interrupt, signal(SignalKind::terminate())?))
+    });
+    let (mut interrupt, mut terminate) = signals.map_err(failed)?;
+    let stopped = Arc::clone(stopped);
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            for is_first in [true, false] {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                if !is_first {
+                    std::process::exit(ENDED_BY_INTERRUPT);
+                }
+                stopped.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    Ok(())
+}
+
+/// Each condition that holds is one line; any makes the run a failed one.
+fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for condition in conditions {
+        if let Some(found) = condition.held(record) {
+            code = output::fail(output::EXIT_CONDITION, format_args!("--fail {found}"));
+        }
+    }
+    code
+}

@@ -1,0 +1,297 @@
+//! Arguments of `bench`, and the plan they mean.
+
+use super::condition::Condition;
+use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
+use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::client::tls_of;
+use resolab_dns::{ClientOptions, DohMethod, EdnsOptions, Padding, ResolverAddress};
+use resolab_load::{Arrivals, Coalescing, Extent, LoadPlan, Names, Pace};
+use resolab_record::DnsTransport;
+use resolab_transport::client::Sha256;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+const DEFAULT_CONNECTIONS_PER_THREAD: u32 = 10;
+const DEFAULT_OUTSTANDING: u32 = 100;
+/// What a connection's message ids have room for.
+const OUTSTANDING_PER_CONNECTION_MAX: f64 = 16_384.0;
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
+    /// address.
+    #[arg(long, value_name = "URL")]
+    resolver: ResolverAddress,
+    /// File with what to ask, a line each: NAME or NAME TYPE; # and ; begin comments. Asked in
+    /// order, round and round.
+    #[arg(long, value_name = "FILE")]
+    names: PathBuf,
+    /// Queries without an answer there may be at any moment. In a closed loop 100; with --rate a
+    /// bound that holds sending up, far away unless given.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    outstanding: Option<u32>,
+    /// Connections, or sockets for DoUDP, kept open; 10 a thread, or as many as --outstanding.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    connections: Option<u32>,
+    /// Threads that share the load.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+    /// Open loop: send so many queries a second, whatever the answers do.
+    #[arg(long, value_name = "QUERIES/S", value_parser = positive)]
+    rate: Option<f64>,
+    /// Open loop with exponentially distributed distances instead of equal ones.
+    #[arg(long, requires = "rate")]
+    poisson: bool,
+    /// Seed of --poisson.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Send for so long; 10 unless --count is given.
+    #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
+    duration: Option<f64>,
+    /// Send so many queries.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// How long to wait for an answer, and for a connection.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout_ms: u64,
+    /// Closed loop: wait so long after the first answer before taking all there are, which costs
+    /// less processor time per query. auto: up to 100, by what answers take; 0: never.
+    #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = coalescing)]
+    coalesce: Coalescing,
+    /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded: not for figures of a
+    /// path that never cuts them, such as loopback.
+    #[arg(long)]
+    gso: bool,
+    /// Wait for the next send by spinning: a whole core for less lateness.
+    #[arg(long)]
+    spin: bool,
+    /// Distance of progress reports.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = positive)]
+    pub(super) interval: f64,
+    /// PEM file with the certificate authorities to trust, instead of the system's.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Public key the resolver's certificate must have (see query). May be given several times.
+    #[arg(long, value_name = "sha256/BASE64")]
+    pin: Vec<Sha256>,
+    /// Do not check certificates; with --pin, check the public key only.
+    #[arg(long)]
+    insecure: bool,
+    /// Address of the resolver's host name, instead of asking the system.
+    #[arg(long, value_name = "HOST=ADDRESS")]
+    resolve: Vec<String>,
+    /// How DoH queries travel.
+    #[arg(long, value_enum, default_value = "get")]
+    doh_method: DohMethodArgument,
+    /// Queries with EDNS(0), padded on encrypted transports (RFC 8467). Without it they have none,
+    /// as dnsperf's.
+    #[arg(long)]
+    edns: bool,
+    /// EDNS(0) without padding.
+    #[arg(long, requires = "edns")]
+    no_padding: bool,
+    /// Records instead of text: start, load_progress and load, one JSON object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// A histogram of what answers took (records always have it).
+    #[arg(long)]
+    pub(super) histogram: bool,
+    /// Exit with 1 if this holds of the results, such as lost>0.1%, p99>5ms, rate<40000,
+    /// servfail>0, errors>0, late_p99>150us, rate_error>0.1%. May be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    pub(super) fail: Vec<Condition>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 && number <= 1e9 => Ok(number),
+        _ => Err("give a number above 0".to_owned()),
+    }
+}
+
+fn coalescing(text: &str) -> Result<Coalescing, String> {
+    if text == "auto" {
+        return Ok(Coalescing::Adaptive);
+    }
+    match text.parse() {
+        Ok(micros @ 0..=100_000) => Ok(Coalescing::Fixed(Duration::from_micros(micros))),
+        _ => Err("give auto, or microseconds up to 100000".to_owned()),
+    }
+}
+
+impl Arguments {
+    /// What they mean; reads the names and asks for the resolver's address if need be.
+    pub fn plan(&self) -> Result<LoadPlan, Refusal> {
+        let resolver = self.resolver.clone();
+        if self.gso && resolver.transport != DnsTransport::Doudp {
+            return Err(Refusal::unsupported("use --gso with a stream or with QUIC"));
+        }
+        let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
+        let (resolver_address, _) = given.locate(&resolver).map_err(Refusal::configuration)?;
+        let options = ClientOptions {
+            ca_file: self.ca.clone(),
+            pins: self.pin.clone(),
+            is_insecure: self.insecure,
+            ..ClientOptions::default()
+        };
+        let (tls, certificate_checked) =
+            tls_of(&resolver, &options).map_err(Refusal::configuration)?;
+        if !certificate_checked {
+            warn_once();
+        }
+        let names = Names::read(&self.names, self.edns_options(), tls.is_some());
+        let (connections, outstanding) = self.limits()?;
+        Ok(LoadPlan {
+            names: Arc::new(names.map_err(Refusal::configuration)?),
+            resolver,
+            resolver_address,
+            tls,
+            certificate_checked,
+            doh_method: match self.doh_method {
+                DohMethodArgument::Post => DohMethod::Post,
+                DohMethodArgument::Get => DohMethod::Get,
+            },
+            threads: self.threads,
+            connections,
+            outstanding,
+            pace: self.pace(),
+            extent: self.extent(),
+            timeout: Duration::from_millis(self.timeout_ms),
+            coalescing: self.coalesce,
+            segmentation_offload: self.gso,
+            spin: self.spin,
+            seed: self.seed,
+        })
+    }
+
+    fn edns_options(&self) -> Option<EdnsOptions> {
+        let padding = if self.no_padding {
+            Padding::None
+        } else {
+            Padding::default()
+        };
+        self.edns.then(|| EdnsOptions {
+            padding,
+            ..EdnsOptions::default()
+        })
+    }
+
+    fn pace(&self) -> Pace {
+        let arrivals = if self.poisson {
+            Arrivals::Poisson
+        } else {
+            Arrivals::Constant
+        };
+        self.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open {
+            rate_per_s,
+            arrivals,
+        })
+    }
+
+    fn extent(&self) -> Extent {
+        let duration = self
+            .duration
+            .map_or(DEFAULT_DURATION, Duration::from_secs_f64);
+        self.count.map_or(Extent::Duration(duration), Extent::Count)
+    }
+
+    /// Connections and outstanding queries: at least one connection a thread and one query a
+    /// connection, or the shares would not be what was asked for.
+    fn limits(&self) -> Result<(u32, u32), Refusal> {
+        let default = DEFAULT_CONNECTIONS_PER_THREAD * self.threads;
+        let most = self.outstanding.unwrap_or(u32::MAX);
+        let connections = self.connections.unwrap_or(default.min(most));
+        let outstanding = match (self.outstanding, self.rate) {
+            (Some(outstanding), _) => outstanding,
+            (None, None) => DEFAULT_OUTSTANDING.max(connections),
+            (None, Some(rate)) => {
+                // Even if nothing is answered, until the timeout.
+                let unanswered = rate * self.timeout_ms as f64 / 1e3;
+                let room = f64::from(connections) * OUTSTANDING_PER_CONNECTION_MAX;
+                (unanswered.min(room).ceil() as u32).max(connections)
+            }
+        };
+        if connections < self.threads || outstanding < connections {
+            return Err(Refusal::usage(format_args!(
+                "share {outstanding} outstanding queries over {connections} connections and {} threads: \
+                 give --threads at most as many as --connections, and those at most as many as \
+                 --outstanding",
+                self.threads
+            )));
+        }
+        Ok((connections, outstanding))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        bench: Arguments,
+    }
+
+    fn read(typed: &str) -> Result<Arguments, clap::Error> {
+        let words = "bench --resolver udp://127.0.0.1 --names /dev/null".split(' ');
+        let typed = words.chain(typed.split_whitespace());
+        Only::try_parse_from(typed).map(|only| only.bench)
+    }
+
+    fn limits(typed: &str) -> Option<(u32, u32)> {
+        read(typed).unwrap().limits().ok()
+    }
+
+    #[test]
+    fn connections_and_outstanding_follow_from_each_other() {
+        assert_eq!(limits(""), Some((10, 100)));
+        assert_eq!(limits("--outstanding 1"), Some((1, 1)));
+        assert_eq!(limits("--outstanding 1000 --threads 2"), Some((20, 1000)));
+        assert_eq!(limits("--connections 500"), Some((500, 500)));
+        assert_eq!(limits("--rate 10 --timeout-ms 100"), Some((10, 10)));
+        assert_eq!(limits("--rate 20000"), Some((10, 100_000)));
+        assert_eq!(limits("--rate 1000000 --connections 1"), Some((1, 16_384)));
+        assert_eq!(limits("--outstanding 5 --connections 6"), None);
+        assert_eq!(limits("--threads 3 --connections 2"), None);
+    }
+
+    #[test]
+    fn paces_extents_and_waits() {
+        let plain = read("").unwrap();
+        assert_eq!(plain.pace(), Pace::Closed);
+        assert_eq!(plain.extent(), Extent::Duration(DEFAULT_DURATION));
+        assert_eq!(plain.coalesce, Coalescing::Adaptive);
+        let open = read("--rate 2.5 --poisson --duration 0.5 --coalesce 70").unwrap();
+        let expected = Pace::Open {
+            rate_per_s: 2.5,
+            arrivals: Arrivals::Poisson,
+        };
+        assert_eq!(open.pace(), expected);
+        assert_eq!(open.extent(), Extent::Duration(Duration::from_millis(500)));
+        let fixed = Coalescing::Fixed(Duration::from_micros(70));
+        assert_eq!(open.coalesce, fixed);
+        assert_eq!(read("--count 7").unwrap().extent(), Extent::Count(7));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for typed in [
+            "--rate 0",
+            "--rate -5",
+            "--rate nan",
+            "--poisson",
+            "--count 5 --duration 1",
+            "--coalesce sometimes",
+            "--outstanding 0",
+            "--no-padding",
+            "--fail fast",
+        ] {
+            assert!(read(typed).is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `resolab-core bench` as a program: its streams, its exit codes, an interrupt.
+#![allow(clippy::unwrap_used)]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Answers every query but each tenth, which it drops, or gives SERVFAIL to all.
+struct Server {
+    address: SocketAddr,
+    stopped: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(drops: bool, rcode: u8) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&stopped);
+        socket
+            .set_read_timeout(Some(Duration::from_millis(20)))
+            .unwrap();
+        let serve = move || {
+            let (mut buffer, mut position) = ([0; 512], 0);
+            while !stop.load(Ordering::Relaxed) {
+                let Ok((length, from)) = socket.recv_from(&mut buffer) else {
+                    continue;
+                };
+                position += 1;
+                if drops && position % 10 == 0 {
+                    continue;
+                }
+                buffer[2] |= 0x80;
+                buffer[3] = rcode;
+                socket.send_to(&buffer[..length], from).unwrap();
+            }
+        };
+        Self {
+            address,
+            stopped,
+            thread: Some(thread::spawn(serve)),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
+/// A file of its own for each test, gone with it.
+struct NamesFile(PathBuf);
+
+impl NamesFile {
+    fn new(test: &str) -> Self {
+        let name = format!("resolab-bench-{}-{test}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, "; names\na.test\nb.test AAAA\n").unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for NamesFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn command(resolver: &str, names: &NamesFile, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_resolab-core"));
+    command
+        .args(["bench", "--resolver", resolver, "--names"])
+        .arg(&names.0)
+        .args(arguments.split_whitespace());
+    command
+}
+
+fn bench(server: &Server, test: &str, arguments: &str) -> Output {
+    let (names, resolver) = (NamesFile::new(test), format!("udp://{}", server.address));
+    command(&resolver, &names, arguments).output().unwrap()
+}
+
+fn records(output: &Output) -> Vec<Value> {
+    let lines = output.stdout.split(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| !line.is_empty());
+    lines
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn json_is_a_start_progress_and_a_result() {
+    let server = Server::start(true, 0);
+    let arguments = "--json --rate 1000 --count 400 --timeout-ms 600 --interval 0.2";
+    let output = bench(&server, "json", arguments);
+    assert!(output.status.success(), "{output:?}");
+    let records = records(&output);
+    let kinds: Vec<_> = records.iter().map(|record| &record["record"]).collect();
+    assert_eq!(
+        (kinds[0], kinds[kinds.len() - 1]),
+        (&"start".into(), &"load".into())
+    );
+    let progress = &records[1..records.len() - 1];
+    assert!(!progress.is_empty());
+    let mut sent = 0;
+    for record in progress {
+        assert_eq!(record["record"], "load_progress");
+        sent += record["sent_count"].as_u64().unwrap();
+    }
+    assert_eq!(sent, 400);
+    let load = &records[records.len() - 1];
+    assert_eq!(load["sent_count"], 400);
+    assert_eq!(
+        (&load["lost_count"], &load["completed_count"]),
+        (&40.into(), &360.into())
+    );
+    assert_eq!(
+        (&load["pace"], &load["rcodes"]["NOERROR"]),
+        (&"constant".into(), &360.into())
+    );
+    assert_eq!(load["dns_transport"], "doudp");
+}
+
+#[test]
+fn text_has_dnsperfs_lines_and_progress_goes_to_standard_error() {
+    let server = Server::start(false, 0);
+    let output = bench(&server, "text", "--duration 0.5 --interval 0.2 --histogram");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for label in [
+        "Statistics:",
+        "  Queries sent:         ",
+        "  Queries lost:         0 (0.00%)",
+        "  Response codes:       NOERROR ",
+        "  Average packet size:  request 24, response 24",
+        "  Average Latency (s):  ",
+        "Histogram",
+    ] {
+        assert!(text.contains(label), "{label}\n{text}");
+    }
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains(" answers/s"), "{errors}");
+}
+
+#[test]
+fn a_condition_that_holds_is_exit_code_1() {
+    let server = Server::start(false, 2);
+    let arguments = "--count 50 --fail lost>0 --fail servfail>10% --fail rate<1";
+    let output = bench(&server, "condition", arguments);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("--fail servfail>10%: it is 100.0000%"),
+        "{errors}"
+    );
+    assert!(!errors.contains("lost>0") && !errors.contains("rate<1"));
+    let fine = bench(&server, "no-condition", "--count 50 --fail lost>0");
+    assert_eq!(fine.status.code(), Some(0), "{fine:?}");
+}
+
+#[test]
+fn what_cannot_be_done_has_its_own_exit_codes() {
+    let names = NamesFile::new("refused");
+    let gone = NamesFile::new("gone");
+    std::fs::remove_file(&gone.0).unwrap();
+    for (resolver, names, arguments, code, says) in [
+        ("udp://127.0.0.1:9", &gone, "", 3, "resolab-bench-"),
+        (
+            "tcp://127.0.0.1:9",
+            &names,
+            "--timeout-ms 1000",
+            3,
+            "connect to 127.0.0.1:9",
+        ),
+        (
+            "tls://127.0.0.1:9",
+            &names,
+            "--gso --insecure",
+            127,
+            "--gso",
+        ),
+        (
+            "udp://127.0.0.1:9",
+            &names,
+            "--threads 4 --connections 2",
+            2,
+            "share",
+        ),
+        ("udp://127.0.0.1:9", &names, "--fail fast>1", 2, "condition"),
+        ("udp://127.0.0.1:9", &names, "--duration 0", 2, "above 0"),
+    ] {
+        let output = command(resolver, names, arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {errors}");
+        assert!(errors.contains(says), "{says}: {errors}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_run_with_its_results() {
+    let server = Server::start(false, 0);
+    let (names, resolver) = (
+        NamesFile::new("interrupt"),
+        format!("udp://{}", server.address),
+    );
+    let mut child = command(
+        &resolver,
+        &names,
+        "--json --duration 60 --rate 200 --interval 0.1",
+    )
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("load_progress") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0);
+    }
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(child.wait().unwrap().success());
+    let last: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["record"], &last["stopped_early"]),
+        (&"load".into(), &true.into())
+    );
+    assert!(last["completed_count"].as_u64().unwrap() > 0);
+}

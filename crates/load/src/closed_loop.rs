@@ -1,0 +1,75 @@
+//! The closed loop: each query that has come to an end makes room for another one. Not for:
+//! schedules; that is `open_loop`.
+
+use crate::carrier::{BATCH_MAX, Carrier};
+use crate::coalescing::Coalescer;
+use crate::engine::{LiveCounters, LoadError};
+use crate::plan::WorkerPlan;
+use crate::supply::Supply;
+use crate::tally::Tally;
+use crate::waiting;
+use resolab_transport::clock::monotonic_ns;
+
+/// How often, at least, timeouts and a stop are looked at.
+const TEND_INTERVAL_NS: u64 = 20_000_000;
+
+/// Run from `start_ns` until the supply is used up and everything has come to an end.
+pub fn run(
+    worker: &WorkerPlan,
+    start_ns: u64,
+    carrier: &mut impl Carrier,
+    live: &LiveCounters,
+    tally: &mut Tally,
+) -> Result<(), LoadError> {
+    let mut supply = Supply::new(worker, start_ns);
+    let mut coalescer = Coalescer::new(worker.plan.coalescing, worker.outstanding);
+    let mut batch = Vec::with_capacity(BATCH_MAX);
+    waiting::sleep_until(start_ns);
+    loop {
+        let now_ns = monotonic_ns();
+        for connection in 0..carrier.connection_count() {
+            let room = carrier.room(connection).min(BATCH_MAX);
+            if room > 0 {
+                supply.fill(&mut batch, room, now_ns);
+                carrier.send(connection, &batch, tally)?;
+            }
+        }
+        live.publish(tally);
+        if supply.is_used_up(now_ns) && carrier.outstanding() == 0 {
+            return Ok(());
+        }
+        if live.is_stopped() {
+            carrier.cut_off(tally);
+            return Ok(());
+        }
+        let wait_ns = if worker.plan.spin {
+            0
+        } else {
+            TEND_INTERVAL_NS
+        };
+        if carrier.wait(wait_ns)? {
+            receive(carrier, &mut coalescer, tally)?;
+        }
+        carrier.tend(now_ns, tally)?;
+    }
+}
+
+fn receive(
+    carrier: &mut impl Carrier,
+    coalescer: &mut Coalescer,
+    tally: &mut Tally,
+) -> Result<(), LoadError> {
+    let wait_ns = coalescer.wait_ns();
+    if wait_ns > 0 {
+        waiting::sleep_for(wait_ns);
+        carrier.wait(0)?;
+    }
+    let (count, sum_ns) = (tally.completed_count, tally.response_time_sum_ns);
+    carrier.receive(tally)?;
+    let count = tally.completed_count - count;
+    if count > 0 {
+        coalescer.woken(count, tally.response_time_sum_ns - sum_ns);
+        tally.woken(count, wait_ns);
+    }
+    Ok(())
+}

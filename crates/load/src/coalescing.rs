@@ -1,0 +1,130 @@
+//! How long to wait after the first answer before all there are are taken. When the server is the
+//! bottleneck, a client without a wait is woken for every answer, and the wake is what costs.
+//! Not for: the waiting itself.
+
+use crate::plan::{COALESCING_LIMIT, Coalescing};
+
+/// With so few queries outstanding a wait would idle the server.
+const OUTSTANDING_TOO_FEW: u32 = 8;
+/// Batches that come without a wait are large enough.
+const BATCH_LARGE_ENOUGH: u64 = 16;
+/// The share of what an answer takes that a wait may be.
+const SHARE_OF_RESPONSE_TIME: u64 = 5;
+/// Every so many wakes with a wait, one without shows whether answers now come in batches anyway.
+const WAKES_PER_TRIAL: u32 = 64;
+/// Weight of the newest wake in the running mean is one over this.
+const MEAN_OVER: f64 = 16.0;
+
+/// The rule, with what it has seen.
+#[derive(Debug, Clone)]
+pub struct Coalescer {
+    rule: Coalescing,
+    is_worthwhile: bool,
+    comes_in_batches: bool,
+    wakes_until_trial: u32,
+    mean_response_time_ns: f64,
+}
+
+impl Coalescer {
+    /// For one worker with so many queries outstanding.
+    pub fn new(rule: Coalescing, outstanding: u32) -> Self {
+        Self {
+            rule,
+            is_worthwhile: outstanding > OUTSTANDING_TOO_FEW,
+            comes_in_batches: false,
+            wakes_until_trial: WAKES_PER_TRIAL,
+            mean_response_time_ns: 0.0,
+        }
+    }
+
+    /// How long to wait now that there is an answer; 0 for not at all.
+    pub fn wait_ns(&self) -> u64 {
+        match self.rule {
+            Coalescing::Fixed(wait) => wait.as_nanos() as u64,
+            Coalescing::Adaptive if self.waits() => {
+                let share = self.mean_response_time_ns as u64 / SHARE_OF_RESPONSE_TIME;
+                share.min(COALESCING_LIMIT.as_nanos() as u64)
+            }
+            Coalescing::Adaptive => 0,
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.is_worthwhile && !self.comes_in_batches && self.wakes_until_trial > 0
+    }
+
+    /// So many answers were there after the wait; they took so long, all together.
+    pub fn woken(&mut self, answer_count: u64, response_time_sum_ns: u64) {
+        if answer_count == 0 {
+            return;
+        }
+        let mean_ns = response_time_sum_ns as f64 / answer_count as f64;
+        if self.mean_response_time_ns == 0.0 {
+            self.mean_response_time_ns = mean_ns;
+        }
+        self.mean_response_time_ns += (mean_ns - self.mean_response_time_ns) / MEAN_OVER;
+        if self.waits() {
+            self.wakes_until_trial -= 1;
+        } else {
+            self.comes_in_batches = answer_count >= BATCH_LARGE_ENOUGH;
+            self.wakes_until_trial = WAKES_PER_TRIAL;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn adaptive(outstanding: u32) -> Coalescer {
+        Coalescer::new(Coalescing::Adaptive, outstanding)
+    }
+
+    #[test]
+    fn a_fixed_wait_is_always_the_same() {
+        let mut coalescer = Coalescer::new(Coalescing::Fixed(Duration::from_micros(70)), 1);
+        for batch in [1, 100, 1] {
+            assert_eq!(coalescer.wait_ns(), 70_000);
+            coalescer.woken(batch, 1);
+        }
+    }
+
+    #[test]
+    fn few_outstanding_queries_are_never_held_up() {
+        let mut coalescer = adaptive(8);
+        coalescer.woken(1, 1_000_000);
+        assert_eq!(coalescer.wait_ns(), 0);
+    }
+
+    #[test]
+    fn the_wait_is_a_share_of_what_answers_take_within_a_limit() {
+        let mut coalescer = adaptive(100);
+        assert_eq!(coalescer.wait_ns(), 0);
+        coalescer.woken(2, 400_000);
+        assert_eq!(coalescer.wait_ns(), 40_000);
+        for _ in 0..200 {
+            coalescer.woken(4, 40_000_000);
+        }
+        assert!([0, 100_000].contains(&coalescer.wait_ns()));
+    }
+
+    #[test]
+    fn batches_that_come_by_themselves_end_the_wait_and_single_answers_begin_it_again() {
+        let mut coalescer = adaptive(100);
+        coalescer.woken(1, 500_000);
+        let mut waits = 0;
+        while coalescer.wait_ns() > 0 {
+            // Large because of the wait: says nothing.
+            coalescer.woken(50, 25_000_000);
+            waits += 1;
+        }
+        assert!((1..=WAKES_PER_TRIAL).contains(&waits));
+        coalescer.woken(20, 10_000_000);
+        assert_eq!(coalescer.wait_ns(), 0);
+        coalescer.woken(17, 10_000_000);
+        assert_eq!(coalescer.wait_ns(), 0);
+        coalescer.woken(2, 1_000_000);
+        assert!(coalescer.wait_ns() > 0);
+    }
+}

@@ -1,0 +1,302 @@
+//! What is asked: names and types of a file as dnsperf reads it, as queries ready to send but for
+//! their id. Not for: which query is next on a connection; that is the engine's.
+
+use resolab_dns::edns::QueryEdns;
+use resolab_dns::message::{EncodeError, build_query};
+use resolab_dns::question::QuestionError;
+use resolab_dns::{EdnsOptions, Question};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Length of an OPT record without options (RFC 6891 section 6.1.2).
+const BARE_OPT_BYTES: usize = 11;
+const HEADER_BYTES: usize = 12;
+const TYPE_AND_CLASS_BYTES: usize = 4;
+/// Where the low byte of ARCOUNT is (RFC 1035 section 4.1.1).
+const ADDITIONAL_COUNT_AT: usize = 11;
+const DEFAULT_TYPE: &str = "A";
+
+/// Why there are no names.
+#[derive(Debug, Error)]
+pub enum NamesError {
+    /// No file.
+    #[error("read names from {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong.
+        source: std::io::Error,
+    },
+    /// A line is no question.
+    #[error("read names, line {line}: {source}; a line is NAME or NAME TYPE")]
+    Question {
+        /// From 1.
+        line: usize,
+        /// What was wrong.
+        source: QuestionError,
+    },
+    /// A line has more than a question.
+    #[error("read names, line {line}: {text:?} after the type; a line is NAME or NAME TYPE")]
+    Surplus {
+        /// From 1.
+        line: usize,
+        /// The third word.
+        text: String,
+    },
+    /// A query cannot be made.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// Nothing to ask.
+    #[error("read names: there are none; a line is NAME or NAME TYPE, `#` and `;` begin comments")]
+    Empty,
+}
+
+/// One query, its id 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Template<'names> {
+    /// The message; bytes 0 and 1 are the id's.
+    pub message: &'names [u8],
+    /// Where its question ends.
+    pub question_end: usize,
+}
+
+impl<'names> Template<'names> {
+    /// A query as it lies ready.
+    ///
+    /// # Panics
+    /// When the message is shorter than a question.
+    pub fn new(message: &'names [u8], question_end: usize) -> Self {
+        assert!(question_end <= message.len() && question_end > HEADER_BYTES);
+        Self {
+            message,
+            question_end,
+        }
+    }
+
+    /// Where the name of the question is.
+    pub fn name_range(&self) -> std::ops::Range<usize> {
+        HEADER_BYTES..self.question_end - TYPE_AND_CLASS_BYTES
+    }
+}
+
+/// Queries ready to send, in the order of the file.
+#[derive(Debug)]
+pub struct Names {
+    messages: Vec<u8>,
+    places: Vec<Place>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: u32,
+    length: u16,
+    question_end: u16,
+}
+
+impl Names {
+    /// Read a file. Without `edns` queries have none, as dnsperf's; padding is for encrypted
+    /// transports.
+    pub fn read(
+        path: &Path,
+        edns: Option<EdnsOptions>,
+        is_encrypted: bool,
+    ) -> Result<Self, NamesError> {
+        let text = std::fs::read_to_string(path).map_err(|source| NamesError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text, edns, is_encrypted)
+    }
+
+    /// Read names from text.
+    pub fn parse(
+        text: &str,
+        edns: Option<EdnsOptions>,
+        is_encrypted: bool,
+    ) -> Result<Self, NamesError> {
+        let mut names = Self {
+            messages: Vec::new(),
+            places: Vec::new(),
+        };
+        for (index, line) in text.lines().enumerate() {
+            let line_number = index + 1;
+            let content = line.split(['#', ';']).next().unwrap_or_default();
+            let mut words = content.split_ascii_whitespace();
+            let Some(name) = words.next() else {
+                continue;
+            };
+            let record_type = words.next().unwrap_or(DEFAULT_TYPE);
+            if let Some(text) = words.next() {
+                return Err(NamesError::Surplus {
+                    line: line_number,
+                    text: text.to_owned(),
+                });
+            }
+            let question =
+                Question::parse(name, record_type).map_err(|source| NamesError::Question {
+                    line: line_number,
+                    source,
+                })?;
+            names.push(&encode(&question, edns, is_encrypted)?);
+        }
+        if names.places.is_empty() {
+            return Err(NamesError::Empty);
+        }
+        Ok(names)
+    }
+
+    fn push(&mut self, message: &[u8]) {
+        self.places.push(Place {
+            start: self.messages.len() as u32,
+            length: message.len() as u16,
+            question_end: question_end(message) as u16,
+        });
+        self.messages.extend_from_slice(message);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The longest message.
+    pub fn longest_bytes(&self) -> usize {
+        let lengths = self.places.iter().map(|place| usize::from(place.length));
+        lengths.max().unwrap_or_default()
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// When there is none at `index`.
+    pub fn get(&self, index: u32) -> Template<'_> {
+        let place = self.places[index as usize];
+        let start = place.start as usize;
+        Template {
+            message: &self.messages[start..start + usize::from(place.length)],
+            question_end: usize::from(place.question_end),
+        }
+    }
+
+    /// The order in which worker `index` of `workers` asks: in turn with the others, so that
+    /// together they ask in the order of the file.
+    pub fn order(&self, index: u32, workers: u32) -> Order {
+        let count = self.places.len() as u32;
+        Order {
+            next: index % count,
+            step: workers % count,
+            count,
+        }
+    }
+}
+
+/// Positions of one worker's queries, endless.
+#[derive(Debug, Clone)]
+pub struct Order {
+    next: u32,
+    step: u32,
+    count: u32,
+}
+
+impl Order {
+    /// The next one.
+    pub fn take(&mut self) -> u32 {
+        let taken = self.next;
+        self.next += self.step;
+        if self.next >= self.count {
+            self.next -= self.count;
+        }
+        taken
+    }
+}
+
+fn encode(
+    question: &Question,
+    edns: Option<EdnsOptions>,
+    is_encrypted: bool,
+) -> Result<Vec<u8>, EncodeError> {
+    if let Some(options) = edns {
+        return build_query(
+            question,
+            0,
+            &QueryEdns::without_cookie(options, is_encrypted),
+        );
+    }
+    let mut message = build_query(question, 0, &QueryEdns::default())?;
+    message.truncate(message.len() - BARE_OPT_BYTES);
+    message[ADDITIONAL_COUNT_AT] = 0;
+    Ok(message)
+}
+
+/// A query's name is never compressed.
+fn question_end(message: &[u8]) -> usize {
+    let mut at = HEADER_BYTES;
+    while message[at] != 0 {
+        at += 1 + usize::from(message[at]);
+    }
+    at + 1 + TYPE_AND_CLASS_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const EXAMPLE: &str = "; comment\n\nexample.test AAAA\n  B.test\t#rest\nc.test TYPE65 ; x\n";
+
+    #[test]
+    fn reads_what_dnsperf_reads() {
+        let names = Names::parse(EXAMPLE, None, false).unwrap();
+        assert_eq!(names.count(), 3);
+        let first = names.get(0);
+        assert_eq!(
+            first.message,
+            b"\0\0\x01\0\0\x01\0\0\0\0\0\0\x07example\x04test\0\0\x1c\0\x01"
+        );
+        assert_eq!(first.question_end, first.message.len());
+        assert_eq!(&names.get(1).message[12..], b"\x01B\x04test\0\0\x01\0\x01");
+        assert_eq!(&names.get(2).message[12..], b"\x01c\x04test\0\0\x41\0\x01");
+        assert_eq!(names.longest_bytes(), 30);
+    }
+
+    #[test]
+    fn edns_is_there_when_asked_for_and_padded_when_encrypted() {
+        let edns = Some(EdnsOptions::default());
+        let plain = Names::parse("a.test", edns, false).unwrap();
+        let template = plain.get(0);
+        assert_eq!(
+            template.message.len(),
+            template.question_end + BARE_OPT_BYTES
+        );
+        assert_eq!(template.message[ADDITIONAL_COUNT_AT], 1);
+        let padded = Names::parse("a.test", edns, true).unwrap();
+        assert_eq!(padded.get(0).message.len(), 128);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, says) in [
+            ("a.test\nb.test FOO", "line 2: read \"FOO\""),
+            ("a.test A IN", "line 1: \"IN\""),
+            ("# only\n", "there are none"),
+        ] {
+            let error = Names::parse(text, None, false).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let error = Names::read(Path::new("/nonexistent/names"), None, false).unwrap_err();
+        assert!(error.to_string().contains("/nonexistent/names"));
+    }
+
+    proptest! {
+        #[test]
+        fn workers_together_ask_in_the_order_of_the_file(count in 1..40_u32, workers in 1..9_u32) {
+            let text: String = (0..count).map(|index| format!("n{index}.test\n")).collect();
+            let names = Names::parse(&text, None, false).unwrap();
+            let mut orders: Vec<_> = (0..workers).map(|index| names.order(index, workers)).collect();
+            for position in 0..200 {
+                let asked = orders[(position % workers) as usize].take();
+                prop_assert_eq!(asked, position % count);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+"""`resolab query`: names asked of resolvers, and where the time went.
+
+For: joining the asking and what a person or a program sees of it. Not for: either of them.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import msgspec
+from rich.console import Console
+
+from resolab.cli.query_arguments import core_arguments, expected_count
+from resolab.cli.query_progress import Progress
+from resolab.errors import UsageError
+from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
+from resolab.records import QueryPurpose, QueryRecord, Record
+
+EXIT_INTERRUPTED = 130
+PIPED_WIDTH = 160
+START_S = 30.0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, then show; what was asked before an interruption is shown, too."""
+    notes = Console(stderr=True)
+    names, resolvers = _asked(options, notes)
+    records: list[QueryRecord] = []
+    code = 0
+    expected = expected_count(options, resolvers, names)
+    try:
+        with Progress(expected, notes) as progress:
+
+            def take(record: Record) -> None:
+                if options.json:
+                    print(msgspec.json.encode(record).decode(), flush=True)
+                if isinstance(record, QueryRecord):
+                    records.append(record)
+                    if record.purpose is QueryPurpose.MEASURED:
+                        progress.take(record)
+
+            arguments = core_arguments(options, resolvers, names)
+            # Each query may need another one for its ticket.
+            within_s = START_S + expected * (2 * options.timeout_ms + (options.interval_ms or 0)) / 1e3
+            inside = None if options.path is None else (options.path, options.host)
+            asyncio.run(ask(arguments, inside=inside, on_record=take, on_note=_say(notes), within_s=within_s))
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return code
+    if not options.json:
+        _show(measured(records), resolvers, options)
+    return code
+
+
+def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
+    """Names and resolvers; dig's @ is understood."""
+    names = [name for name in options.names if not name.startswith("@")]
+    resolvers = [name[1:] for name in options.names if name.startswith("@")] + options.resolvers
+    if not names:
+        raise UsageError("nothing to ask for: give a NAME beside the resolver")
+    if not resolvers:
+        if options.path is not None:
+            raise UsageError("inside a path there is no system resolver: name one with -r, such as -r udp://10.77.0.1")
+        resolvers = [system_resolver()]
+        _say(notes)(f"no -r: asking the system's resolver, {resolvers[0]} ({RESOLV_CONF})")
+    twice = [one for one in resolvers if [as_recorded(other) for other in resolvers].count(as_recorded(one)) > 1]
+    if twice:
+        raise UsageError(f"{twice[0]} is given twice as a resolver: give each once, and --count for more queries")
+    return names, resolvers
+
+
+def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace) -> None:
+    if not records:
+        return
+    piped = not sys.stdout.isatty()
+    console = Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
+    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    if _is_one_round(arms):
+        from resolab.cli.query_list import list_table
+
+        shown = list_table([record for arm in arms for record in arm.records.values()], console.width)
+    else:
+        from resolab.cli.query_summary import summary_table
+        from resolab.queries.summary import summaries
+
+        shown = summary_table(summaries(arms, timeout_ms=options.timeout_ms), console.width)
+    with contextlib.suppress(BrokenPipeError):
+        console.print(shown)
+
+
+def _is_one_round(arms: Sequence[Arm]) -> bool:
+    return all(position == 0 for arm in arms for _, _, position in arm.records)
+
+
+def _say(notes: Console) -> Callable[[str], None]:
+    def say(line: str) -> None:
+        notes.print(f"resolab: {line}", markup=False, highlight=False, soft_wrap=True)
+
+    return say
+
+
+def _forget_stdout() -> None:
+    """Whoever read us has gone; nothing more is to be written, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,48 @@
+"""A bar of one letter and colour per phase, and its legend. Not for: what the phases are."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.text import Text
+
+from resolab.queries import Phase, Split
+
+LETTERS = {
+    Phase.BOOTSTRAP: ("b", "white on dark_magenta"),
+    Phase.TCP_CONNECT: ("c", "black on dark_orange"),
+    Phase.TLS_HANDSHAKE: ("t", "white on blue"),
+    Phase.QUIC_HANDSHAKE: ("q", "black on dark_cyan"),
+    Phase.QUERY_EXCHANGE: ("x", "black on green3"),
+    Phase.OTHER: ("-", "dim"),
+}
+
+
+def bar(split: Sequence[tuple[Phase, float]], full: float, width: int) -> Text:
+    """Draw phases so that `full` takes the whole width; borders between phases are rounded, not lengths."""
+    text, at, reached = Text(), 0, 0.0
+    for phase, length in split:
+        reached += length
+        end = round(reached / full * width) if full > 0 else 0
+        letter, style = LETTERS[phase]
+        text.append(letter * (end - at), style)
+        at = end
+    if at == 0 and split:
+        letter, style = LETTERS[max(split, key=lambda one: one[1])[0]]
+        text.append(letter, style)
+    return text
+
+
+def legend(phases: Iterable[Phase]) -> Text:
+    """Explain the letters of the phases that occur."""
+    occurring = set(phases)
+    text = Text()
+    for phase, (letter, style) in LETTERS.items():
+        if phase in occurring:
+            text.append("  " if text else "")
+            text.append(f" {letter} ", style)
+            text.append(f" {phase.value}")
+    return text
+
+
+def phases_in(splits: Iterable[Split]) -> set[Phase]:
+    """Collect what occurs."""
+    return {phase for split in splits for phase, length in split if length > 0}

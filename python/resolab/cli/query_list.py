@@ -1,0 +1,82 @@
+"""Queries for people, one row each. Not for: many queries of one resolver; those are in `query_summary`."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from resolab.cli.query_bar import bar, phases_in
+from resolab.cli.query_layout import Column, lay_out, with_legend
+from resolab.cli.query_words import clean, handshake, ms, plain
+from resolab.queries import Split, timeline, wire_exchange_ns
+from resolab.records import Failure, QueryRecord
+
+CUT_ANSWERS = 6
+
+
+def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
+    """One row a query."""
+    splits = [timeline(record) for record in records]
+    times = [record.query_response_time_ns or 0 for record in records]
+
+    def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> Column:
+        return Column(title, [cell(record) for record in records], right, rank)
+
+    columns = [
+        column("name", lambda one: plain(one.qname)),
+        column("type", lambda one: plain(one.qtype)),
+        column("rcode", _rcode),
+        column("answer", lambda one: Text("\n".join(answers(one)))),
+        column("TTL", lambda one: Text("" if one.ttl_s is None else f"{one.ttl_s} s"), right=True, rank=3),
+        column("resolver", lambda one: plain(one.resolver)),
+        column("transport", lambda one: Text(one.dns_transport.value), rank=2),
+        column("handshake", lambda one: Text(handshake(one)), rank=1),
+        column("time ms", lambda one: Text(ms(one.query_response_time_ns)), right=True),
+        column("wire ms", lambda one: Text(ms(wire_exchange_ns(one))), right=True, rank=4),
+        column("note", _notes),
+    ]
+    longest = max(times)
+
+    def draw(split: Split) -> Callable[[int], Text]:
+        return lambda room: bar(split, longest, room)
+
+    table = lay_out(columns, [draw(split) for split in splits], width)
+    body = with_legend(table, phases_in(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
+    return Group(body, *_details(records))
+
+
+def _rcode(record: QueryRecord) -> Text:
+    style = "" if record.rcode in {None, "NOERROR"} else "yellow"
+    return Text(record.rcode or "", style)
+
+
+def answers(record: QueryRecord) -> list[str]:
+    """Write the addresses, in order, and whatever else was answered."""
+    if record.answer_count is None:
+        return []
+    given = [*sorted(record.addresses), *(clean(other) for other in record.answers)][:CUT_ANSWERS]
+    more = record.answer_count - len(given)
+    return [*given, *([f"and {more} more"] if more > 0 and given else [])] or [f"{more} records" if more else "none"]
+
+
+def _notes(record: QueryRecord) -> Text:
+    notes = []
+    if record.failure is not None and record.failure is not Failure.DNS_RCODE:
+        notes.append((record.failure.value, "red"))
+    if record.dns_transport.value == "doudp" and record.tcp_connect_start_ns is not None:
+        notes.append(("truncated, then over TCP", "yellow"))
+    if record.attempt_count > 1:
+        notes.append((f"sent {record.attempt_count} times", "yellow"))
+    if not record.certificate_checked:
+        notes.append(("certificate not checked", "yellow"))
+    return Text("\n").join(Text(note, style) for note, style in notes)
+
+
+def _details(records: Sequence[QueryRecord]) -> list[Text]:
+    """Say why queries failed, each reason of a resolver once."""
+    found = [
+        f"{record.resolver}: {record.failure.value}: {record.failure_detail}"
+        for record in records
+        if record.failure is not None and record.failure_detail not in {None, record.rcode}
+    ]
+    return [Text(clean(line), "red") for line in dict.fromkeys(found)]

@@ -1,0 +1,24 @@
+"""DNS queries from a command line: asked, sorted by resolver, and in numbers.
+
+For: what `resolab query` shows. Not for: showing it, page loads, datasets. `summary` is not imported here: a single
+query should not wait for the statistics libraries.
+"""
+
+from resolab.queries.arms import Arm, arms_of, measured
+from resolab.queries.asking import ask
+from resolab.queries.phases import Phase, Split, timeline, wire_exchange_ns
+from resolab.queries.system_resolver import RESOLV_CONF, as_recorded, system_resolver
+
+__all__ = [
+    "RESOLV_CONF",
+    "Arm",
+    "Phase",
+    "Split",
+    "arms_of",
+    "as_recorded",
+    "ask",
+    "measured",
+    "system_resolver",
+    "timeline",
+    "wire_exchange_ns",
+]

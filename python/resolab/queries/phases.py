@@ -1,0 +1,78 @@
+"""Where the time of one query went, phase by phase.
+
+For: one rule that makes phases add up to the query response time. Not for: drawing them.
+"""
+
+import enum
+import itertools
+from collections.abc import Sequence
+
+from resolab.records import QueryRecord
+
+
+class Phase(enum.StrEnum):
+    """The phases in the order they begin (glossary), and what is left."""
+
+    BOOTSTRAP = "bootstrap"
+    TCP_CONNECT = "tcp_connect"
+    TLS_HANDSHAKE = "tls_handshake"
+    QUIC_HANDSHAKE = "quic_handshake"
+    QUERY_EXCHANGE = "query_exchange"
+    OTHER = "other"
+
+
+Split = list[tuple[Phase, int]]
+"""Phases with their nanoseconds, in order; a phase that was interrupted by another stands there twice."""
+
+
+def timeline(record: QueryRecord) -> Split:
+    """Divide a query's response time: each instant belongs to the phase that began last and has not ended.
+
+    So a query in early data is in its exchange from the moment it leaves, and the TCP connect after a truncated
+    response is not the exchange's. Empty without a response time.
+    """
+    end_ns = record.query_response_time_ns
+    if end_ns is None:
+        return []
+    spans = _spans(record)
+    borders = sorted({0, end_ns, *(min(border, end_ns) for _, start, end in spans for border in (start, end))})
+    found: Split = []
+    for start, end in itertools.pairwise(borders):
+        phase = _phase_at(spans, start)
+        if found and found[-1][0] is phase:
+            found[-1] = (phase, found[-1][1] + end - start)
+        else:
+            found.append((phase, end - start))
+    return found
+
+
+def by_phase(record: QueryRecord) -> dict[Phase, int]:
+    """Add up each phase of a query that has a response time."""
+    totals = dict.fromkeys(Phase, 0)
+    for phase, length_ns in timeline(record):
+        totals[phase] += length_ns
+    return totals
+
+
+def wire_exchange_ns(record: QueryRecord) -> int | None:
+    """Return what the wire and the resolver took by the kernel's own stamps, where the record has them."""
+    if record.kernel_transmit_ns is None or record.kernel_receive_ns is None:
+        return None
+    return record.kernel_receive_ns - record.kernel_transmit_ns
+
+
+def _spans(record: QueryRecord) -> list[tuple[Phase, int, int]]:
+    found: list[tuple[Phase, int, int]] = []
+    for phase in Phase:
+        if phase is not Phase.OTHER:
+            start, end = (getattr(record, f"{phase.value}_{which}_ns") for which in ("start", "end"))
+            if start is not None and end is not None:
+                found.append((phase, start, end))
+    return found
+
+
+def _phase_at(spans: Sequence[tuple[Phase, int, int]], instant_ns: int) -> Phase:
+    under_way = [(start, phase) for phase, start, end in spans if start <= instant_ns < end]
+    # Of two that began at once the later one in the order of phases goes first, as in early data.
+    order = list(Phase)
+    return max(under_way, key=lambda one: (one[0], order.index(one[1])))[1] if under_way else Phase.OTHER

@@ -1,0 +1,120 @@
+"""What many queries of one resolver say together, and how far they differ from those of another.
+
+For: medians, spread and paired differences; a timeout counts as at least the deadline. Not for: showing them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resolab import stats
+from resolab.queries.arms import Arm, Key
+from resolab.queries.phases import Phase, by_phase, wire_exchange_ns
+from resolab.records import QueryRecord
+
+SEED = 1
+PAIRS_NEEDED = 6
+"""Below, no interval of a median reaches 95 %: all of five pairs lie on one side once in sixteen times by chance."""
+PAIRS_AT_MOST = 2_000
+"""Resampling more takes longer than it tells; of more, so many evenly spread ones are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Query response times in milliseconds; infinite where a timeout stands there."""
+
+    median: float
+    p10: float
+    p90: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One arm in numbers."""
+
+    arm: Arm
+    failures: Counter[str]
+    times: Times | None
+    """None when nothing was answered and nothing timed out."""
+    phases_ms: Mapping[Phase, float]
+    """Medians over the answered queries; they need not add up to the median time."""
+    wire_exchange_ms: float | None
+    """Median by the kernel's stamps."""
+    difference: stats.Estimate | None
+    """Median of the paired differences from the first arm in milliseconds; None for the first, and of too few pairs."""
+
+    @property
+    def count(self) -> int:
+        """Queries asked."""
+        return len(self.arm.records)
+
+
+def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[Summary]:
+    """Sum up each arm, against the first of them."""
+    first = next((arm for arm in arms if not arm.opening), None)
+    found = []
+    for arm in arms:
+        compared = first is not None and arm is not first and not arm.opening
+        difference = _difference(arm, first, timeout_ms) if compared and first is not None else None
+        found.append(_summary(arm, timeout_ms, difference))
+    return found
+
+
+def _summary(arm: Arm, timeout_ms: float, difference: stats.Estimate | None) -> Summary:
+    answered = [record for record in arm.records.values() if record.query_response_time_ns is not None]
+    failures = Counter(record.failure.value for record in arm.records.values() if record.failure is not None)
+    splits = [by_phase(record) for record in answered]
+    wire = [ns for record in answered if (ns := wire_exchange_ns(record)) is not None]
+    return Summary(
+        arm=arm,
+        failures=failures,
+        times=_times(_sample(arm, sorted(_usable(arm)), timeout_ms)),
+        phases_ms={phase: _median_ms([split[phase] for split in splits]) for phase in Phase} if splits else {},
+        wire_exchange_ms=_median_ms(wire) if wire else None,
+        difference=difference,
+    )
+
+
+def _times(sample: stats.Sample) -> Times | None:
+    if not len(sample):
+        return None
+    # A value that was measured, never between a time and infinity.
+    p10, p90 = np.quantile(sample.high, [0.1, 0.9], method="inverted_cdf")
+    return Times(
+        median=float(np.median(sample.high)),
+        p10=float(p10),
+        p90=float(p90),
+        least=float(sample.high.min()),
+        most=float(sample.high.max()),
+    )
+
+
+def _difference(arm: Arm, first: Arm, timeout_ms: float) -> stats.Estimate | None:
+    keys = sorted(_usable(arm) & _usable(first), key=lambda key: (key[2], key[0], key[1]))
+    if len(keys) < PAIRS_NEEDED:
+        return None
+    if len(keys) > PAIRS_AT_MOST:
+        keys = [keys[index] for index in np.linspace(0, len(keys) - 1, PAIRS_AT_MOST).astype(int)]
+    return stats.paired_difference(_sample(arm, keys, timeout_ms), _sample(first, keys, timeout_ms), seed=SEED)
+
+
+def _sample(arm: Arm, keys: Sequence[Key], timeout_ms: float) -> stats.Sample:
+    times = [arm.records[key].query_response_time_ns for key in keys]
+    return stats.Sample.censored([None if ns is None else ns / 1e6 for ns in times], [timeout_ms] * len(times))
+
+
+def _usable(arm: Arm) -> set[Key]:
+    """Keys of the queries whose time is known, be it only that it was at least the deadline."""
+    return {key for key, record in arm.records.items() if record.query_response_time_ns is not None or _is_late(record)}
+
+
+def _is_late(record: QueryRecord) -> bool:
+    return record.failure is not None and record.failure.value.endswith("_timeout")
+
+
+def _median_ms(values_ns: Sequence[int]) -> float:
+    return float(np.median(values_ns)) / 1e6

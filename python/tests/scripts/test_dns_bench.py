@@ -1,0 +1,135 @@
+import sys
+
+import msgspec
+import pytest
+from dns_figures import clients, cold, load, servers
+from dns_figures.part import Bench, Spread, verdict
+from dns_figures.progress import Progress, left_s
+
+from resolab.errors import DeadlineError, MachineError, ResolabError
+
+KDIG = """;; TLS session (TLS1.3)
+;; QUESTION SECTION:
+;; q00000.many.interop.test. 	IN	A
+
+;; ANSWER SECTION:
+q00000.many.interop.test.	300	IN	A	192.0.2.81
+
+;; Received 58 B
+;; From 127.0.0.1@8531(TCP) in 4.6 ms
+
+;; QUESTION SECTION:
+;; q00001.many.interop.test. 	IN	A
+
+;; Received 58 B
+;; From 127.0.0.1@8531(TCP) in 0.1 ms
+"""
+DIG = """;q00000.many.interop.test.	IN	A
+;; Query time: 2285 usec
+;q00001.many.interop.test.	IN	A
+q00001.many.interop.test. 300	IN	A	192.0.2.81
+;; Query time: 117 usec
+"""
+DNSPERF = """DNS Performance Testing Tool
+> NOERROR q00000.many.interop.test A 0.000166
+> NOERROR q00001.many.interop.test A 0.000019
+Statistics:
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "us"), [("kdig", KDIG, 100.0), ("dig", DIG, 117.0), ("dnsperf", DNSPERF, 19.0)]
+)
+def test_what_others_print_is_read_without_the_first_query(program, text, us):
+    answers = clients.READERS[program](clients.Answers(0), text, 0)
+    assert answers.names == ["q00001.many.interop.test"]
+    assert answers.reported_us == {"printed": [pytest.approx(us)]}
+
+
+def record(**changes):
+    plain = {
+        "record": "query", "dns_transport": "doudp", "resolver": "udp://127.0.0.1", "resolver_address": "127.0.0.1:53",
+        "bootstrap": "given", "qname": "q00001.many.interop.test.", "qtype": "A", "purpose": "measured", "sequence": 1,
+        "time_origin_ns": 1_000_000, "query_exchange_start_ns": 2_000, "query_exchange_end_ns": 32_000, "query_bytes": 53,
+        "response_bytes": 69, "attempt_count": 1, "addresses": [],
+    }  # fmt: skip
+    return msgspec.json.encode(plain | changes).decode()
+
+
+def test_our_records_give_both_times_and_their_windows():
+    text = "\n".join([record(sequence=0), record(kernel_transmit_ns=6_000, kernel_receive_ns=25_500)])
+    answers = clients.READERS["resolab-core"](clients.Answers(0), text, 7_000_000)
+    assert answers.reported_us == {"user space": [30.0], "kernel stamps": [19.5]}
+    (window,) = answers.windows
+    assert window.start_ns == 8_002_000 - clients.SLACK_NS
+    assert (window.end_ns, window.query_bytes, window.response_bytes) == (8_032_000 + clients.SLACK_NS, 53, 69)
+
+
+def test_a_failed_query_ends_the_measurement():
+    with pytest.raises(ResolabError, match="query_timeout"):
+        clients.READERS["resolab-core"](clients.Answers(0), record(failure="query_timeout", response_bytes=None), 0)
+
+
+def test_a_spread_has_all_values_median_and_the_rounds_medians():
+    spread = Spread.of_rounds([[1.0, 2.0, 3.0], [], [11.0, 12.0, 13.0]])
+    assert (spread.count, spread.median, spread.lowest, spread.highest) == (6, 7.0, 2.0, 12.0)
+    assert spread.text(1) == "7.0 [2.0..12.0]"
+    with pytest.raises(ValueError, match="no values"):
+        Spread.of_rounds([[], []])
+
+
+def test_ratios_are_of_the_same_round():
+    ours = [load.Run(1, 0, cpu_us) for cpu_us in (1.0, 4.0, 3.0)]
+    theirs = [load.Run(1, 0, cpu_us) for cpu_us in (2.0, 4.0, 10.0)]
+    spread = load.ratios(ours, theirs)
+    assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
+    with pytest.raises(ValueError, match="shorter"):
+        load.ratios(ours, theirs[:2])
+
+
+def test_verdicts():
+    assert [verdict(value, 0.6, 0.5) for value in (0.5, 0.6, 0.61, None)] == ["aim met", "met", "MISSED", "MISSED"]
+    assert verdict(99.0, None) == ""
+
+
+def test_processor_time_is_that_of_the_child(tmp_path):
+    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"
+    text, busy_s = load._timed([sys.executable, "-c", busy], tmp_path / "out")
+    _, idle_s = load._timed([sys.executable, "-c", "import time; time.sleep(0.3)"], tmp_path / "out")
+    assert text == "done\n"
+    assert busy_s >= 0.3
+    assert idle_s < busy_s
+
+
+def test_a_load_generator_that_fails_or_hangs_is_said(tmp_path, monkeypatch):
+    with pytest.raises(ResolabError, match="exit code 3: no such thing"):
+        load._timed(["sh", "-c", "echo no such thing >&2; exit 3"], tmp_path / "out")
+    monkeypatch.setattr(load, "PATIENCE_S", 0.2 - load.RUN_S)
+    with pytest.raises(DeadlineError):
+        load._timed(["sleep", "30"], tmp_path / "out")
+
+
+def test_a_missing_program_is_named_with_what_to_do():
+    with pytest.raises(MachineError, match=r"no-such-program not on this machine: run scripts/setup --interop"):
+        servers.needed("sh", "no-such-program")
+
+
+def test_what_is_left_follows_how_the_estimate_has_held():
+    assert left_s(0.0, 0.0, 100.0) == 100.0
+    assert left_s(20.0, 10.0, 100.0) == pytest.approx(180.0)
+    assert left_s(300.0, 100.0, 100.0) == 0.0
+
+
+def test_the_cold_part_foresees_the_hour_it_takes(tmp_path):
+    bench = Bench(False, tmp_path, Progress(0.0), 200, cold.PROFILES, cold.TRANSPORTS)
+    assert 3_000 < cold.estimate_s(bench) < 6_500
+    quick = Bench(True, tmp_path, Progress(0.0), 10, ["fiber"], ["doudp"])
+    assert cold.estimate_s(quick) < 5
+
+
+def test_cells_and_pauses():
+    assert cold.cells(["doudp", "dot"]) == {"full": ["doudp", "dot"], "zero_rtt": ["dot"]}
+    assert cold.cells(["dotcp"]) == {"full": ["dotcp"]}
+    # 2,500 bytes at 0.842 Mbit/s.
+    assert cold.pause_ms("dsl") == 34
+    assert cold.pause_ms("fiber") == 11

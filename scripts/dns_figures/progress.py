@@ -1,0 +1,50 @@
+"""How far the benchmark is and how long it may still take, on standard error.
+
+For: people who wait. Not for: results.
+"""
+
+import sys
+import time
+
+LINE_EVERY_S = 15.0
+MINUTE_S = 60
+
+
+class Progress:
+    """Work done of the work foreseen, both in seconds as estimated beforehand."""
+
+    def __init__(self, total_s: float) -> None:
+        self._total_s = total_s
+        self._done_s = 0.0
+        self._began = time.monotonic()
+        self._line_at = 0.0
+
+    def step(self, what: str, estimate_s: float) -> None:
+        """Say what is done now; what was said before is over."""
+        now = time.monotonic()
+        live = sys.stderr.isatty()
+        if live or now >= self._line_at:
+            text = f"bench dns: {what}; {self._left(now)}"
+            print(f"\r\x1b[2K{text}" if live else text, end="" if live else "\n", file=sys.stderr, flush=True)
+            self._line_at = now + LINE_EVERY_S
+        self._done_s += estimate_s
+
+    def end(self) -> None:
+        """Leave the line."""
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+    def _left(self, now: float) -> str:
+        return f"about {duration(left_s(now - self._began, self._done_s, self._total_s))} left"
+
+
+def left_s(elapsed_s: float, done_s: float, total_s: float) -> float:
+    """Scale what is foreseen by how the estimate has held so far; early, the estimate itself counts more."""
+    trust = min(1.0, done_s / (0.1 * total_s)) if total_s else 1.0
+    pace = elapsed_s / done_s if done_s else 1.0
+    return max(0.0, total_s - done_s) * (trust * pace + (1.0 - trust))
+
+
+def duration(seconds: float) -> str:
+    """Write a duration for people."""
+    return f"{seconds:.0f} s" if seconds < 2 * MINUTE_S else f"{seconds / MINUTE_S:.0f} min"
