@@ -24,6 +24,9 @@ mod dotcp;
 mod doudp;
 mod exchange;
 mod framed;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http_message;
 mod look_up;
 mod priming;

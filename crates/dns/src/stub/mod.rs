@@ -5,6 +5,8 @@
 //! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
 
 mod forward;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod listen;
 mod options;
 mod reply;

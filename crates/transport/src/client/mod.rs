@@ -6,6 +6,9 @@
 
 mod certificate_check;
 mod failure;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod key_log;
 mod observed_session;
 mod path_facts;

@@ -167,6 +167,11 @@ impl SetupLog {
             .is_some_and(|handshake| handshake.early_data_accepted == Some(false))
     }
 
+    /// Whether the handshake has ended and no early data was refused.
+    pub fn is_past_early_data(&self) -> bool {
+        self.handshake().is_some() && !self.early_data_was_rejected()
+    }
+
     /// The failure a deadline means at this moment.
     pub fn failure_at_deadline(&self) -> Failure {
         let is_connecting = self.path.get().is_some_and(PathProbe::is_connecting);
