@@ -13,7 +13,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 HEADER = '"""Generated from crates/record by scripts/schema; do not edit."""\n\nimport enum\n\nimport msgspec\n'
-SCALARS = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
+SCALARS = {"string": "str", "boolean": "bool", "number": "float", "integer": "int", "null": "None"}
 
 
 def type_of(schema: Schema) -> str:
@@ -25,8 +25,6 @@ def type_of(schema: Schema) -> str:
     kind = schema["type"]
     if isinstance(kind, list):
         return " | ".join(type_of({**schema, "type": part}) for part in kind)
-    if kind == "null":
-        return "None"
     if kind == "object":
         return f"dict[str, {type_of(schema['additionalProperties'])}]"
     if kind == "array":

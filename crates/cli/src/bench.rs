@@ -24,8 +24,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const ENDED_BY_INTERRUPT: i32 = 130;
 
 /// Run.
-pub fn run(arguments: Arguments) -> ExitCode {
-    match measure(&arguments) {
+pub fn run(arguments: &Arguments) -> ExitCode {
+    match measure(arguments) {
         Ok(record) => judge(&arguments.fail, &record),
         Err(refusal) => refusal.exit(),
     }

@@ -2,7 +2,7 @@
 
 use crate::plan::WorkerPlan;
 use crate::tally::Tally;
-use crate::{dot, dotcp, doudp, waiting};
+use crate::{doh, doh3, doq, dot, dotcp, doudp, waiting};
 use resolab_record::DnsTransport;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
@@ -129,9 +129,9 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
         DnsTransport::Doudp => doudp::run(worker, live),
         DnsTransport::Dotcp => dotcp::run(worker, live),
         DnsTransport::Dot => dot::run(worker, live),
-        DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => Err(LoadError::Unsupported(
-            "load this transport: there is no engine for it",
-        )),
+        DnsTransport::Doh => doh::run(worker, live),
+        DnsTransport::Doh3 => doh3::run(worker, live),
+        DnsTransport::Doq => doq::run(worker, live),
     };
     match &tally {
         Ok(tally) => live.publish(tally),

@@ -290,7 +290,8 @@ mod tests {
     proptest! {
         #[test]
         fn workers_together_ask_in_the_order_of_the_file(count in 1..40_u32, workers in 1..9_u32) {
-            let text: String = (0..count).map(|index| format!("n{index}.test\n")).collect();
+            let lines: Vec<_> = (0..count).map(|index| format!("n{index}.test")).collect();
+            let text = lines.join("\n");
             let names = Names::parse(&text, None, false).unwrap();
             let mut orders: Vec<_> = (0..workers).map(|index| names.order(index, workers)).collect();
             for position in 0..200 {

@@ -57,10 +57,10 @@ pub enum Found {
 /// Slots of one connection.
 #[derive(Debug)]
 pub struct Slots {
-    slots: Vec<Slot>,
+    entries: Vec<Slot>,
     /// Longest unused first.
     free: VecDeque<u16>,
-    slot_bits: u32,
+    index_bits: u32,
     oldest: u32,
     newest: u32,
 }
@@ -82,9 +82,9 @@ impl Slots {
             later: NONE,
         };
         Self {
-            slots: vec![unused; count],
+            entries: vec![unused; count],
             free: (0..count as u16).collect(),
-            slot_bits: count.next_power_of_two().ilog2(),
+            index_bits: count.next_power_of_two().ilog2(),
             oldest: NONE,
             newest: NONE,
         }
@@ -97,25 +97,25 @@ impl Slots {
 
     /// Queries that wait.
     pub fn waiting_count(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.entries.len() - self.free.len()
     }
 
     /// Room for a query: its id. The slot waits from now on.
     pub fn take(&mut self, query: Waiting) -> Option<u16> {
         let index = self.free.pop_front()?;
-        let mask = u16::MAX >> self.slot_bits;
-        let (newest, slot_bits) = (self.newest, self.slot_bits);
-        let slot = &mut self.slots[usize::from(index)];
+        let mask = u16::MAX >> self.index_bits;
+        let (newest, index_bits) = (self.newest, self.index_bits);
+        let slot = &mut self.entries[usize::from(index)];
         slot.previous = slot.state;
         slot.state = State::Waiting;
         slot.generation = slot.generation.wrapping_add(1) & mask;
         slot.query = query;
         slot.earlier = newest;
         slot.later = NONE;
-        let id = u32::from(slot.generation) << slot_bits | u32::from(index);
+        let id = u32::from(slot.generation) << index_bits | u32::from(index);
         match newest {
             NONE => self.oldest = u32::from(index),
-            newest => self.slots[newest as usize].later = u32::from(index),
+            newest => self.entries[newest as usize].later = u32::from(index),
         }
         self.newest = u32::from(index);
         Some(id as u16)
@@ -125,18 +125,18 @@ impl Slots {
     /// then, too.
     pub fn sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
         let index = self.index_of(id);
-        let query = &mut self.slots[index].query;
+        let query = &mut self.entries[index].query;
         query.sent_ns = sent_ns;
         query.wanted_ns = wanted_ns.unwrap_or(sent_ns);
     }
 
     /// What an id belongs to.
     pub fn find(&self, id: u16) -> Found {
-        let Some(slot) = self.slots.get(self.index_of(id)) else {
+        let Some(slot) = self.entries.get(self.index_of(id)) else {
             return Found::Nothing;
         };
         let generation = self.generation_of(id);
-        let mask = u16::MAX >> self.slot_bits;
+        let mask = u16::MAX >> self.index_bits;
         let state = if generation == slot.generation {
             slot.state
         } else if generation == slot.generation.wrapping_sub(1) & mask {
@@ -159,7 +159,7 @@ impl Slots {
 
     /// The oldest waiting query was sent then.
     pub fn oldest_sent_ns(&self) -> Option<u64> {
-        self.slots
+        self.entries
             .get(self.oldest as usize)
             .map(|slot| slot.query.sent_ns)
     }
@@ -194,28 +194,28 @@ impl Slots {
     }
 
     fn end(&mut self, index: usize, state: State) {
-        let slot = &mut self.slots[index];
+        let slot = &mut self.entries[index];
         debug_assert_eq!(slot.state, State::Waiting);
         slot.state = state;
         let (earlier, later) = (slot.earlier, slot.later);
         match earlier {
             NONE => self.oldest = later,
-            earlier => self.slots[earlier as usize].later = later,
+            earlier => self.entries[earlier as usize].later = later,
         }
         match later {
             NONE => self.newest = earlier,
-            later => self.slots[later as usize].earlier = earlier,
+            later => self.entries[later as usize].earlier = earlier,
         }
         self.free.push_back(index as u16);
     }
 
     fn index_of(&self, id: u16) -> usize {
-        usize::from(id) & ((1 << self.slot_bits) - 1)
+        usize::from(id) & ((1 << self.index_bits) - 1)
     }
 
     fn generation_of(&self, id: u16) -> u16 {
-        debug_assert!(self.slot_bits < ID_BITS);
-        id >> self.slot_bits
+        debug_assert!(self.index_bits < ID_BITS);
+        id >> self.index_bits
     }
 }
 

@@ -88,6 +88,11 @@ impl Stream {
         self.phase
     }
 
+    /// What the server chose of the protocols that were offered, once it has.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.tls.as_ref()?.alpn_protocol()
+    }
+
     /// Whether something waits for room in the socket.
     pub fn wants_write(&self) -> bool {
         let tls = self.tls.as_ref();
@@ -102,12 +107,12 @@ impl Stream {
             if let Some(error) = self.socket.take_error()? {
                 return Err(error);
             }
-            match self.socket.peer_addr() {
-                Err(error) if error.kind() == io::ErrorKind::NotConnected => {
-                    return Ok(Progress::Waiting);
-                }
-                connected => connected?,
-            };
+            if let Err(error) = self.socket.peer_addr() {
+                return match error.kind() {
+                    io::ErrorKind::NotConnected => Ok(Progress::Waiting),
+                    _ => Err(error),
+                };
+            }
             self.phase = Phase::Handshaking;
         }
         if self.phase == Phase::Handshaking && self.handshake()? {
@@ -143,13 +148,11 @@ impl Stream {
 
     /// Add bytes to what is to be sent; with TLS they are a record.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match &mut self.tls {
-            Some(tls) => tls.writer().write_all(bytes),
-            None => {
-                self.outbox.extend_from_slice(bytes);
-                Ok(())
-            }
+        if let Some(tls) = &mut self.tls {
+            return tls.writer().write_all(bytes);
         }
+        self.outbox.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Send what was added, as far as there is room: one system call for all of it.
@@ -158,10 +161,10 @@ impl Stream {
             Some(tls) => flush_tls(tls, &mut self.socket),
             None => flush_plain(&mut self.outbox, &mut self.socket),
         };
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            result => result,
-        }
+        result.or_else(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => Ok(()),
+            _ => Err(error),
+        })
     }
 
     /// Read what there is and add it to `inbox`; `false` at the end of the stream. `buffer` is for

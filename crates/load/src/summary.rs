@@ -21,7 +21,6 @@ pub struct RunFacts {
 pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let asked_rate_per_s = asked_rate(plan);
     let sent_rate_per_s = sent_rate(tally);
-    let per_run_s = |count: u64| ratio(count as f64 * 1e9, facts.run_ns as f64);
     let (histogram_upper_ns, histogram_count) = histogram(&tally.response_time);
     let (coalescing_adaptive, limit) = match plan.coalescing {
         Coalescing::Adaptive => (true, COALESCING_LIMIT),
@@ -46,7 +45,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         asked_rate_per_s,
         sent_rate_per_s,
         rate_error_ratio: asked_rate_per_s.map(|asked| sent_rate_per_s / asked - 1.0),
-        completed_rate_per_s: per_run_s(tally.completed_count),
+        completed_rate_per_s: ratio(tally.completed_count as f64 * 1e9, facts.run_ns as f64),
         sent_count: tally.sent_count,
         completed_count: tally.completed_count,
         lost_count: tally.lost_count,
@@ -56,6 +55,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         rcodes: rcodes(tally),
         truncated_count: tally.truncated_count,
         late_count: tally.late_count,
+        refused_count: tally.refused_count,
         duplicate_count: tally.duplicate_count,
         alien_count: tally.alien_count,
         query_bytes: tally.query_bytes,

@@ -60,6 +60,8 @@ pub struct Tally {
     pub truncated_count: u64,
     /// Answers to queries given up before.
     pub late_count: u64,
+    /// Times a server left a query unprocessed, which was then asked again.
+    pub refused_count: u64,
     /// Second answers to a query.
     pub duplicate_count: u64,
     /// What answers no query.
@@ -116,6 +118,7 @@ impl Tally {
             rcodes: [0; 16],
             truncated_count: 0,
             late_count: 0,
+            refused_count: 0,
             duplicate_count: 0,
             alien_count: 0,
             query_bytes: 0,
@@ -214,6 +217,7 @@ impl Tally {
         self.failed_count += other.failed_count;
         self.truncated_count += other.truncated_count;
         self.late_count += other.late_count;
+        self.refused_count += other.refused_count;
         self.duplicate_count += other.duplicate_count;
         self.alien_count += other.alien_count;
         self.query_bytes += other.query_bytes;

@@ -69,6 +69,7 @@ pub struct LoadProgressRecord {
 
 /// What a load run asked for, did and found. Each query sent has come to one end:
 /// `sent_count` is the sum of completed, lost, interrupted and failed.
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own, true of a run or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// Transport used.
@@ -130,6 +131,10 @@ pub struct LoadRecord {
     pub truncated_count: u64,
     /// Answers to queries given up before; not among those completed.
     pub late_count: u64,
+    /// Times the server left a query unprocessed and said so (HTTP/2 REFUSED_STREAM and the like);
+    /// it was then asked again.
+    #[serde(default)]
+    pub refused_count: u64,
     /// Second answers to the same query.
     pub duplicate_count: u64,
     /// What came and answers no query of ours: id, question or QR bit wrong, or no DNS.

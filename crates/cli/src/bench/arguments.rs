@@ -19,6 +19,7 @@ const OUTSTANDING_PER_CONNECTION_MAX: f64 = 16_384.0;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
 /// Arguments.
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an

@@ -184,6 +184,12 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
         text,
         "  Coalescing wait:      mean {mean_us:.1} us ({wait}, limit {limit_us} us); {per_wake:.1} answers per wake"
     )?;
+    write_apart(text, record)?;
+    write_flags(text, record)
+}
+
+/// What is not among the queries' ends, and why some of those were bad.
+fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
     let (late, duplicates, aliens) = (
         record.late_count,
         record.duplicate_count,
@@ -193,6 +199,10 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
         text,
         "  Not counted above:    {late} late, {duplicates} duplicate, {aliens} alien answers"
     )?;
+    if record.refused_count > 0 {
+        let count = record.refused_count;
+        writeln!(text, "  Refused, asked again: {count}")?;
+    }
     if record.truncated_count > 0 {
         writeln!(text, "  Truncated:            {}", record.truncated_count)?;
     }
@@ -204,7 +214,7 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
             name.as_str().unwrap_or("other")
         )?;
     }
-    write_flags(text, record)
+    Ok(())
 }
 
 /// What makes a result another one than it looks.
@@ -294,6 +304,7 @@ pub(super) mod tests {
             rcodes: [("NOERROR".to_owned(), 984), ("SERVFAIL".to_owned(), 1)].into(),
             truncated_count: 0,
             late_count: 4,
+            refused_count: 0,
             duplicate_count: 0,
             alien_count: 0,
             query_bytes: 33_000,

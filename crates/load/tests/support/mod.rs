@@ -136,14 +136,14 @@ impl Server {
             ..ClientOptions::default()
         };
         let (tls, certificate_checked) = tls_of(&resolver, &options).unwrap();
-        let names: String = (0..100).map(|name| format!("n{name}.test\n")).collect();
+        let names: Vec<_> = (0..100).map(|name| format!("n{name}.test")).collect();
         LoadPlan {
             resolver,
             resolver_address: self.address,
             tls,
             certificate_checked,
             doh_method: DohMethod::Get,
-            names: Arc::new(Names::parse(&names, None, false).unwrap()),
+            names: Arc::new(Names::parse(&names.join("\n"), None, false).unwrap()),
             threads: 2,
             connections: 4,
             outstanding: 40,
@@ -160,7 +160,7 @@ impl Server {
 
 pub fn run(plan: LoadPlan) -> Result<LoadRecord, LoadError> {
     let stopped = Arc::new(AtomicBool::new(false));
-    resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ())
+    resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ())
 }
 
 /// Run, and check what must hold of every run.

@@ -1,0 +1,20 @@
+//! The path of a DoH request by GET (RFC 8484 section 4.1.1). Not for: the rest of the request.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// The resolver's path with a query in it.
+pub fn of_get(path: &str, message: &[u8]) -> String {
+    format!("{path}?dns={}", URL_SAFE_NO_PAD.encode(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_is_in_the_query_without_padding() {
+        let path = of_get("/dns-query", b"\x00\x01\xfb\xff");
+        assert_eq!(path, "/dns-query?dns=AAH7_w");
+    }
+}

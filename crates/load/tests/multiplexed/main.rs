@@ -1,0 +1,236 @@
+//! DoH, DoQ and DoH3 against servers of known behaviour: every query is accounted for.
+#![allow(clippy::unwrap_used)]
+
+mod server;
+
+use resolab_dns::DohMethod;
+use resolab_load::{Arrivals, Coalescing, Extent, LoadError, Pace};
+use resolab_record::Failure;
+use server::{Reaction, Server, run_checked};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const SCHEMES: [&str; 3] = ["https", "quic", "h3"];
+
+#[test]
+fn every_query_is_answered_once() {
+    for scheme in SCHEMES {
+        for method in [DohMethod::Get, DohMethod::Post] {
+            let server = Server::start(scheme, |position| match position % 10 {
+                0 => Reaction::AnswerSlowly,
+                _ => Reaction::Answer,
+            });
+            let mut plan = server.plan();
+            plan.doh_method = method;
+            let record = run_checked(plan);
+            assert_eq!(record.completed_count, 1000, "{scheme} {record:?}");
+            assert_eq!(server.queries(), 1000, "{scheme}");
+            assert_eq!(record.rcodes["NOERROR"], 1000);
+            assert_eq!(record.query_bytes, record.response_bytes);
+            assert_eq!((record.handshake_count, server.connections()), (4, 4));
+            assert_eq!((record.reconnect_count, record.refused_count), (0, 0));
+            assert!(record.answers_per_wake >= 1.0 && record.send_lateness.is_none());
+        }
+    }
+}
+
+#[test]
+fn answers_are_gathered_as_told() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |_| Reaction::Answer);
+        let mut plan = server.plan();
+        plan.coalescing = Coalescing::Fixed(Duration::from_millis(3));
+        let record = run_checked(plan);
+        assert_eq!(record.completed_count, 1000);
+        // 20 outstanding a thread, and the server answers faster than that.
+        assert!(record.answers_per_wake > 4.0, "{scheme} {record:?}");
+        assert!(record.coalescing_wait_mean_ns > 2e6, "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn what_a_server_drops_is_lost() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| match position % 10 {
+            3 => Reaction::Drop,
+            _ => Reaction::Answer,
+        });
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(200);
+        plan.timeout = Duration::from_millis(700);
+        let record = run_checked(plan);
+        let counts = (record.completed_count, record.lost_count);
+        assert_eq!(counts, (180, 20), "{scheme} {record:?}");
+        assert_eq!(record.reconnect_count, 0);
+    }
+}
+
+#[test]
+fn what_a_server_leaves_unprocessed_is_asked_again_and_counted_apart() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| match position % 10 {
+            3 => Reaction::Refuse,
+            _ => Reaction::Answer,
+        });
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(200);
+        let record = run_checked(plan);
+        let counts = (record.sent_count, record.completed_count);
+        assert_eq!(counts, (200, 200), "{scheme} {record:?}");
+        assert_eq!(record.refused_count, server.queries() - 200, "{scheme}");
+        assert!(record.refused_count >= 20, "{scheme} {record:?}");
+        assert!(record.failures.is_empty());
+    }
+}
+
+#[test]
+fn failures_are_told_apart() {
+    let all: fn(u64) -> Reaction = |position| match position % 5 {
+        0 => Reaction::Status(503),
+        1 => Reaction::MediaType("text/html"),
+        2 => Reaction::AnswerOther,
+        3 => Reaction::Reset,
+        _ => Reaction::Answer,
+    };
+    for (scheme, expected) in [
+        (
+            "https",
+            &[
+                (Failure::HttpStatus, 40),
+                (Failure::QueryMalformed, 80),
+                (Failure::HttpProtocol, 40),
+            ][..],
+        ),
+        (
+            "h3",
+            &[
+                (Failure::HttpStatus, 40),
+                (Failure::QueryMalformed, 80),
+                (Failure::HttpProtocol, 40),
+            ],
+        ),
+        (
+            "quic",
+            &[
+                (Failure::QueryMalformed, 40),
+                (Failure::QueryConnectionClosed, 40),
+            ],
+        ),
+    ] {
+        let server = Server::start(scheme, all);
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(200);
+        let record = run_checked(plan);
+        assert_eq!(
+            record.failures,
+            expected.iter().copied().collect(),
+            "{scheme}"
+        );
+        assert_eq!(record.reconnect_count, 0, "{scheme}");
+    }
+}
+
+#[test]
+fn a_connection_the_server_ends_is_opened_again() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| match position {
+            150 | 400 | 700 => Reaction::Close,
+            _ => Reaction::Answer,
+        });
+        let record = run_checked(server.plan());
+        assert_eq!(record.sent_count, 1000, "{scheme} {record:?}");
+        assert_eq!(record.reconnect_count, 3, "{scheme} {record:?}");
+        assert_eq!((record.handshake_count, server.connections()), (7, 7));
+        // A close cuts off what is under way; GOAWAY lets it be answered, or asked elsewhere.
+        let most_cut_off = if scheme == "quic" { 30 } else { 0 };
+        assert!(
+            record.interrupted_count <= most_cut_off,
+            "{scheme} {record:?}"
+        );
+        assert_eq!((record.lost_count, record.failed_count), (0, 0), "{scheme}");
+    }
+}
+
+#[test]
+fn the_server_s_limit_of_streams_holds() {
+    for scheme in SCHEMES {
+        let server = Server::with_streams(scheme, |_| Reaction::Answer, 3);
+        let record = run_checked(server.plan());
+        assert_eq!(record.completed_count, 1000, "{scheme} {record:?}");
+        // Until its settings have come, an HTTP/2 client cannot know.
+        assert!(record.refused_count <= 4 * 7, "{scheme} {record:?}");
+        assert_eq!(record.reconnect_count, 0);
+    }
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate_and_counts_from_the_schedule() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |_| Reaction::Answer);
+        // Of a few hundred queries a Poisson process' rate is known to some percent only.
+        for (rate_per_s, arrivals, tolerance) in [
+            (400.0, Arrivals::Constant, 0.1),
+            (500.0, Arrivals::Poisson, 0.35),
+        ] {
+            let mut plan = server.plan();
+            plan.pace = Pace::Open {
+                rate_per_s,
+                arrivals,
+            };
+            plan.outstanding = 400;
+            plan.extent = Extent::Duration(Duration::from_millis(600));
+            let record = run_checked(plan);
+            assert_eq!(record.completed_count, record.sent_count, "{record:?}");
+            let error = record.rate_error_ratio.unwrap().abs();
+            assert!(error < tolerance, "{scheme} {record:?}");
+            let (lateness, exchange) = (record.send_lateness.unwrap(), record.query_exchange);
+            assert_eq!(lateness.sample_count, record.sent_count);
+            // Rounded to tokio's milliseconds it would be above half of one.
+            assert!(lateness.min_ns < 400_000, "{scheme} {lateness:?}");
+            let least = exchange.unwrap().mean_ns + lateness.mean_ns;
+            assert!((record.query_response_time.mean_ns / least - 1.0).abs() < 0.02);
+        }
+    }
+}
+
+#[test]
+fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| match position {
+            0..50 => Reaction::Answer,
+            _ => Reaction::Drop,
+        });
+        let mut plan = server.plan();
+        plan.extent = Extent::Duration(Duration::from_secs(60));
+        plan.timeout = Duration::from_secs(60);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let stopper = Arc::clone(&stopped);
+        let sleeper = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            stopper.store(true, Ordering::Relaxed);
+        });
+        let begun = Instant::now();
+        let record = resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ());
+        let record = record.unwrap();
+        sleeper.join().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{scheme}");
+        assert!(record.stopped_early);
+        let counts = (record.completed_count, record.interrupted_count);
+        assert_eq!(counts, (50, 40), "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn without_a_server_there_is_no_load() {
+    for scheme in SCHEMES {
+        let mut server = Server::start(scheme, |_| Reaction::Answer);
+        let mut plan = server.plan();
+        plan.timeout = Duration::from_millis(300);
+        server.stop();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let result = resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ());
+        let error = result.unwrap_err();
+        assert!(matches!(error, LoadError::Connect { .. }), "{error:?}");
+    }
+}
