@@ -2,7 +2,10 @@
 //! HTTP/2.
 
 use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::h2_frames::*;
+use crate::h2_frames::{
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PUSH_PROMISE, SETTINGS,
+    WINDOW_UPDATE, body, fields, frame, go_away, good_head, head, reset, settings,
+};
 use crate::script::{SPOILT, Step, good, play};
 use crate::tls_server::TlsPeer;
 use resolab_record::Failure;
