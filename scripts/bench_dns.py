@@ -25,7 +25,7 @@ from resolab.errors import ResolabError
 from resolab.store import describe_machine
 
 PARTS = {"accuracy": accuracy, "load": load, "cold": cold}
-WIDTH = 170
+WIDTH = 190
 
 
 def main() -> int:
@@ -33,13 +33,18 @@ def main() -> int:
     options = _options()
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    facts = _facts(quick=options.quick)
+    facts = _facts(quick=options.quick) | ({"against": options.against} if options.against else {})
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
         try:
             parts = _measure(options, Path(scratch))
         except ResolabError as error:
             print(f"\nbench dns: {error}", file=sys.stderr)
             return error.exit_code
+        except subprocess.SubprocessError as error:
+            print(f"\nbench dns: {error}", file=sys.stderr)
+            return 70
+        except KeyboardInterrupt:
+            return 130
     facts["load average at the end"] = _load_average()
     _show(facts, parts)
     if options.json:
@@ -55,9 +60,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a trial of a few minutes; the figures are coarser")
     parser.add_argument("--only", action="append", choices=list(PARTS), help="this part; can be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there for machines, too")
+    parser.add_argument("--transports", nargs="+", default=cold.TRANSPORTS, choices=cold.TRANSPORTS)
     chosen = parser.add_argument_group("cold exchanges")
     chosen.add_argument("--profiles", nargs="+", default=cold.PROFILES, metavar="PROFILE")
-    chosen.add_argument("--transports", nargs="+", default=cold.TRANSPORTS, choices=cold.TRANSPORTS)
     chosen.add_argument("--exchanges", type=int, metavar="N", help="of each cell (default: 200; quick: 10)")
     chosen.add_argument("--against", metavar="BINARY", help="another resolab-core to measure in turn with this one")
     return parser.parse_args()

@@ -99,6 +99,44 @@ def test_a_warm_connection_carries_many_queries_and_names(servers, server, trans
     assert {record["failure"] for record in records} == {None}
     states = [None] * 6 if transport == "doudp" else ["cold"] + ["warm"] * 5
     assert [record["connection"] for record in records] == states
+    positions = [None] * 6 if transport == "doudp" else list(range(6))
+    assert [record["connection_query_index"] for record in records] == positions
+
+
+@each(EVERY)
+def test_pipelined_queries_get_their_own_answers(servers, server, transport):
+    # knot-resolver refuses a stream while the body of another's request is on its way, so it is asked by GET
+    method = ("--doh-method", "get") if (server, transport) == ("kresd", "doh") else ()
+    names = ("www.interop.test", "absent.interop.test")
+    options = ("--connection", "warm", "--outstanding", "8", "--count", "12", *method)
+    records = ask(servers[server], transport, *options, names=names)
+    got = {(record["qname"], record["rcode"], *record["addresses"]) for record in records}
+    assert got == {("www.interop.test.", "NOERROR", "192.0.2.80"), ("absent.interop.test.", "NXDOMAIN")}
+    assert sorted(record["sequence"] for record in records) == list(range(24))
+    if transport != "doudp":
+        assert 1 <= max(record["outstanding_count"] for record in records) <= 7
+        assert sorted(record["connection_query_index"] for record in records) == list(range(24))
+
+
+def test_a_refused_stream_is_a_failure_of_its_own(servers):
+    """What knot-resolver does with requests whose bodies come interleaved; a new connection is not needed for the others."""
+    records = ask(servers["kresd"], "doh", "--connection", "warm", "--outstanding", "8", "--count", "12")
+    failed = [record for record in records if record["failure"] is not None]
+    assert {record["failure"] for record in failed} <= {"http_protocol"}
+    assert all("refused stream" in record["failure_detail"] for record in failed)
+    assert {record["rcode"] for record in records if record["failure"] is None} == {"NOERROR"}
+
+
+@each(EVERY)
+def test_types_asked_together_as_a_browser_does(servers, server, transport):
+    types = ("--type", "A", "--type", "AAAA", "--type", "HTTPS", "--together")
+    method = ("--doh-method", "get") if (server, transport) == ("kresd", "doh") else ()
+    records = ask(servers[server], transport, *types, *method)
+    got = {record["qtype"]: (record["rcode"], record["answer_count"], record["addresses"]) for record in records}
+    assert got == {
+        "A": ("NOERROR", 1, ["192.0.2.80"]), "AAAA": ("NOERROR", 1, ["2001:db8::80"]), "HTTPS": ("NOERROR", 1, []),
+    }  # fmt: skip
+    assert {record["group_sequence"] for record in records} == {0}
 
 
 @pytest.mark.parametrize(("qtype", "addresses"), [("AAAA", ["2001:db8::80"]), ("HTTPS", []), ("TYPE65", [])])
@@ -213,6 +251,7 @@ def test_an_idle_connection_the_server_closes_is_opened_again(after_a_pause, ser
     records = after_a_pause[server, transport]
     assert [(record["rcode"], record["failure"]) for record in records] == [("NOERROR", None)] * 2
     assert [record["connection"] for record in records] == ["cold", "cold"]
+    assert [record["previous_connection_end"] for record in records] == [None, "peer_closed"]
 
 
 def test_a_server_that_is_not_there_is_one_loud_line(tmp_path):

@@ -6,6 +6,7 @@ the programs (`testbed`), the critical path (`flights`).
 
 import asyncio
 import collections
+import contextlib
 import math
 import statistics
 import tempfile
@@ -27,6 +28,8 @@ PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 TRANSPORTS = ["doudp", "dotcp", "dot", "doh", "doq", "doh3"]
 WITHOUT_HANDSHAKE = ("doudp", "dotcp")
 LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
+THIS = "this"
+"""The build that is judged."""
 PER_ROUND_COUNT = 20
 CAPTURED_COUNT = 5
 """Exchanges under a capture, for the flights; none of them counts as measured."""
@@ -114,7 +117,7 @@ def measure(bench: Bench) -> list[Part]:
 
 
 async def _measure(bench: Bench) -> Part:
-    cores = {"this": str(engine.find_core())} | ({"against": bench.against} if bench.against else {})
+    cores = {THIS: str(engine.find_core())} | ({"against": bench.against} if bench.against else {})
     part = _part(bench)
     for profile in bench.profiles:
         measured = {label: Measured(profile, label) for label in cores}
@@ -166,8 +169,10 @@ async def _capture(bench: Bench, measured: Measured, core: str) -> None:
     paths: dict[Cell, list[list[flights.Flight]]] = collections.defaultdict(list)
     for handshake, records in asked.items():
         for record in records:
-            if _as_asked(record, handshake):
-                paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record))
+            # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
+            with contextlib.suppress(flights.UnclearError):
+                if _as_asked(record, handshake):
+                    paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record))
     measured.tables.update({cell: table(found) for cell, found in paths.items()})
 
 
@@ -194,13 +199,13 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
 def _part(bench: Bench) -> Part:
     title = f"Cold exchanges through the emulated path, ms; {bench.exchanges_count} of each cell, one at a time"
     columns = ["profile", "transport", "handshake", "k (seen)", "bytes up/down", "closed form", "n", "T p50"]
-    columns += ["c p50 [rounds]", "c p90", "not kept awake: c p50", "c p90", "must", "verdict"]
+    columns += ["c p50 [rounds]", "c p90", "idle: c p50 [rounds]", "c p90", "must", "verdict"]
     part = Part("cold", title, (["build"] if bench.against else []) + columns)
     part.remarks = [
         "c = T - k x RTT - bytes x 8 / rate; T from wanting the answer, before any socket exists, to the response",
         "k: round trips by the protocols; seen: flights of captured exchanges, halved",
         "bytes: IP bytes on the critical path, medians of captured exchanges; the flights themselves are in the JSON",
-        "must: of c p50, kept awake",
+        "idle: processors not kept awake, rounds in turn with those that were; must: of c p50, kept awake",
     ]
     return part
 
@@ -211,7 +216,9 @@ def _add(part: Part, measured: Measured, bench: Bench) -> None:
         for transport in transports:
             cell = (transport, handshake)
             if cell not in measured.tables or not measured.times_ms[cell, True]:
-                part.remarks.append(f"{measured.profile} {transport}: no exchange was {handshake}")
+                part.remarks.append(
+                    f"{measured.profile} {transport}: no exchange was {handshake}, or none could be told apart"
+                )
                 part.missed_count += 1
                 continue
             _add_row(part, measured, cell, link, named=bench.against is not None)
@@ -228,6 +235,8 @@ def _add_row(part: Part, measured: Measured, cell: Cell, link: flights.Rates, *,
     }
     awake, idle, must = beyond[True], beyond[False], LIMITS_MS[cell[0]]
     judged = verdict(awake.median, must) if seen.round_trips == trips else "MISSED"
+    if measured.label != THIS:
+        judged = ""
     part.add(
         [
             *([measured.label] if named else []),

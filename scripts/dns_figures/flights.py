@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from dns_figures.path_capture import Crossing
 
 
+class UnclearError(ValueError):
+    """The packets of an exchange cannot be told apart."""
+
+
 @dataclass(frozen=True)
 class Flight:
     """Packets one side sent in a row, as far as they count."""
@@ -64,7 +68,7 @@ def flow_of(crossings: Sequence[Crossing], wanted_ns: int, answered_ns: int) -> 
         first.setdefault((crossing.protocol, crossing.client_port), crossing.entered_ns)
     began = [flow for flow, entered_ns in first.items() if wanted_ns <= entered_ns < answered_ns]
     if len(began) != 1:
-        raise ValueError(f"{len(began)} flows began during an exchange")
+        raise UnclearError(f"{len(began)} flows began during an exchange")
     return [one for one in crossings if (one.protocol, one.client_port) == began[0]]
 
 
@@ -89,7 +93,7 @@ def critical_path(
         flights.insert(0, Flight(up, tuple(packets), decisive.entered_ns, decisive.delivered_ns, waited_ns))
         before_ns, up = decisive.entered_ns, not up
     if not flights or not flights[0].up:
-        raise ValueError(f"an exchange whose {len(flights)} flights do not begin with the client's")
+        raise UnclearError(f"an exchange whose {len(flights)} flights do not begin with the client's")
     return flights
 
 

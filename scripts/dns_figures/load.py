@@ -62,7 +62,7 @@ CASES = (
 
 def estimate_s(bench: Bench) -> float:
     """About how long the part takes."""
-    runs = sum(2 if case.must_ratio else 1 for case in CASES) + 1
+    runs = sum(2 if case.must_ratio else 1 for case in _cases(bench)) + ("doudp" in bench.transports)
     return _rounds(bench) * runs * (RUN_S + OVERHEAD_S) + 5
 
 
@@ -79,14 +79,20 @@ def measure(bench: Bench) -> list[Part]:
     part, schedule = _closed_part(_rounds(bench)), _open_part(_rounds(bench))
     with running("dnsdist") as dnsdist, running("unbound") as unbound, running_edge(asked) as edge:
         servers = {"dnsdist": dnsdist, "unbound": unbound, "edge": edge}
-        for case in CASES:
+        for case in _cases(bench):
             _add(part, case, _in_turn(bench, case, servers[case.server], file))
+        if "doudp" not in bench.transports:
+            return [part]
         runs = []
         for _ in range(_rounds(bench)):
             bench.progress.step("load, doudp by schedule", RUN_S + OVERHEAD_S)
             runs.append(ours("doudp", dnsdist, file, bench.scratch, rate_per_s=OPEN_RATE_PER_S))
-        _add_open(schedule, runs)
+    _add_open(schedule, runs)
     return [part, schedule]
+
+
+def _cases(bench: Bench) -> list[Case]:
+    return [case for case in CASES if case.transport in bench.transports]
 
 
 def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, list[Run]]:

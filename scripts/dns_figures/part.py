@@ -77,7 +77,9 @@ class Spread:
         return cls(len(everything), quantiles[0], min(medians), max(medians), *quantiles[1:])
 
     def text(self, digits: int) -> str:
-        """Write it as `median [lowest-highest]`."""
+        """Write it as `median [lowest..highest]`, without these when they are one."""
+        if self.lowest == self.highest:
+            return f"{self.median:.{digits}f}"
         return f"{self.median:.{digits}f} [{self.lowest:.{digits}f}..{self.highest:.{digits}f}]"
 
 

@@ -6,13 +6,25 @@ use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
     ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
 };
-use resolab_record::HandshakeMode;
+use resolab_record::{DnsTransport, HandshakeMode};
 use resolab_transport::client::Sha256;
 use std::fmt::Display;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Once;
 use std::time::Duration;
+
+/// What every client of a resolver takes from its environment.
+pub const ENVIRONMENT_HELP: &str = "\
+Environment:
+  SSLKEYLOGFILE  file the TLS secrets of all connections are appended to
+  QLOGDIR        folder for a qlog of each QUIC connection (JSON-SEQ); opening one takes its time";
+
+/// The same, of a client that logs no QUIC.
+pub const KEY_LOG_HELP: &str = "\
+Environment:
+  SSLKEYLOGFILE  file the TLS secrets of all connections are appended to";
 
 /// A handshake as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -33,6 +45,26 @@ pub enum DohMethodArgument {
     Post,
     /// The query in the URL.
     Get,
+}
+
+/// A retry policy as typed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum RetryArgument {
+    /// As the C library: 5 s a try, two tries.
+    System,
+    /// By the round trip times met (RFC 6298), from 1 s, doubling, three tries.
+    Modern,
+    /// One try, until the deadline.
+    None,
+}
+
+/// When a host name is looked up, as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BootstrapArgument {
+    /// Before any clock starts.
+    Before,
+    /// Inside the clock.
+    Inside,
 }
 
 /// How to ask a resolver.
@@ -57,15 +89,31 @@ pub struct ClientArguments {
     /// How DoH queries travel.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
+    /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.
+    #[arg(long)]
+    tcp_fast_open: bool,
     /// Do not pad queries on encrypted transports.
     #[arg(long)]
     no_padding: bool,
-    /// How long DoUDP waits before it asks again.
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000)]
-    udp_timeout_ms: u64,
-    /// Times DoUDP sends a query at most.
-    #[arg(long, value_name = "COUNT", default_value_t = 2)]
-    udp_try_count: u32,
+    /// When DoUDP asks again; TCP and QUIC do that by themselves, as the kernel's and RFC 9002 say.
+    #[arg(long, value_enum, default_value = "system", conflicts_with_all = ["udp_timeout_ms", "udp_try_count"])]
+    retry: RetryArgument,
+    /// How long DoUDP waits before it asks again, instead of a policy of --retry (5000 if only
+    /// --udp-try-count is given).
+    #[arg(long, value_name = "MILLISECONDS")]
+    udp_timeout_ms: Option<u64>,
+    /// Times DoUDP sends a query at most, instead of a policy of --retry (2 if only
+    /// --udp-timeout-ms is given).
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    udp_try_count: Option<u32>,
+    /// When the resolver's host name is looked up. Inside the clock, its address is asked for
+    /// whenever something is opened, and a look-up that fails is a failed query.
+    #[arg(long, value_enum, default_value = "before")]
+    bootstrap: BootstrapArgument,
+    /// Resolver to look the host name up with, over DoUDP: udp:// and an address. The system's
+    /// without it.
+    #[arg(long, value_name = "URL")]
+    bootstrap_resolver: Option<ResolverAddress>,
 }
 
 /// Why there is no client: an exit code and a line.
@@ -128,12 +176,50 @@ impl ClientArguments {
         let resolver: ResolverAddress = url.parse().map_err(Refusal::usage)?;
         let options = self.options(edns)?;
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
-        let located = given.locate(&resolver).map_err(Refusal::configuration)?;
-        let client = DnsClient::new(resolver, located, &options).map_err(Refusal::configuration)?;
+        let location = match (self.bootstrap, self.bootstrap_address()?) {
+            (BootstrapArgument::Inside, by) => given.locate_inside(&resolver, by),
+            (BootstrapArgument::Before, None) => {
+                let located = given.locate(&resolver);
+                located.map_err(Refusal::configuration)?.into()
+            }
+            (BootstrapArgument::Before, Some(_)) => {
+                let what = "use --bootstrap-resolver: it needs --bootstrap inside";
+                return Err(Refusal::usage(what));
+            }
+        };
+        let client =
+            DnsClient::new(resolver, location, &options).map_err(Refusal::configuration)?;
         if !client.certificate_checked {
             warn_once();
         }
         Ok(client)
+    }
+
+    fn bootstrap_address(&self) -> Result<Option<SocketAddr>, Refusal> {
+        let Some(resolver) = &self.bootstrap_resolver else {
+            return Ok(None);
+        };
+        match (resolver.transport, resolver.ip()) {
+            (DnsTransport::Doudp, Some(ip)) => Ok(Some(SocketAddr::new(ip, resolver.port))),
+            _ => Err(Refusal::usage(format_args!(
+                "use {} as --bootstrap-resolver: give udp:// and an address",
+                resolver.url
+            ))),
+        }
+    }
+
+    fn udp_retry_policy(&self) -> UdpRetryPolicy {
+        if (self.udp_timeout_ms, self.udp_try_count) != (None, None) {
+            return UdpRetryPolicy::Custom {
+                timeout: Duration::from_millis(self.udp_timeout_ms.unwrap_or(5000)),
+                try_count: self.udp_try_count.unwrap_or(2),
+            };
+        }
+        match self.retry {
+            RetryArgument::System => UdpRetryPolicy::System,
+            RetryArgument::Modern => UdpRetryPolicy::Modern,
+            RetryArgument::None => UdpRetryPolicy::None,
+        }
     }
 
     fn options(&self, edns: EdnsOptions) -> Result<ClientOptions, Refusal> {
@@ -154,10 +240,8 @@ impl ClientArguments {
                 DohMethodArgument::Post => DohMethod::Post,
                 DohMethodArgument::Get => DohMethod::Get,
             },
-            udp_retry_policy: UdpRetryPolicy {
-                timeout: Duration::from_millis(self.udp_timeout_ms),
-                try_count: self.udp_try_count,
-            },
+            udp_retry_policy: self.udp_retry_policy(),
+            tcp_fast_open: self.tcp_fast_open,
             edns: EdnsOptions { padding, ..edns },
             ca_file: self.ca.clone(),
             pins: pins.map_err(Refusal::usage)?,
@@ -174,4 +258,73 @@ pub fn warn_once() {
             "warning: --insecure: certificates are not checked, anybody may be answering;              records say so in certificate_checked",
         );
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use resolab_dns::Location;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        client: ClientArguments,
+    }
+
+    fn read(typed: &str) -> Result<ClientArguments, clap::Error> {
+        let typed = ["query"].into_iter().chain(typed.split_whitespace());
+        Only::try_parse_from(typed).map(|only| only.client)
+    }
+
+    #[test]
+    fn a_policy_has_a_name_and_numbers_make_one_of_their_own() {
+        let custom = |timeout_ms, try_count| UdpRetryPolicy::Custom {
+            timeout: Duration::from_millis(timeout_ms),
+            try_count,
+        };
+        for (typed, expected) in [
+            ("", UdpRetryPolicy::System),
+            ("--retry modern", UdpRetryPolicy::Modern),
+            ("--retry none", UdpRetryPolicy::None),
+            ("--udp-timeout-ms 300", custom(300, 2)),
+            ("--udp-try-count 3", custom(5000, 3)),
+        ] {
+            assert_eq!(read(typed).unwrap().udp_retry_policy(), expected, "{typed}");
+        }
+        for typed in [
+            "--retry system --udp-try-count 3",
+            "--udp-try-count 0",
+            "--retry often",
+        ] {
+            assert!(read(typed).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_host_name_is_looked_up_when_asked_to_and_with_whom() {
+        let locate = |typed: &str| {
+            let arguments = read(typed).unwrap();
+            let client = arguments.client("udp://dns.invalid:5300", EdnsOptions::default());
+            client
+                .map(|client| client.location)
+                .map_err(|refusal| refusal.code)
+        };
+        let by = |typed| match locate(typed) {
+            Ok(Location::Unknown(look_up)) => look_up.by,
+            other => panic!("{typed}: {other:?}"),
+        };
+        assert_eq!(by("--bootstrap inside"), None);
+        let resolver = "--bootstrap inside --bootstrap-resolver udp://127.0.0.1:5301";
+        assert_eq!(by(resolver), Some("127.0.0.1:5301".parse().unwrap()));
+        let given = locate("--bootstrap inside --resolve dns.invalid=192.0.2.1").unwrap();
+        assert_eq!(given.known(), Some("192.0.2.1:5300".parse().unwrap()));
+        for typed in [
+            "--bootstrap-resolver udp://127.0.0.1",
+            "--bootstrap inside --bootstrap-resolver tcp://127.0.0.1",
+            "--bootstrap inside --bootstrap-resolver udp://dns.example",
+        ] {
+            assert_eq!(locate(typed).unwrap_err(), output::EXIT_USAGE, "{typed}");
+        }
+    }
 }

@@ -46,10 +46,13 @@ enum Command {
     /// DNS and web server of the lab, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Stub(stub::Arguments),
     /// Ask a resolver and write one record per query.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Query(query::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
+    #[command(after_help = client_arguments::KEY_LOG_HELP)]
     Bench(bench::Arguments),
     /// Print the JSON Schema of all records and commands.
     Schema,

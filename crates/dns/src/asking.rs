@@ -2,7 +2,6 @@
 //! keeps the deadline. Not for: writing down what happened; that is `recording`.
 
 use crate::client::DnsClient;
-use crate::cookie::cookie_of;
 use crate::exchange::ExchangeLog;
 use crate::message::{Response, check_echo, read_response};
 use crate::question::Question;
@@ -97,36 +96,22 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Ask on an open connection.
-    pub async fn answer(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+    /// Ask once on an open connection.
+    pub(crate) async fn answer_once(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
         let (query, message) = session.exchange(self.question, &self.exchange).await?;
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
         check_echo(&query, &message).map_err(malformed)?;
         let response = read_response(&message).map_err(malformed)?;
-        self.take_cookie(&response)?;
         let response_bytes = message.len() as u32;
         // Reading it is our work and no part of its way here.
         let complete_ns = self.exchange.query_exchange.end_ns();
-        Ok(Answer {
+        let answer = Answer {
             response,
             response_bytes,
             complete_ns: complete_ns.unwrap_or_else(monotonic_ns),
-        })
-    }
-
-    /// Keep the server's cookie for the next query; one that is not for us spoils the response.
-    fn take_cookie(&self, response: &Response) -> Result<(), MeasuredFailure> {
-        let (Some(sent), Some(received)) =
-            (self.exchange.sent_cookie(), cookie_of(&response.message))
-        else {
-            return Ok(());
         };
-        sent.check(received)
-            .map_err(|error| MeasuredFailure::new(Failure::QueryMalformed, error))?;
-        if let Some(jar) = &self.client.edns.cookies {
-            jar.keep(received);
-        }
-        Ok(())
+        self.take_edns(&answer)?;
+        Ok(answer)
     }
 }
 

@@ -1,5 +1,7 @@
-//! Turns the resolver's host name into an address, always before any clock starts.
+//! Turns the resolver's host name into an address before any clock starts, or says how that is to be
+//! done inside it. Not for: look-ups inside a clock; those are `look_up`'s.
 
+use crate::look_up::{Location, LookUp};
 use crate::resolver_address::ResolverAddress;
 use resolab_record::Bootstrap;
 use std::collections::HashMap;
@@ -45,9 +47,8 @@ impl GivenAddresses {
         &self,
         resolver: &ResolverAddress,
     ) -> Result<(SocketAddr, Bootstrap), BootstrapError> {
-        let given = self.0.get(&resolver.host.to_ascii_lowercase()).copied();
-        if let Some(ip) = given.or(resolver.stamped_ip).or(resolver.ip()) {
-            return Ok((SocketAddr::new(ip, resolver.port), Bootstrap::Given));
+        if let Some(address) = self.given(resolver) {
+            return Ok((address, Bootstrap::Given));
         }
         let not_found = |reason: String| BootstrapError::NotFound {
             host: resolver.host.clone(),
@@ -59,6 +60,25 @@ impl GivenAddresses {
             .next()
             .map(|address| (address, Bootstrap::System))
             .ok_or_else(|| not_found("it has none".to_owned()))
+    }
+
+    /// The same for a client that looks it up inside the clock, asking a resolver over DoUDP or, if
+    /// none is given, the system. What is given needs no look-up.
+    pub fn locate_inside(&self, resolver: &ResolverAddress, by: Option<SocketAddr>) -> Location {
+        match self.given(resolver) {
+            Some(address) => Location::Known(address, Bootstrap::Given),
+            None => Location::Unknown(LookUp {
+                host: resolver.host.clone(),
+                port: resolver.port,
+                by,
+            }),
+        }
+    }
+
+    fn given(&self, resolver: &ResolverAddress) -> Option<SocketAddr> {
+        let given = self.0.get(&resolver.host.to_ascii_lowercase()).copied();
+        let ip = given.or(resolver.stamped_ip).or(resolver.ip())?;
+        Some(SocketAddr::new(ip, resolver.port))
     }
 }
 

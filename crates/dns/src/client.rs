@@ -4,17 +4,22 @@
 use crate::doh::{self, DohSession};
 use crate::edns::{ClientEdns, EdnsOptions};
 use crate::http_message::RequestTemplate;
+use crate::look_up::Location;
 use crate::resolver_address::ResolverAddress;
+use crate::retry::{Retries, UdpRetryPolicy};
 use crate::session::Session;
-use crate::{doh3, doq, dot, dotcp, doudp::UdpRetryPolicy};
-use resolab_record::{Bootstrap, DnsTransport, HandshakeMode};
+use crate::{doh3, doq, dot, dotcp};
+use resolab_record::{DnsTransport, HandshakeMode};
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, Sha256, TicketStore, TlsClient, TlsConfigError, Trust,
-    TrustError,
+    MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,
+    TlsConfigError, Trust, TrustError,
 };
-use std::net::SocketAddr;
+use resolab_transport::stamped_udp::keep_stamping;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// How a DoH query travels (RFC 8484 section 4.1).
@@ -34,8 +39,10 @@ pub struct ClientOptions {
     pub handshake_mode: HandshakeMode,
     /// DoH by POST or GET.
     pub doh_method: DohMethod,
-    /// What DoUDP does when no response comes.
+    /// What DoUDP does when no response comes. Round trips are learnt by client.
     pub udp_retry_policy: UdpRetryPolicy,
+    /// TCP Fast Open; means nothing to DoUDP and QUIC.
+    pub tcp_fast_open: bool,
     /// EDNS(0) of the queries.
     pub edns: EdnsOptions,
     /// PEM file of the authorities to trust; the system's without one.
@@ -53,6 +60,7 @@ impl Default for ClientOptions {
             handshake_mode: HandshakeMode::Full,
             doh_method: DohMethod::Post,
             udp_retry_policy: UdpRetryPolicy::default(),
+            tcp_fast_open: false,
             edns: EdnsOptions::default(),
             ca_file: None,
             pins: Vec::new(),
@@ -73,7 +81,7 @@ pub enum ClientError {
 }
 
 enum Transport {
-    Udp(UdpRetryPolicy),
+    Udp(Arc<Retries>),
     Tcp,
     Tls(TlsClient),
     H2(TlsClient, RequestTemplate),
@@ -85,27 +93,31 @@ enum Transport {
 pub struct DnsClient {
     /// The resolver as given.
     pub resolver: ResolverAddress,
-    /// Address and port asked.
-    pub resolver_address: SocketAddr,
-    /// How the address was found.
-    pub bootstrap: Bootstrap,
+    /// Where it is.
+    pub location: Location,
     /// `None` for transports without a handshake.
     pub requested_handshake_mode: Option<HandshakeMode>,
     /// `None` where no tickets are kept.
     pub tickets: Option<Arc<TicketStore>>,
     pub(crate) edns: Arc<ClientEdns>,
+    /// Of addresses that were looked up: each has cookies of its own.
+    edns_of_found: Mutex<HashMap<IpAddr, Arc<ClientEdns>>>,
     /// `false` when a server could be anybody; without TLS there is nothing to check.
     pub certificate_checked: bool,
     transport: Transport,
+    pub(crate) tcp: TcpOptions,
+    /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
+    pub(crate) fast_open_is_primed: AtomicBool,
 }
 
 impl DnsClient {
     /// Prepare a client.
     pub fn new(
         resolver: ResolverAddress,
-        (resolver_address, bootstrap): (SocketAddr, Bootstrap),
+        location: impl Into<Location>,
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
+        let location = location.into();
         let (tls, certificate_checked) = tls_of(&resolver, options)?;
         Ok(Self {
             certificate_checked,
@@ -113,13 +125,19 @@ impl DnsClient {
             requested_handshake_mode: tls.as_ref().map(|tls| tls.handshake_mode),
             edns: Arc::new(ClientEdns::new(
                 options.edns,
-                resolver_address.ip(),
+                location
+                    .known()
+                    .map_or(Ipv4Addr::UNSPECIFIED.into(), |known| known.ip()),
                 tls.is_some(),
             )),
+            tcp: TcpOptions {
+                fast_open: options.tcp_fast_open && is_over_tcp(resolver.transport),
+            },
+            fast_open_is_primed: AtomicBool::new(false),
+            edns_of_found: Mutex::default(),
             transport: transport_of(&resolver, tls, options)?,
             resolver,
-            resolver_address,
-            bootstrap,
+            location,
         })
     }
 
@@ -130,14 +148,21 @@ impl DnsClient {
 
     /// Open what a first query needs. In 0-RTT the connection is handed out before its handshake.
     pub async fn open(&self, log: &Arc<SetupLog>) -> Result<Session, MeasuredFailure> {
-        let address = self.resolver_address;
-        let edns = Arc::clone(&self.edns);
+        let address = self.location.find(log).await?;
+        let edns = self.edns_at(address.ip());
         Ok(match &self.transport {
-            Transport::Udp(policy) => Session::udp(address, *policy, Arc::clone(log), edns),
-            Transport::Tcp => Session::framed(dotcp::open(address, log).await?, edns),
-            Transport::Tls(tls) => Session::framed(dot::open(address, tls, log).await?, edns),
+            Transport::Udp(retries) => {
+                Session::udp(address, Arc::clone(retries), Arc::clone(log), edns)
+            }
+            Transport::Tcp => {
+                Session::framed(dotcp::open_with(address, self.tcp, log).await?, edns)
+            }
+            Transport::Tls(tls) => {
+                Session::framed(dot::open(address, self.tcp, tls, log).await?, edns)
+            }
             Transport::H2(tls, template) => {
-                let session: DohSession = doh::open(address, tls, template.clone(), log).await?;
+                let session: DohSession =
+                    doh::open(address, self.tcp, tls, template.clone(), log).await?;
                 Session::doh(session, edns)
             }
             Transport::H3(quic, template) => Session::doh3(
@@ -146,6 +171,28 @@ impl DnsClient {
             ),
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
+    }
+
+    fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
+        if self.location.known().is_some() {
+            return Arc::clone(&self.edns);
+        }
+        let mut found = self
+            .edns_of_found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let edns = found
+            .entry(resolver)
+            .or_insert_with(|| Arc::new(self.edns.at(resolver)));
+        Arc::clone(edns)
+    }
+
+    /// `None` but for DoUDP.
+    pub(crate) fn udp_retry_policy(&self) -> Option<UdpRetryPolicy> {
+        match &self.transport {
+            Transport::Udp(retries) => Some(retries.policy),
+            _ => None,
+        }
     }
 }
 
@@ -172,6 +219,13 @@ fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust
     Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
 }
 
+fn is_over_tcp(transport: DnsTransport) -> bool {
+    matches!(
+        transport,
+        DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh
+    )
+}
+
 fn alpn_of(transport: DnsTransport) -> Option<&'static str> {
     match transport {
         DnsTransport::Doudp | DnsTransport::Dotcp => None,
@@ -193,7 +247,10 @@ fn transport_of(
         (DnsTransport::Doh, Some(tls)) => Transport::H2(tls, template()),
         (DnsTransport::Doh3, Some(tls)) => Transport::H3(QuicClient::new(&tls)?, template()),
         (DnsTransport::Doq, Some(tls)) => Transport::Quic(QuicClient::new(&tls)?),
-        (DnsTransport::Doudp, _) => Transport::Udp(options.udp_retry_policy),
+        (DnsTransport::Doudp, _) => {
+            keep_stamping();
+            Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
+        }
         (_, _) => Transport::Tcp,
     })
 }

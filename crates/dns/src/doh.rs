@@ -3,7 +3,9 @@
 use crate::exchange::ExchangeLog;
 use crate::http_message::{BODY_MAX_BYTES, RequestTemplate, body_of};
 use resolab_http::H2Client;
-use resolab_transport::client::{MeasuredFailure, SetupLog, TlsClient, connect_tcp, connect_tls};
+use resolab_transport::client::{
+    MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
+};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -20,11 +22,12 @@ pub struct DohSession {
 /// Open a connection.
 pub async fn open(
     resolver: SocketAddr,
+    options: TcpOptions,
     tls: &TlsClient,
     template: RequestTemplate,
     log: &Arc<SetupLog>,
 ) -> Result<DohSession, MeasuredFailure> {
-    let tcp = connect_tcp(resolver, log).await?;
+    let tcp = connect_tcp(resolver, options, log).await?;
     let stream = connect_tls(tcp, tls, Arc::clone(log)).await?;
     Ok(DohSession {
         client: H2Client::open(stream, Arc::clone(log)).await?,

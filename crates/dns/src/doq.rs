@@ -74,6 +74,9 @@ impl DoqSession {
             };
             buffer.extend_from_slice(&chunk.bytes);
             if let Some(message) = take_message(&mut buffer) {
+                if !buffer.is_empty() {
+                    return Err(StreamError::MoreThanOne);
+                }
                 stream.is_done = true;
                 return Ok(message);
             }
@@ -86,6 +89,10 @@ impl DoqSession {
             StreamError::EarlyDataRejected => "early data was rejected twice".to_owned(),
             StreamError::Refused(code) => format!("the resolver ended the stream with code {code}"),
             StreamError::Incomplete => "the stream ended before the response".to_owned(),
+            StreamError::MoreThanOne => {
+                let detail = "the stream has more than one response";
+                return MeasuredFailure::new(Failure::QueryMalformed, detail);
+            }
         };
         MeasuredFailure::new(Failure::QueryConnectionClosed, detail)
     }
@@ -112,6 +119,9 @@ enum StreamError {
     EarlyDataRejected,
     Refused(VarInt),
     Incomplete,
+    /// Against RFC 9250 section 4.2. Only what came with the response is seen: waiting for the end
+    /// of the stream would be no part of the exchange.
+    MoreThanOne,
 }
 
 impl From<ConnectionError> for StreamError {

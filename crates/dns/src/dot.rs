@@ -1,7 +1,9 @@
 //! DNS over TLS (RFC 7858), the resolver authenticated by its name (RFC 8310 section 5, strict).
 
 use crate::framed::FramedConnection;
-use resolab_transport::client::{MeasuredFailure, SetupLog, TlsClient, connect_tcp, connect_tls};
+use resolab_transport::client::{
+    MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
+};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -11,10 +13,11 @@ pub const ALPN: &str = "dot";
 /// Open a connection.
 pub async fn open(
     resolver: SocketAddr,
+    options: TcpOptions,
     tls: &TlsClient,
     log: &Arc<SetupLog>,
 ) -> Result<FramedConnection, MeasuredFailure> {
-    let tcp = connect_tcp(resolver, log).await?;
+    let tcp = connect_tcp(resolver, options, log).await?;
     let stream = connect_tls(tcp, tls, Arc::clone(log)).await?;
     Ok(FramedConnection::new(stream, Arc::clone(log)))
 }

@@ -1,52 +1,39 @@
-//! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, an explicit retry
-//! policy, and TCP when the response is truncated (RFC 7766 section 5).
+//! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, sent again by a policy,
+//! and TCP when the response is truncated (RFC 7766 section 5).
 
-use crate::cookie::{SentCookie, cookie_of};
+mod kernel_stamps;
+mod receiver;
+mod recording;
+
 use crate::dotcp;
-use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
 use crate::exchange::ExchangeLog;
-use crate::message::check_echo;
-use hickory_proto::op::Message;
+use crate::retry::{Retries, Wait};
+use receiver::Receiver;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::stamped_udp::StampedUdpSocket;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::UdpSocket;
+
+pub(crate) use kernel_stamps::KernelStamps;
 
 /// TC in the third byte of a message.
 const TRUNCATION_BIT: u8 = 0x02;
-/// The largest payload size our queries may announce.
-const DATAGRAM_MAX_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize;
-
-/// What is done when no response comes. The default is that of a system resolver: 5 s, two tries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UdpRetryPolicy {
-    /// How long each try waits.
-    pub timeout: Duration,
-    /// Times the query is sent at most.
-    pub try_count: u32,
-}
-
-impl Default for UdpRetryPolicy {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(5),
-            try_count: 2,
-        }
-    }
-}
-
 /// Ask by UDP, and by TCP if the answer does not fit; the set-up log then has a TCP connect.
-pub async fn exchange(
+pub(crate) async fn exchange(
     resolver: SocketAddr,
-    policy: UdpRetryPolicy,
+    retries: &Retries,
     query: &[u8],
     setup: &Arc<SetupLog>,
     log: &ExchangeLog,
 ) -> Result<Vec<u8>, MeasuredFailure> {
-    let answer = ask(resolver, policy, query, log).await?;
+    if log.goes_on_by_tcp() {
+        return ask_by_tcp(resolver, query, setup, log).await;
+    }
+    let answer = ask(resolver, retries, query, log).await?;
     let is_truncated = answer
         .get(2)
         .is_some_and(|flags| flags & TRUNCATION_BIT != 0);
@@ -76,63 +63,44 @@ async fn ask_by_tcp(
 
 async fn ask(
     resolver: SocketAddr,
-    policy: UdpRetryPolicy,
+    retries: &Retries,
     query: &[u8],
     log: &ExchangeLog,
 ) -> Result<Vec<u8>, MeasuredFailure> {
-    let socket = connected_socket(resolver)
-        .await
-        .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
-    for _ in 0..policy.try_count {
+    let mut tries = retries.begin();
+    let mut receiver = None;
+    let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
+    let socket = Arc::new(socket);
+    while let Some(wait) = retries.next(&mut tries) {
         log.attempt(query);
-        let answer = async {
-            socket.send(query).await?;
-            receive_answer(&socket, query, log.sent_cookie()).await
-        };
+        let sent_ns = monotonic_ns();
         // The same socket and id for every try: a late answer to the first one counts.
-        if let Ok(answer) = tokio::time::timeout(policy.timeout, answer).await {
+        socket.send(query).map_err(|error| failure_of(&error))?;
+        let receiver = match &receiver {
+            Some(receiver) => receiver,
+            // Only now, so that the query need not wait for it.
+            None => receiver.insert(prepare(&socket, log).map_err(|error| failure_of(&error))?),
+        };
+        if let Some(answer) = within(wait, receiver.receive_answer(query, log)).await {
+            let round_trip = Duration::from_nanos(monotonic_ns() - sent_ns);
+            retries.answered(&tries, round_trip);
             return answer.map_err(|error| failure_of(&error));
         }
     }
-    let (tries, timeout) = (policy.try_count, policy.timeout);
-    let detail = format!("no response to {tries} queries in {timeout:?} each");
+    let detail = format!("no response to {} queries", log.attempt_count());
     Err(MeasuredFailure::new(Failure::QueryTimeout, detail))
 }
 
-/// Connected, so that the kernel drops datagrams from elsewhere and reports a closed port.
-async fn connected_socket(resolver: SocketAddr) -> io::Result<UdpSocket> {
-    let local = match resolver {
-        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
-    };
-    let socket = UdpSocket::bind(local).await?;
-    socket.connect(resolver).await?;
-    Ok(socket)
+fn prepare(socket: &Arc<StampedUdpSocket>, log: &ExchangeLog) -> io::Result<Receiver> {
+    log.kernel_stamps.begin(Arc::clone(socket));
+    Receiver::new(Arc::clone(socket))
 }
 
-/// Wait for the answer; what does not answer the query is passed over (RFC 5452 section 9.1), and
-/// so is what has not its cookie (RFC 7873 section 5.3).
-async fn receive_answer(
-    socket: &UdpSocket,
-    query: &[u8],
-    cookie: Option<&SentCookie>,
-) -> io::Result<Vec<u8>> {
-    let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
-    loop {
-        let length = socket.recv(&mut datagram).await?;
-        let response = &datagram[..length];
-        let has_cookie = || cookie.is_none_or(|cookie| is_for(cookie, response));
-        if check_echo(query, response).is_ok() && has_cookie() {
-            datagram.truncate(length);
-            return Ok(datagram);
-        }
+async fn within<T>(wait: Wait, answer: impl Future<Output = T>) -> Option<T> {
+    match wait {
+        Wait::For(time) => tokio::time::timeout(time, answer).await.ok(),
+        Wait::UntilDeadline => Some(answer.await),
     }
-}
-
-fn is_for(cookie: &SentCookie, response: &[u8]) -> bool {
-    let message = Message::from_vec(response).ok();
-    let received = message.as_ref().and_then(cookie_of);
-    cookie.check_unconnected(received).is_ok()
 }
 
 fn failure_of(error: &io::Error) -> MeasuredFailure {
@@ -149,8 +117,10 @@ mod tests {
     use crate::edns::QueryEdns;
     use crate::message::build_query;
     use crate::question::Question;
+    use crate::retry::UdpRetryPolicy;
+    use resolab_transport::stamped_udp::keep_stamping;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, UdpSocket};
 
     fn query() -> Vec<u8> {
         let question = Question::parse("a.test", "A").unwrap();
@@ -163,14 +133,15 @@ mod tests {
         answer
     }
 
-    fn policy(timeout_ms: u64, try_count: u32) -> UdpRetryPolicy {
-        UdpRetryPolicy {
+    fn tries(timeout_ms: u64, try_count: u32) -> Retries {
+        Retries::new(UdpRetryPolicy::Custom {
             timeout: Duration::from_millis(timeout_ms),
             try_count,
-        }
+        })
     }
 
     async fn server() -> (UdpSocket, SocketAddr) {
+        keep_stamping();
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         (socket, address)
@@ -186,6 +157,7 @@ mod tests {
     #[tokio::test]
     async fn passes_over_what_is_no_answer() {
         let (server, address) = server().await;
+        let tries = tries(2000, 1);
         let (query, log, setup) = (query(), ExchangeLog::default(), Arc::default());
         let serve = async {
             let (query, from) = receive(&server).await;
@@ -195,10 +167,7 @@ mod tests {
                 server.send_to(datagram, from).await.unwrap();
             }
         };
-        let (answer, ()) = tokio::join!(
-            exchange(address, policy(2000, 1), &query, &setup, &log),
-            serve
-        );
+        let (answer, ()) = tokio::join!(exchange(address, &tries, &query, &setup, &log), serve);
         assert_eq!(answer.unwrap(), answer_to(&query));
         assert_eq!(log.attempt_count(), 1);
         assert!(log.query_exchange.end_ns() > log.query_exchange.start_ns());
@@ -208,6 +177,7 @@ mod tests {
     #[tokio::test]
     async fn asks_again_from_the_same_port_with_the_same_id() {
         let (server, address) = server().await;
+        let (tries, begun_ns) = (tries(50, 2), monotonic_ns());
         let (query, log) = (query(), ExchangeLog::default());
         let serve = async {
             let first = receive(&server).await;
@@ -215,26 +185,30 @@ mod tests {
             server.send_to(&answer_to(&first.0), first.1).await.unwrap();
         };
         let setup = Arc::default();
-        let (answer, ()) = tokio::join!(
-            exchange(address, policy(50, 2), &query, &setup, &log),
-            serve
-        );
+        let (answer, ()) = tokio::join!(exchange(address, &tries, &query, &setup, &log), serve);
         answer.unwrap();
         assert_eq!(log.attempt_count(), 2);
+        let stamped = log.kernel_stamps.read(begun_ns);
+        // The second try's: the first one was at least 50 ms before it.
+        let transmit_ns = stamped.transmit_ns.unwrap();
+        assert!(transmit_ns > begun_ns + 50_000_000);
+        assert!(stamped.receive_ns.unwrap() > transmit_ns);
     }
 
     #[tokio::test]
     async fn silence_is_a_timeout_and_a_closed_port_a_refusal() {
         let (server, address) = server().await;
         let (query, log, setup) = (query(), ExchangeLog::default(), Arc::default());
-        let failure = exchange(address, policy(20, 3), &query, &setup, &log)
+        let failure = exchange(address, &tries(20, 3), &query, &setup, &log)
             .await
             .unwrap_err();
         assert_eq!(failure.failure, Failure::QueryTimeout);
         assert_eq!(log.attempt_count(), 3);
         assert_eq!(log.query_exchange.end_ns(), None);
+        let stamped = log.kernel_stamps.read(0);
+        assert!(stamped.transmit_ns.is_some() && stamped.receive_ns.is_none());
         drop(server);
-        let failure = exchange(address, policy(2000, 1), &query, &setup, &log)
+        let failure = exchange(address, &tries(2000, 1), &query, &setup, &log)
             .await
             .unwrap_err();
         assert_eq!(failure.failure, Failure::QueryRefused);
@@ -244,6 +218,7 @@ mod tests {
     async fn a_truncated_answer_is_had_by_tcp() {
         let (server, address) = server().await;
         let listener = TcpListener::bind(address).await.unwrap();
+        let tries = tries(2000, 1);
         let (query, log, setup) = (query(), ExchangeLog::default(), Arc::default());
         let serve = async {
             let (query, from) = receive(&server).await;
@@ -257,10 +232,7 @@ mod tests {
             stream.write_u16(length).await.unwrap();
             stream.write_all(&answer_to(&query)).await.unwrap();
         };
-        let (answer, ()) = tokio::join!(
-            exchange(address, policy(2000, 1), &query, &setup, &log),
-            serve
-        );
+        let (answer, ()) = tokio::join!(exchange(address, &tries, &query, &setup, &log), serve);
         assert_eq!(answer.unwrap(), answer_to(&query));
         assert_eq!(log.attempt_count(), 2);
         assert!(setup.tcp_connect.end_ns().is_some());

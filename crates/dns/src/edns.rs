@@ -3,6 +3,7 @@
 
 use crate::cookie::{CookieJar, SentCookie};
 use crate::question::Question;
+use crate::sent_edns::SentEdns;
 use hickory_proto::op::Edns;
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use std::fmt;
@@ -10,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// EDNS(0) UDP payload size announced unless another is asked for: fits an IPv6 packet of minimum
@@ -92,6 +94,11 @@ impl ClientSubnet {
             EdnsOption::Subnet(subnet) => Self::new(subnet.addr(), subnet.source_prefix()),
             _ => None,
         }
+    }
+
+    /// Whether it only hides the client's (RFC 7871 section 7.1.2).
+    pub fn is_hidden(self) -> bool {
+        self.prefix_length == 0
     }
 
     /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
@@ -178,6 +185,11 @@ impl ClientEdns {
         }
     }
 
+    /// The same for queries to another address, which has cookies of its own.
+    pub(crate) fn at(&self, resolver: IpAddr) -> Self {
+        Self::new(self.options, resolver, self.is_encrypted)
+    }
+
     /// What a query with this question and cookie carries.
     pub(crate) fn of_query(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
         let block_bytes = self.options.padding.block_bytes();
@@ -217,6 +229,15 @@ impl Default for QueryEdns {
 }
 
 impl QueryEdns {
+    /// What of it a response must be in keeping with.
+    pub(crate) fn sent_by(&self, client: &Arc<ClientEdns>) -> SentEdns {
+        SentEdns {
+            client: Arc::clone(client),
+            cookie: self.cookie.clone(),
+            client_subnet: self.client_subnet,
+        }
+    }
+
     /// What queries of a client without cookies carry.
     pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
         Self {

@@ -2,9 +2,11 @@
 //! known.
 
 use crate::cookie::SentCookie;
+use crate::doudp::KernelStamps;
+use crate::sent_edns::SentEdns;
 use resolab_transport::client::Phase;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What happened to one query on its connection.
 #[derive(Debug, Default)]
@@ -13,7 +15,19 @@ pub struct ExchangeLog {
     pub query_exchange: Phase,
     attempt_count: AtomicU32,
     query_bytes: AtomicU32,
-    cookie: OnceLock<SentCookie>,
+    sent_edns: Mutex<Option<Arc<SentEdns>>>,
+    goes_on_by_tcp: AtomicBool,
+    pub(crate) kernel_stamps: KernelStamps,
+    place: Mutex<Option<Place>>,
+}
+
+/// Where a query stood among those of its connection when it was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Position, from 0.
+    pub query_index: u32,
+    /// Others without a response.
+    pub outstanding_count: u32,
 }
 
 impl ExchangeLog {
@@ -25,14 +39,45 @@ impl ExchangeLog {
         self.query_exchange.begin();
     }
 
-    /// The query's cookie; the same for each attempt.
-    pub(crate) fn cookie(&self, choose: impl FnOnce() -> SentCookie) -> &SentCookie {
-        self.cookie.get_or_init(choose)
+    /// What the EDNS of the query about to be handed over says.
+    pub(crate) fn set_sent_edns(&self, sent: SentEdns) {
+        *self
+            .sent_edns
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(sent));
     }
 
-    /// The cookie sent, if any.
-    pub fn sent_cookie(&self) -> Option<&SentCookie> {
-        self.cookie.get()
+    /// What the EDNS of the last query handed over says.
+    pub(crate) fn sent_edns(&self) -> Option<Arc<SentEdns>> {
+        self.sent_edns
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The cookie sent last, if any.
+    pub fn sent_cookie(&self) -> Option<SentCookie> {
+        self.sent_edns()?.cookie.clone()
+    }
+
+    /// A query that went by UDP is to go by TCP from now on.
+    pub(crate) fn go_on_by_tcp(&self) {
+        self.goes_on_by_tcp.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is.
+    pub(crate) fn goes_on_by_tcp(&self) -> bool {
+        self.goes_on_by_tcp.load(Ordering::Relaxed)
+    }
+
+    /// Where the query stands on the connection it is handed to now.
+    pub(crate) fn set_place(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    /// Where it stood on the last connection it was handed to.
+    pub fn place(&self) -> Option<Place> {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Count attempts a layer below made.

@@ -64,12 +64,22 @@ pub fn body_of(response: Response<Bytes>) -> Result<Vec<u8>, MeasuredFailure> {
         .headers()
         .get(CONTENT_TYPE)
         .map_or(&b""[..], |v| v.as_bytes());
-    if !media_type.eq_ignore_ascii_case(DNS_MESSAGE.as_bytes()) {
+    if !is_dns_message(media_type) {
         let media_type = String::from_utf8_lossy(media_type);
         let detail = format!("the response's media type is {media_type:?}");
         return Err(MeasuredFailure::new(Failure::QueryMalformed, detail));
     }
     Ok(response.into_body().into())
+}
+
+/// The media type has no parameters; those of others change nothing (RFC 9110 section 8.3.1).
+fn is_dns_message(media_type: &[u8]) -> bool {
+    let essence = media_type.split(|byte| *byte == b';').next();
+    essence.is_some_and(|essence| {
+        essence
+            .trim_ascii()
+            .eq_ignore_ascii_case(DNS_MESSAGE.as_bytes())
+    })
 }
 
 #[cfg(test)]
@@ -107,6 +117,7 @@ mod tests {
             body_of(response.body(Bytes::from_static(b"m")).unwrap())
         };
         assert_eq!(respond(200, DNS_MESSAGE).unwrap(), b"m");
+        assert_eq!(respond(200, "Application/DNS-Message; x=y").unwrap(), b"m");
         assert_eq!(
             respond(503, DNS_MESSAGE).unwrap_err().failure,
             Failure::HttpStatus

@@ -15,6 +15,7 @@ pub mod session;
 pub mod stub;
 
 mod asking;
+mod bad_cookie;
 mod doh;
 mod doh3;
 mod doq;
@@ -23,16 +24,25 @@ mod dotcp;
 mod doudp;
 mod exchange;
 mod framed;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http_message;
+mod look_up;
 mod priming;
 mod recording;
+mod retry;
+mod sent_edns;
 mod stamp;
+mod upstream;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
-pub use doudp::UdpRetryPolicy;
 pub use edns::{ClientSubnet, EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
+pub use look_up::{Location, LookUp};
 pub use question::Question;
 pub use resolver_address::ResolverAddress;
+pub use retry::UdpRetryPolicy;
 pub use stamp::StampError;
+pub use upstream::{Asked, ConnectionPolicy, Upstream};

@@ -112,7 +112,8 @@ pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
         return Err(Mismatch::NotAResponse);
     }
     let (question_count, rcode) = (u16::from_be_bytes([header[4], header[5]]), header[3] & 0x0f);
-    if question_count == 0 && rcode != 0 {
+    // NOERROR and NXDOMAIN are answers, and must say to what.
+    if question_count == 0 && !matches!(rcode, 0 | 3) {
         return Ok(());
     }
     let end = question_end(query);
@@ -295,6 +296,11 @@ mod tests {
         let query = query(false);
         let empty = response(&query, |message| message.queries.clear());
         assert_eq!(check_echo(&query, &empty), Err(Mismatch::Question));
+        let no_name = response(&query, |message| {
+            message.queries.clear();
+            message.metadata.response_code = ResponseCode::NXDomain;
+        });
+        assert_eq!(check_echo(&query, &no_name), Err(Mismatch::Question));
         let refused = response(&query, |message| {
             message.queries.clear();
             message.metadata.response_code = ResponseCode::Refused;

@@ -1,8 +1,10 @@
 //! Turns what happened to a query into its record: the only place that says what the times of a
 //! query mean. Not for: asking.
 
+mod connection_facts;
+
 use crate::asking::{Answer, Asking, Outcome};
-use crate::cookie::{SentCookie, cookie_of, state_of};
+use crate::cookie::{cookie_of, state_of};
 use crate::message::other_answers;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
@@ -26,6 +28,8 @@ impl Asking<'_> {
             record.connection = Some(outcome.connection);
         }
         self.write_edns_sent(&mut record);
+        self.write_look_up(&mut record, outcome);
+        self.write_doudp(&mut record);
         if outcome.is_opener {
             self.write_set_up(&mut record, &outcome.setup);
         }
@@ -45,6 +49,7 @@ impl Asking<'_> {
                 record.failure_detail = Some(failure.detail);
             }
         }
+        record.connection_facts = self.connection_facts(&record, outcome);
         record
     }
 
@@ -53,8 +58,8 @@ impl Asking<'_> {
         QueryRecord {
             dns_transport: self.client.resolver.transport,
             resolver: self.client.resolver.url.clone(),
-            resolver_address: self.client.resolver_address,
-            bootstrap: self.client.bootstrap,
+            resolver_address: self.client.location.known(),
+            bootstrap: self.client.location.bootstrap(),
             certificate_checked: self.client.certificate_checked,
             qname: self.question.name_text(),
             qtype: self.question.type_text(),
@@ -101,6 +106,7 @@ impl Asking<'_> {
             kernel_transmit_ns: None,
             kernel_receive_ns: None,
             group_sequence: None,
+            dnssec_ok: self.question.dnssec_ok,
             connection_facts: ConnectionFacts::default(),
         }
     }
@@ -113,7 +119,7 @@ impl Asking<'_> {
         let sent = self.client.edns.of_query(self.question, None);
         record.edns_udp_payload_bytes = Some(sent.udp_payload_bytes);
         record.ecs_sent = sent.client_subnet.map(|subnet| subnet.to_string());
-        record.cookie_sent = self.exchange.sent_cookie().map(SentCookie::state);
+        record.cookie_sent = self.exchange.sent_cookie().map(|cookie| cookie.state());
     }
 
     fn write_edns_received(&self, record: &mut QueryRecord, answer: &Answer) {
@@ -156,17 +162,13 @@ impl Asking<'_> {
     }
 
     fn left_before_the_handshake_ended(&self, setup: &SetupLog) -> bool {
-        let handshake_end = setup
-            .tls_handshake
-            .end_ns()
-            .or(setup.quic_handshake.end_ns());
         self.exchange
             .query_exchange
             .start_ns()
-            .is_some_and(|sent| Some(sent) < handshake_end)
+            .is_some_and(|sent| Some(sent) < setup.handshake_end_ns())
     }
 
-    fn times(&self, phase: &Phase) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn times(&self, phase: &Phase) -> (Option<u64>, Option<u64>) {
         let since = |at: Option<u64>| at.map(|at| at.saturating_sub(self.time_origin_ns));
         (since(phase.start_ns()), since(phase.end_ns()))
     }

@@ -139,8 +139,17 @@ impl FromStr for ResolverAddress {
     type Err = ResolverAddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let not_a_url = |reason: String| ResolverAddressError::NotAUrl {
+            text: text.into(),
+            reason,
+        };
+        let no_port = || not_a_url("its port is 0".to_owned());
         if let Some(bare) = Self::bare(text) {
-            return Ok(bare);
+            return if bare.port == 0 {
+                Err(no_port())
+            } else {
+                Ok(bare)
+            };
         }
         if let Some(stamp) = Stamp::read(text) {
             let stamp = stamp.map_err(|source| ResolverAddressError::Stamp {
@@ -149,10 +158,6 @@ impl FromStr for ResolverAddress {
             })?;
             return Self::stamped(text, stamp);
         }
-        let not_a_url = |reason: String| ResolverAddressError::NotAUrl {
-            text: text.into(),
-            reason,
-        };
         let url = Url::parse(text).map_err(|error| not_a_url(error.to_string()))?;
         let transport = transport_of(url.scheme()).ok_or_else(|| ResolverAddressError::Scheme {
             text: text.to_owned(),
@@ -160,14 +165,18 @@ impl FromStr for ResolverAddress {
         })?;
         let host = url.host_str().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| not_a_url("it has no host".to_owned()))?;
+        let port = url.port().unwrap_or(default_port(transport));
+        if port == 0 {
+            return Err(no_port());
+        }
         Ok(Self {
             url: text.to_owned(),
             transport,
+            port,
             host: host
                 .trim_start_matches('[')
                 .trim_end_matches(']')
                 .to_owned(),
-            port: url.port().unwrap_or(default_port(transport)),
             path: path_of(&url, transport, text)?,
             stamped_ip: None,
             certificate_hashes: Vec::new(),
@@ -343,6 +352,8 @@ mod tests {
             ("https://dns.example/?x=1", "a query"),
             ("tls://dns.example#x", "a fragment"),
             ("udp://1.2.3.4:99999", "invalid port"),
+            ("https://dns.example:0/", "port is 0"),
+            ("192.0.2.1:0", "port is 0"),
         ] {
             let error = text.parse::<ResolverAddress>().unwrap_err().to_string();
             assert!(error.contains(says) && error.contains(text), "{error}");

@@ -1,20 +1,23 @@
 //! One open connection of any transport: build the query the way the transport wants it, exchange
 //! it, close.
 
+use crate::cookie::CookieJar;
 use crate::doh::DohSession;
 use crate::doh3::Doh3Session;
 use crate::doq::{self, DoqSession};
-use crate::doudp::{self, UdpRetryPolicy};
+use crate::doudp;
 use crate::edns::ClientEdns;
-use crate::exchange::ExchangeLog;
+use crate::exchange::{ExchangeLog, Place};
 use crate::framed::FramedConnection;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
+use crate::retry::Retries;
 use resolab_http::H3_NO_ERROR;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// How long a closing connection may take to say so.
@@ -25,7 +28,7 @@ const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 enum Kind {
     Udp {
         resolver: SocketAddr,
-        policy: UdpRetryPolicy,
+        retries: Arc<Retries>,
         setup: Arc<SetupLog>,
     },
     Framed(FramedConnection),
@@ -38,56 +41,77 @@ enum Kind {
 pub struct Session {
     kind: Kind,
     edns: Arc<ClientEdns>,
+    traffic: Traffic,
+}
+
+/// How many queries a connection was given, and how many of them have no response yet.
+#[derive(Default)]
+struct Traffic {
+    query_count: AtomicU32,
+    outstanding_count: AtomicU32,
+}
+
+/// A query under way; the end of its life is the end of that.
+struct Outstanding<'a>(&'a Traffic);
+
+impl Traffic {
+    fn begin(&self, log: &ExchangeLog) -> Outstanding<'_> {
+        log.set_place(Place {
+            query_index: self.query_count.fetch_add(1, Ordering::Relaxed),
+            outstanding_count: self.outstanding_count.fetch_add(1, Ordering::Relaxed),
+        });
+        Outstanding(self)
+    }
+}
+
+impl Drop for Outstanding<'_> {
+    fn drop(&mut self) {
+        self.0.outstanding_count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Session {
+    fn new(kind: Kind, edns: Arc<ClientEdns>) -> Self {
+        Self {
+            kind,
+            edns,
+            traffic: Traffic::default(),
+        }
+    }
+
     /// DoUDP has no connection: each exchange makes a socket.
     pub(crate) fn udp(
         resolver: SocketAddr,
-        policy: UdpRetryPolicy,
+        retries: Arc<Retries>,
         setup: Arc<SetupLog>,
         edns: Arc<ClientEdns>,
     ) -> Self {
-        Self {
-            kind: Kind::Udp {
-                resolver,
-                policy,
-                setup,
-            },
-            edns,
-        }
+        let kind = Kind::Udp {
+            resolver,
+            retries,
+            setup,
+        };
+        Self::new(kind, edns)
     }
 
     /// DoTCP and DoT.
     pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
-        Self {
-            kind: Kind::Framed(connection),
-            edns,
-        }
+        Self::new(Kind::Framed(connection), edns)
     }
 
     /// DoH.
     pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
-        Self {
-            kind: Kind::Doh(session),
-            edns,
-        }
+        Self::new(Kind::Doh(session), edns)
     }
 
     /// DoH3.
     pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
-        Self {
-            kind: Kind::Doh3(Box::new(session)),
-            edns,
-        }
+        Self::new(Kind::Doh3(Box::new(session)), edns)
     }
 
     /// DoQ.
     pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
-        Self {
-            kind: Kind::Doq(session),
-            edns,
-        }
+        Self::new(Kind::Doq(session), edns)
     }
 
     /// Ask; the query sent and the response to it, not yet checked.
@@ -96,20 +120,18 @@ impl Session {
         question: &Question,
         log: &ExchangeLog,
     ) -> Result<(Vec<u8>, Vec<u8>), MeasuredFailure> {
-        let cookie = self
-            .edns
-            .cookies
-            .as_ref()
-            .map(|jar| log.cookie(|| jar.next()));
-        let edns = self.edns.of_query(question, cookie.cloned());
+        let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
+        let edns = self.edns.of_query(question, cookie);
+        log.set_sent_edns(edns.sent_by(&self.edns));
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        let _outstanding = self.traffic.begin(log);
         let response = match &self.kind {
             Kind::Udp {
                 resolver,
-                policy,
+                retries,
                 setup,
-            } => doudp::exchange(*resolver, *policy, &query, setup, log).await?,
+            } => doudp::exchange(*resolver, retries, &query, setup, log).await?,
             Kind::Framed(connection) => connection.exchange(&query, log).await?,
             Kind::Doh(session) => session.exchange(&query, log).await?,
             Kind::Doh3(session) => session.exchange(&query, log).await?,

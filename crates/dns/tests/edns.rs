@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use support::{TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 
@@ -44,7 +44,7 @@ impl Server {
     async fn start(edns: EdnsOptions, timeout_ms: u64) -> (Self, DnsClient) {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let options = ClientOptions {
-            udp_retry_policy: UdpRetryPolicy {
+            udp_retry_policy: UdpRetryPolicy::Custom {
                 timeout: Duration::from_millis(timeout_ms),
                 try_count: 1,
             },
@@ -153,7 +153,7 @@ async fn the_server_cookie_comes_with_the_next_query_even_of_an_error() {
         let first = cookie_of(&query);
         let options = vec![cookie(&first, b"server-8")];
         server
-            .answer_with(&query, from, options, ResponseCode::BADCOOKIE)
+            .answer_with(&query, from, options, ResponseCode::ServFail)
             .await;
         let (query, from) = server.receive().await;
         let second = cookie_of(&query);
@@ -165,13 +165,160 @@ async fn the_server_cookie_comes_with_the_next_query_even_of_an_error() {
     let (records, (first, second)) = tokio::join!(ask_twice, serve);
     assert_eq!(first.len(), 8);
     assert_eq!(second, [&first[..], b"server-8"].concat());
-    assert_eq!(records.0.rcode.as_deref(), Some("BADCOOKIE"));
     assert_eq!(records.0.failure, Some(Failure::DnsRcode));
+    assert_eq!(records.0.attempt_count, 1);
     assert_eq!(records.0.cookie_sent, Some(CookieState::ClientOnly));
     assert_eq!(records.0.cookie_received, Some(CookieState::Server));
     assert_eq!(records.1.failure, None);
     assert_eq!(records.1.cookie_sent, Some(CookieState::Server));
     assert_eq!(records.1.cookie_received, Some(CookieState::Server));
+}
+
+/// Refuses a query over UDP for its cookie, whatever it is, and gives another.
+async fn refuse(server: &Server, new_cookie: &[u8]) -> (Message, Vec<u8>) {
+    let (query, from) = server.receive().await;
+    let sent = cookie_of(&query);
+    let options = vec![cookie(&sent[..8], new_cookie)];
+    server
+        .answer_with(&query, from, options, ResponseCode::BADCOOKIE)
+        .await;
+    (query, sent)
+}
+
+#[tokio::test]
+async fn a_refused_cookie_is_asked_again_once_with_the_servers() {
+    let (server, client) = Server::start(with_cookie(), 2000).await;
+    let serve = async {
+        let (first, first_cookie) = refuse(&server, b"server-8").await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let (query, from) = server.receive().await;
+        let sent = cookie_of(&query);
+        server.answer(&query, from, vec![cookie(&sent, b"")]).await;
+        assert_eq!(first.queries, query.queries);
+        (first_cookie, sent)
+    };
+    let (record, (first, second)) = tokio::join!(ask(&client), serve);
+    assert_eq!(second, [&first[..], b"server-8"].concat());
+    assert_eq!((record.failure, record.attempt_count), (None, 2));
+    assert_eq!(record.rcode.as_deref(), Some("NOERROR"));
+    assert_eq!(record.cookie_sent, Some(CookieState::Server));
+    // From the first query to the answer of the second.
+    let exchange = record.query_exchange_end_ns.unwrap() - record.query_exchange_start_ns.unwrap();
+    assert!(exchange >= 20_000_000);
+    assert!(record.query_response_time_ns >= record.query_exchange_end_ns);
+    // The stamps are the second query's.
+    assert!(record.kernel_transmit_ns.unwrap() > record.query_exchange_start_ns.unwrap());
+    assert!(record.kernel_receive_ns > record.kernel_transmit_ns);
+}
+
+#[tokio::test]
+async fn a_cookie_refused_twice_by_udp_is_tried_by_tcp() {
+    let (server, client) = Server::start(with_cookie(), 2000).await;
+    let listener = TcpListener::bind(server.0.local_addr().unwrap())
+        .await
+        .unwrap();
+    let serve = async {
+        refuse(&server, b"server-8").await;
+        refuse(&server, b"server-9").await;
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let query = read_framed(&mut stream).await;
+        let sent = cookie_of(&query);
+        write_framed(&mut stream, &query.into_response()).await;
+        sent
+    };
+    let (record, sent) = tokio::join!(ask(&client), serve);
+    assert_eq!(sent[8..], *b"server-9");
+    assert_eq!((record.failure, record.attempt_count), (None, 3));
+    assert!(record.tcp_connect_end_ns.is_some());
+}
+
+#[tokio::test]
+async fn on_a_connection_a_refused_cookie_is_asked_again_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let options = ClientOptions {
+        edns: with_cookie(),
+        ..ClientOptions::default()
+    };
+    let client = client(
+        &format!("tcp://{}", listener.local_addr().unwrap()),
+        &options,
+    );
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        for _ in 0..2 {
+            let query = read_framed(&mut stream).await;
+            let mut edns = Edns::new();
+            edns.options_mut()
+                .insert(cookie(&cookie_of(&query)[..8], b"server-8"));
+            let mut response = query.into_response();
+            response.metadata.response_code = ResponseCode::BADCOOKIE;
+            response.edns = Some(edns);
+            write_framed(&mut stream, &response).await;
+        }
+    };
+    let (record, ()) = tokio::join!(ask(&client), serve);
+    assert_eq!(record.failure, Some(Failure::DnsRcode));
+    assert_eq!(record.rcode.as_deref(), Some("BADCOOKIE"));
+    assert_eq!(record.attempt_count, 2);
+}
+
+#[tokio::test]
+async fn another_client_subnet_is_passed_over_by_udp_and_spoils_a_response_on_a_connection() {
+    let subnet = |text: &str| {
+        let address = text.parse().unwrap();
+        EdnsOption::Subnet(SubnetOption::new(address, 24, 24))
+    };
+    let options = EdnsOptions {
+        client_subnet: Some("192.0.2.0/24".parse().unwrap()),
+        ..EdnsOptions::default()
+    };
+    let (server, client) = Server::start(options, 2000).await;
+    let serve = async {
+        let (query, from) = server.receive().await;
+        let nxdomain = ResponseCode::NXDomain;
+        for (address, rcode) in [
+            ("198.51.100.0", nxdomain),
+            ("192.0.2.0", ResponseCode::NoError),
+        ] {
+            server
+                .answer_with(&query, from, vec![subnet(address)], rcode)
+                .await;
+        }
+    };
+    let (record, ()) = tokio::join!(ask(&client), serve);
+    assert_eq!(record.failure, None);
+    assert_eq!(record.rcode.as_deref(), Some("NOERROR"));
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let all = ClientOptions {
+        edns: options,
+        ..ClientOptions::default()
+    };
+    let client = support::client(&format!("tcp://{}", listener.local_addr().unwrap()), &all);
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut response = read_framed(&mut stream).await.into_response();
+        let mut edns = Edns::new();
+        edns.options_mut().insert(subnet("198.51.100.0"));
+        response.edns = Some(edns);
+        write_framed(&mut stream, &response).await;
+    };
+    let (record, ()) = tokio::join!(ask(&client), serve);
+    assert_eq!(record.failure, Some(Failure::QueryMalformed));
+    assert!(record.failure_detail.unwrap().contains("198.51.100.0/24"));
+}
+
+async fn read_framed(stream: &mut TcpStream) -> Message {
+    let length = stream.read_u16().await.unwrap();
+    let mut query = vec![0; usize::from(length)];
+    stream.read_exact(&mut query).await.unwrap();
+    Message::from_vec(&query).unwrap()
+}
+
+async fn write_framed(stream: &mut TcpStream, response: &Message) {
+    let bytes = response.to_vec().unwrap();
+    stream.write_u16(bytes.len() as u16).await.unwrap();
+    stream.write_all(&bytes).await.unwrap();
 }
 
 #[tokio::test]
@@ -243,10 +390,7 @@ async fn on_a_connection_a_foreign_cookie_spoils_the_response_and_a_missing_one_
     let serve = async {
         for round in 0..3 {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let length = stream.read_u16().await.unwrap();
-            let mut query = vec![0; usize::from(length)];
-            stream.read_exact(&mut query).await.unwrap();
-            let query = Message::from_vec(&query).unwrap();
+            let query = read_framed(&mut stream).await;
             let mut client = cookie_of(&query);
             client[0] ^= u8::from(round == 0);
             let mut response = query.into_response();
@@ -254,9 +398,7 @@ async fn on_a_connection_a_foreign_cookie_spoils_the_response_and_a_missing_one_
             if let Some(edns) = &mut response.edns {
                 edns.options_mut().insert(cookie(&client, b"server-8"));
             }
-            let bytes = response.to_vec().unwrap();
-            stream.write_u16(bytes.len() as u16).await.unwrap();
-            stream.write_all(&bytes).await.unwrap();
+            write_framed(&mut stream, &response).await;
         }
     };
     let ask_thrice = async { [ask(&client).await, ask(&client).await, ask(&client).await] };

@@ -283,7 +283,7 @@ async fn silence_ends_at_the_deadline() {
 #[tokio::test]
 async fn error_codes_and_other_answers_are_failures_with_what_came() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
-    let retry = UdpRetryPolicy {
+    let retry = UdpRetryPolicy::Custom {
         timeout: Duration::from_millis(200),
         try_count: 1,
     };

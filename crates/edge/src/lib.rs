@@ -9,6 +9,9 @@ mod answer;
 mod config;
 mod connections;
 mod edge;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod serve;
 mod site;

@@ -11,6 +11,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
+/// Of a response. By default 16 MB would be taken.
+const HEAD_MAX_BYTES: u32 = 65_536;
+
 /// One connection; exchanges may overlap.
 pub struct H2Client {
     requests: SendRequest<Bytes>,
@@ -27,6 +30,7 @@ impl H2Client {
     {
         let (requests, connection) = Builder::new()
             .enable_push(false)
+            .max_header_list_size(HEAD_MAX_BYTES)
             .handshake(stream)
             .await
             .map_err(|error| failure_of(error, &log))?;
@@ -48,7 +52,7 @@ impl H2Client {
             .map_err(|error| match error {
                 ExchangeError::H2(error) => failure_of(error, &self.log),
                 ExchangeError::TooLarge => {
-                    MeasuredFailure::new(Failure::HttpProtocol, "the response's body is too large")
+                    MeasuredFailure::new(Failure::HttpProtocol, "the response is too large")
                 }
             })
     }

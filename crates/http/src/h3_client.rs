@@ -11,19 +11,30 @@ use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, QuicConnection, quic_failure};
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+
+/// How h3 words that it closed the connection because the peer broke the rules of HTTP/3; the
+/// variants are private.
+const BROKEN_RULES: &str = "Connection error: Local error";
+/// What a connection may bring while an exchange waits for a part of its response, and this much
+/// more for each exchange that ends meanwhile.
+const WAITED_FOR_MAX_BYTES: i64 = 2 << 20;
+const ENDED_EXCHANGE_MAX_BYTES: u64 = 128 << 10;
 
 /// One connection; exchanges may overlap.
 pub struct H3Client {
     quic: Arc<QuicConnection>,
     state: Mutex<State>,
+    ended_count: AtomicU64,
 }
 
 /// HTTP/3 as it stands on the connection; replaced when early data is rejected.
 struct State {
     requests: SendRequest<OpenStreams, Bytes>,
-    /// Reads control streams. Not running before the first response: while early data may still
+    /// Reads control streams. Not running before the handshake's end: while early data may still
     /// be rejected, it would take the loss of its streams for a broken peer and close.
     control: Option<Connection<h3_quinn::Connection, Bytes>>,
     driver: Option<JoinHandle<()>>,
@@ -50,7 +61,12 @@ impl H3Client {
     /// Begin HTTP/3. SETTINGS and the first request share a flight.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
         let state = Mutex::new(State::make(&quic, false).await?);
-        Ok(Self { quic, state })
+        let ended_count = AtomicU64::new(0);
+        Ok(Self {
+            quic,
+            state,
+            ended_count,
+        })
     }
 
     /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
@@ -60,7 +76,9 @@ impl H3Client {
         body_max_bytes: usize,
     ) -> Result<H3Exchange, MeasuredFailure> {
         let mut requests = self.state.lock().await.requests.clone();
-        let result = exchange_once(&mut requests, request.clone(), body_max_bytes).await;
+        let result = self
+            .exchange_once(&mut requests, request.clone(), body_max_bytes)
+            .await;
         match result {
             Ok(response) => {
                 self.run_driver().await;
@@ -71,16 +89,17 @@ impl H3Client {
             }
             Err(error) if self.was_rejected(&error) => {
                 let mut requests = self.remake().await?;
-                let response = exchange_once(&mut requests, request, body_max_bytes)
+                let response = self
+                    .exchange_once(&mut requests, request, body_max_bytes)
                     .await
-                    .map_err(|error| self.failure_of(error))?;
+                    .map_err(|error| self.failure_of(&error))?;
                 self.run_driver().await;
                 Ok(H3Exchange {
                     response,
                     attempt_count: 2,
                 })
             }
-            Err(error) => Err(self.failure_of(error)),
+            Err(error) => Err(self.failure_of(&error)),
         }
     }
 
@@ -99,6 +118,59 @@ impl H3Client {
         Ok(state.requests.clone())
     }
 
+    async fn exchange_once(
+        &self,
+        requests: &mut SendRequest<OpenStreams, Bytes>,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+    ) -> Result<Response<Bytes>, ExchangeError> {
+        let (head, body) = request.into_parts();
+        let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
+        if !body.is_empty() {
+            stream.send_data(body).await?;
+        }
+        stream.finish().await?;
+        if self.quic.log.is_past_early_data() {
+            // A peer that breaks the rules on its control stream may never answer.
+            self.run_driver().await;
+        }
+        let (head, ()) = self.bounded(stream.recv_response()).await?.into_parts();
+        let mut body = BytesMut::new();
+        while let Some(chunk) = self.bounded(stream.recv_data()).await? {
+            if body.len() + chunk.remaining() > body_max_bytes {
+                return Err(ExchangeError::TooLarge);
+            }
+            body.put(chunk);
+        }
+        self.ended_count.fetch_add(1, Ordering::Relaxed);
+        Ok(Response::from_parts(head, body.freeze()))
+    }
+
+    /// Wait for a part of the response as long as the connection has not brought far more than any
+    /// response is: HTTP/3's library keeps a frame in memory until it is whole, however long.
+    async fn bounded<T>(
+        &self,
+        part: impl Future<Output = Result<T, StreamError>>,
+    ) -> Result<T, ExchangeError> {
+        let mut part = std::pin::pin!(part);
+        // What each ended exchange may have brought is not held against this one.
+        let unexplained_bytes = || {
+            let explained = self.ended_count.load(Ordering::Relaxed) * ENDED_EXCHANGE_MAX_BYTES;
+            let received = self.quic.connection.stats().udp_rx.bytes;
+            received as i64 - explained as i64
+        };
+        let most_bytes = unexplained_bytes() + WAITED_FOR_MAX_BYTES;
+        poll_fn(|cx| match part.as_mut().poll(cx) {
+            Poll::Ready(result) => Poll::Ready(result.map_err(ExchangeError::H3)),
+            Poll::Pending if { false } => Poll::Pending,
+            Poll::Pending if unexplained_bytes() > most_bytes => {
+                Poll::Ready(Err(ExchangeError::TooLarge))
+            }
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
     async fn run_driver(&self) {
         let mut state = self.state.lock().await;
         if let Some(mut control) = state.control.take() {
@@ -108,13 +180,16 @@ impl H3Client {
         }
     }
 
-    fn failure_of(&self, error: ExchangeError) -> MeasuredFailure {
-        match (error, self.quic.connection.close_reason()) {
-            (ExchangeError::H3(_), Some(reason)) => quic_failure(&reason, &self.quic.log),
-            (ExchangeError::H3(error), None) => MeasuredFailure::new(Failure::HttpProtocol, error),
-            (ExchangeError::TooLarge, _) => {
-                MeasuredFailure::new(Failure::HttpProtocol, "the response's body is too large")
+    fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
+        let error = match error {
+            ExchangeError::H3(error) => error.to_string(),
+            ExchangeError::TooLarge => "the response is too large".to_owned(),
+        };
+        match self.quic.connection.close_reason() {
+            Some(reason) if !error.starts_with(BROKEN_RULES) => {
+                quic_failure(&reason, &self.quic.log)
             }
+            _ => MeasuredFailure::new(Failure::HttpProtocol, error),
         }
     }
 
@@ -157,26 +232,4 @@ impl From<StreamError> for ExchangeError {
     fn from(error: StreamError) -> Self {
         Self::H3(error)
     }
-}
-
-async fn exchange_once(
-    requests: &mut SendRequest<OpenStreams, Bytes>,
-    request: Request<Bytes>,
-    body_max_bytes: usize,
-) -> Result<Response<Bytes>, ExchangeError> {
-    let (head, body) = request.into_parts();
-    let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
-    if !body.is_empty() {
-        stream.send_data(body).await?;
-    }
-    stream.finish().await?;
-    let (head, ()) = stream.recv_response().await?.into_parts();
-    let mut body = BytesMut::new();
-    while let Some(chunk) = stream.recv_data().await? {
-        if body.len() + chunk.remaining() > body_max_bytes {
-            return Err(ExchangeError::TooLarge);
-        }
-        body.put(chunk);
-    }
-    Ok(Response::from_parts(head, body.freeze()))
 }

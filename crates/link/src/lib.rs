@@ -29,6 +29,9 @@ pub mod droptail;
 pub mod enter;
 pub mod far;
 pub mod ferry;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod histogram;
 pub mod hosts;
 mod interface;

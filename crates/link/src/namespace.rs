@@ -44,6 +44,8 @@ pub fn configure_network(ipv6: bool) -> Vec<RefusedSetting> {
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         // Campaigns open many connections in a minute, each of which keeps its port for one.
         ("net.ipv4.ip_local_port_range", "10240 65535".to_owned()),
+        // Servers may take data in a SYN (RFC 7413), from clients that ask for it.
+        ("net.ipv4.tcp_fastopen", "3".to_owned()),
         // An ordinary user's edge binds ports 53, 443 and 853.
         ("net.ipv4.ip_unprivileged_port_start", "0".to_owned()),
         ("net.ipv4.ping_group_range", format!("{gid} {gid}")),

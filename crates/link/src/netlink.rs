@@ -246,7 +246,7 @@ fn ifinfo(device: u32, flags: u32, change: u32) -> Vec<u8> {
     bytes
 }
 
-fn find_attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+pub(crate) fn find_attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     while let Some((header, _)) = bytes.split_first_chunk::<4>() {
         let length = usize::from(u16::from_ne_bytes([header[0], header[1]]));
         let kind = u16::from_ne_bytes([header[2], header[3]]);

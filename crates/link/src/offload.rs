@@ -12,6 +12,8 @@ const NEEDS_CHECKSUM: u8 = 1;
 const GSO_TCP_V4: u8 = 1;
 const GSO_TCP_V6: u8 = 4;
 
+const TCP_HEADER_BYTES: usize = 20;
+
 /// TCP flags that only the last segment, and only the first, has.
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
@@ -101,6 +103,11 @@ impl Train {
         }
         let tcp_start = usize::from(offload.checksum_start);
         let header_bytes = tcp_start + usize::from(frame.get(tcp_start + 12)? >> 4) * 4;
+        // Cutting writes into both headers, so they must be there.
+        let ip_bytes = if frame[0] >> 4 == 6 { 40 } else { 20 };
+        if tcp_start < ip_bytes || header_bytes < tcp_start + TCP_HEADER_BYTES {
+            return None;
+        }
         let payload_bytes = frame.len().checked_sub(header_bytes)?;
         let segment_bytes = usize::from(offload.segment_bytes);
         Some(Self {
@@ -253,6 +260,19 @@ mod tests {
             checksum_start: 20,
             checksum_offset: 16,
         }
+    }
+
+    #[test]
+    fn what_has_no_room_for_its_headers_is_one_packet() {
+        let whole = frame(&[7; 100]);
+        let is_one = |offload, frame: &[u8]| Train::of(offload, frame).count() == 1;
+        assert!(!is_one(offload(30), &whole));
+        let mut no_tcp_header = whole.clone();
+        no_tcp_header[20 + 12] = 4 << 4;
+        assert!(is_one(offload(30), &no_tcp_header));
+        let mut no_ip_header = whole;
+        no_ip_header[0] = 6 << 4;
+        assert!(is_one(offload(30), &no_ip_header));
     }
 
     fn cut_all(frame: &[u8], offload: Offload) -> Vec<Vec<u8>> {

@@ -141,7 +141,10 @@ pub fn complete(profile: LinkProfile) -> Result<LinkProfile, ProfileError> {
     complete_beside(profile, &folders())
 }
 
-fn complete_beside(profile: LinkProfile, folders: &[PathBuf]) -> Result<LinkProfile, ProfileError> {
+pub(crate) fn complete_beside(
+    profile: LinkProfile,
+    folders: &[PathBuf],
+) -> Result<LinkProfile, ProfileError> {
     check_texts(&profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
     check_range(&profile.name, "mtu_bytes", f64::from(mtu_bytes), MTU_BYTES)?;
@@ -313,7 +316,7 @@ fn known_names(folders: &[PathBuf]) -> Vec<String> {
     names
 }
 
-fn parse(text: &str, path: &Path) -> Result<LinkProfile, ProfileError> {
+pub(crate) fn parse(text: &str, path: &Path) -> Result<LinkProfile, ProfileError> {
     toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
         let line = text.get(..offset).unwrap_or_default().matches('\n').count() + 1;

@@ -27,6 +27,8 @@ pub enum Bootstrap {
     Given,
     /// The system resolver was asked.
     System,
+    /// A resolver given for this was asked, over DoUDP.
+    Resolver,
 }
 
 /// For a forwarded query: the stub's side of it, in nanoseconds since `time_origin_ns`.
@@ -128,8 +130,8 @@ pub struct QueryRecord {
     pub dns_transport: DnsTransport,
     /// The resolver as given, a URL.
     pub resolver: String,
-    /// Address and port asked.
-    pub resolver_address: SocketAddr,
+    /// Address and port asked; `null` when a look-up inside the clock had found none.
+    pub resolver_address: Option<SocketAddr>,
     /// How the address was found.
     pub bootstrap: Bootstrap,
     /// `false`: the resolver's certificate was not checked in any way, so that anybody may have
@@ -157,9 +159,10 @@ pub struct QueryRecord {
     pub handshake_mode: Option<HandshakeMode>,
     /// Whether offered early data was accepted; `null` when the query was not sent as such.
     pub early_data_accepted: Option<bool>,
-    /// TCP connect started. For `doudp`: the truncated response was asked for again over TCP.
+    /// TCP connect started. For `doudp`: the response was truncated, or a cookie was refused twice,
+    /// and the query was asked again over TCP.
     pub tcp_connect_start_ns: Option<u64>,
-    /// TCP connect ended.
+    /// TCP connect ended. With TCP Fast Open and a cookie, when the socket took data for the SYN.
     pub tcp_connect_end_ns: Option<u64>,
     /// TLS handshake over TCP started.
     pub tls_handshake_start_ns: Option<u64>,
@@ -229,7 +232,8 @@ pub struct QueryRecord {
     /// is asked again once with the server's cookie (RFC 7873 section 5.3).
     #[serde(default)]
     pub cookie_received: Option<CookieState>,
-    /// When a query without a response is sent again; `null` where the transport below does that.
+    /// When a query without a response is sent again; `null` but for `doudp`: elsewhere the
+    /// transport below does that.
     #[serde(default)]
     pub retry_policy: Option<RetryPolicy>,
     /// The look-up of the resolver's own name began; `null` when that was before the clock.
@@ -238,13 +242,18 @@ pub struct QueryRecord {
     /// The look-up of the resolver's own name ended.
     #[serde(default)]
     pub bootstrap_end_ns: Option<u64>,
-    /// The kernel handed the (last) query to the device; `doudp` only.
+    /// The kernel handed the query to the device; `doudp` only. Of several tries, the last before
+    /// the response: which one it answers cannot be known. `null` also if the wall clock, which the
+    /// kernel stamps with, was set meanwhile.
     #[serde(default)]
     pub kernel_transmit_ns: Option<u64>,
-    /// The kernel received the response; `doudp` only. What the wire took is this minus
-    /// `kernel_transmit_ns`, without the time this process needed to be woken.
+    /// The kernel received the response; `doudp` only, and of what came by UDP. What the wire took
+    /// is this minus `kernel_transmit_ns`, without the time this process needed to be woken.
     #[serde(default)]
     pub kernel_receive_ns: Option<u64>,
+    /// Whether the query asked for DNSSEC records (RFC 3225).
+    #[serde(default)]
+    pub dnssec_ok: bool,
     /// What was true of the connection.
     #[serde(flatten)]
     pub connection_facts: ConnectionFacts,

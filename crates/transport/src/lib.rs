@@ -8,3 +8,4 @@ pub mod client;
 pub mod clock;
 pub mod server;
 pub mod socket;
+pub mod stamped_udp;

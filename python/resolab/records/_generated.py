@@ -16,6 +16,7 @@ class Bootstrap(enum.StrEnum):
 
     GIVEN = "given"
     SYSTEM = "system"
+    RESOLVER = "resolver"
 
 
 class LinkDirection(enum.StrEnum):
@@ -28,28 +29,28 @@ class LinkDirection(enum.StrEnum):
 class BulkTransferRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="bulk_transfer"):
     """One TCP connection that sent as fast as it could for a time."""
 
-    congestion_control: str
-    counted_bytes: int
-    counted_ns: int
-    direction: LinkDirection
     label: str | None = None
+    direction: LinkDirection
+    congestion_control: str
+    warm_up_ns: int
+    counted_ns: int
+    counted_bytes: int
+    segment_bytes: int
     retransmitted_segments_count: int
     round_trip_min_us: int
-    segment_bytes: int
-    warm_up_ns: int
 
 
 class CalibrationCheck(msgspec.Struct, kw_only=True, frozen=True):
     """One quantity of a link, asked against got."""
 
-    asked: float | None = None
-    direction: LinkDirection
-    got: float
-    observations_count: int
     quantity: str
-    tolerance: float | None = None
+    direction: LinkDirection
     unit: str
+    asked: float | None = None
+    got: float
+    tolerance: float | None = None
     within: bool | None = None
+    observations_count: int
 
 
 class CrossTrafficModel(enum.StrEnum):
@@ -63,10 +64,10 @@ class CrossTraffic(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fie
     """Traffic of others that takes up queue and rate but is delivered to nobody."""
 
     model: CrossTrafficModel
-    off_ms: float | None = None
-    on_ms: float | None = None
-    packet_bytes: int | None = None
     rate_bps: float
+    packet_bytes: int | None = None
+    on_ms: float | None = None
+    off_ms: float | None = None
 
 
 class GilbertElliott(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -76,10 +77,10 @@ class GilbertElliott(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     moves first and the packet is lost by the state it was in before.
     """
 
-    bad_loss_ratio: float | None = None
+    good_to_bad_ratio: float
     bad_to_good_ratio: float
     good_loss_ratio: float | None = None
-    good_to_bad_ratio: float
+    bad_loss_ratio: float | None = None
 
 
 class JitterDistribution(enum.StrEnum):
@@ -96,11 +97,11 @@ class Jitter(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     standard deviation or quantiles are given.
     """
 
+    standard_deviation_ms: float | None = None
     distribution: JitterDistribution | None = None
+    quantiles_ms: list[float] | None = None
     interval_ms: float | None = None
     per_packet_reordering: bool = False
-    quantiles_ms: list[float] | None = None
-    standard_deviation_ms: float | None = None
 
 
 class QueueDiscipline(enum.StrEnum):
@@ -113,26 +114,26 @@ class QueueDiscipline(enum.StrEnum):
 class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """One direction of an access link."""
 
-    codel_interval_ms: float | None = None
-    codel_target_ms: float | None = None
-    cross_traffic: CrossTraffic | None = None
-    gilbert_elliott: GilbertElliott | None = None
-    jitter: Jitter | None = None
-    loss_ratio: float = 0.0
     one_way_delay_ms: float
-    packet_overhead_bytes: int | None = None
-    queue_bytes: int | None = None
-    queue_discipline: QueueDiscipline | None = None
-    queue_packets: int | None = None
+    jitter: Jitter | None = None
     rate_bps: float | None = None
     trace_file: str | None = None
+    loss_ratio: float = 0.0
+    gilbert_elliott: GilbertElliott | None = None
+    packet_overhead_bytes: int | None = None
+    queue_bytes: int | None = None
+    queue_packets: int | None = None
+    queue_discipline: QueueDiscipline | None = None
+    codel_target_ms: float | None = None
+    codel_interval_ms: float | None = None
+    cross_traffic: CrossTraffic | None = None
 
 
 class FarNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """Servers that are farther away than the others, behind the same access link."""
 
-    extra_one_way_delay_ms: float
     network: str
+    extra_one_way_delay_ms: float
 
 
 class ScheduledChange(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -142,22 +143,22 @@ class ScheduledChange(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_
     """
 
     after_ms: float
-    down: DirectionProfile | None = None
     outage_ms: float | None = None
     profile: str | None = None
     up: DirectionProfile | None = None
+    down: DirectionProfile | None = None
 
 
 class LinkProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A named access link, always with both directions."""
 
+    name: str
+    source: str
+    mtu_bytes: int | None = None
+    up: DirectionProfile
     down: DirectionProfile
     far: list[FarNetwork] | None = None
-    mtu_bytes: int | None = None
-    name: str
     schedule: list[ScheduledChange] | None = None
-    source: str
-    up: DirectionProfile
 
 
 class PathBackend(enum.StrEnum):
@@ -171,24 +172,24 @@ class PathBackend(enum.StrEnum):
 class CalibrationRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="calibration"):
     """A profile measured through the path on this machine."""
 
-    backend: PathBackend
-    checks: list[CalibrationCheck]
-    core_version: str
-    keep_awake: bool
-    load_average: float
     profile: LinkProfile
+    backend: PathBackend
     realtime_scheduling: bool
+    keep_awake: bool
     rootless: bool
     seed: int
+    core_version: str
     unix_ns: int
+    load_average: float
+    checks: list[CalibrationCheck]
 
 
 class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="command_done"):
     """The answer to one command."""
 
-    error: str | None = None
     id: int
     monotonic_ns: int
+    error: str | None = None
 
 
 class ConnectionEnd(enum.StrEnum):
@@ -237,19 +238,19 @@ class HandshakeMode(enum.StrEnum):
 class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
     """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
 
-    accepted_ns: int
-    alpn: str | None = None
-    closed_ns: int | None = None
     connection_id: int
-    early_data_accepted: bool | None = None
-    failure: Failure | None = None
-    failure_detail: str | None = None
-    handshake_complete_ns: int | None = None
-    handshake_mode: HandshakeMode | None = None
+    protocol: str
     local_address: str
     peer_address: str
-    protocol: str
     server_name: str | None = None
+    alpn: str | None = None
+    handshake_mode: HandshakeMode | None = None
+    early_data_accepted: bool | None = None
+    accepted_ns: int
+    handshake_complete_ns: int | None = None
+    closed_ns: int | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
 
 
 class ConnectionState(enum.StrEnum):
@@ -270,18 +271,18 @@ class CookieState(enum.StrEnum):
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     """What one direction did since the last summary."""
 
-    bytes_in_bytes: int
-    bytes_out_bytes: int
-    dropped_codel_count: int = 0
-    dropped_device_count: int
-    dropped_loss_count: int
-    dropped_outage_count: int = 0
-    dropped_queue_count: int
-    lateness_max_ns: int | None = None
-    lateness_p50_ns: int | None = None
-    lateness_p99_ns: int | None = None
     packets_in_count: int
     packets_out_count: int
+    bytes_in_bytes: int
+    bytes_out_bytes: int
+    dropped_loss_count: int
+    dropped_queue_count: int
+    dropped_codel_count: int = 0
+    dropped_outage_count: int = 0
+    dropped_device_count: int
+    lateness_p50_ns: int | None = None
+    lateness_p99_ns: int | None = None
+    lateness_max_ns: int | None = None
 
 
 class DnsTransport(enum.StrEnum):
@@ -335,10 +336,10 @@ class EdgeFlush(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", 
 class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="load_site"):
     """Add or replace a site while running."""
 
-    address: str | None = None
-    folder: str
-    host: str
     id: int
+    host: str
+    folder: str
+    address: str | None = None
 
 
 EdgeCommand = EdgeSetTicketPolicy | EdgeCloseConnections | EdgeFlush | EdgeLoadSite
@@ -350,16 +351,16 @@ class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     Instants are `CLOCK_MONOTONIC`.
     """
 
-    answered_ns: int | None = None
     connection_id: int | None = None
     dns_transport: DnsTransport
-    in_early_data: bool | None = None
     peer_address: str
+    received_ns: int
+    answered_ns: int | None = None
+    in_early_data: bool | None = None
     qname: str
     qtype: str
-    query_bytes: int
     rcode: str | None = None
-    received_ns: int
+    query_bytes: int
     response_bytes: int | None = None
 
 
@@ -385,55 +386,55 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     Instants are `CLOCK_MONOTONIC`.
     """
 
-    authority: str
-    body_bytes: int
     connection_id: int
-    handshake_complete_ns: int | None = None
     http_version: HttpVersion
-    in_early_data: bool
-    method: str
-    path: str
     peer_address: str
     received_ns: int
-    response_sent_ns: int | None = None
+    in_early_data: bool
+    handshake_complete_ns: int | None = None
     session_resumed: bool | None = None
+    method: str
+    authority: str
+    path: str
     status: int
+    body_bytes: int
+    response_sent_ns: int | None = None
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
     """The tap's totals of one flow (five-tuple) in a window, as they passed the link."""
 
+    label: str | None = None
+    protocol: str
     client_address: str
     client_port: int | None = None
-    down_bytes: int
-    down_delivered_count: int = 0
-    down_first_delivered_ns: int | None = None
-    down_first_entered_ns: int | None = None
-    down_last_delivered_ns: int | None = None
-    down_last_entered_ns: int | None = None
-    down_packets_count: int
-    first_packet_ns: int
-    label: str | None = None
-    last_packet_ns: int
-    protocol: str
-    quic_down_handshake_count: int | None = None
-    quic_down_initial_count: int | None = None
-    quic_down_retry_count: int | None = None
-    quic_down_version_negotiation_count: int | None = None
-    quic_up_handshake_count: int | None = None
-    quic_up_initial_count: int | None = None
-    quic_up_zero_rtt_count: int | None = None
     server_address: str
     server_port: int | None = None
-    tcp_down_retransmitted_count: int | None = None
-    tcp_up_retransmitted_count: int | None = None
-    up_bytes: int
-    up_delivered_count: int = 0
-    up_first_delivered_ns: int | None = None
-    up_first_entered_ns: int | None = None
-    up_last_delivered_ns: int | None = None
-    up_last_entered_ns: int | None = None
+    first_packet_ns: int
+    last_packet_ns: int
     up_packets_count: int
+    up_bytes: int
+    down_packets_count: int
+    down_bytes: int
+    up_first_entered_ns: int | None = None
+    up_last_entered_ns: int | None = None
+    up_first_delivered_ns: int | None = None
+    up_last_delivered_ns: int | None = None
+    up_delivered_count: int = 0
+    down_first_entered_ns: int | None = None
+    down_last_entered_ns: int | None = None
+    down_first_delivered_ns: int | None = None
+    down_last_delivered_ns: int | None = None
+    down_delivered_count: int = 0
+    tcp_up_retransmitted_count: int | None = None
+    tcp_down_retransmitted_count: int | None = None
+    quic_up_initial_count: int | None = None
+    quic_up_zero_rtt_count: int | None = None
+    quic_up_handshake_count: int | None = None
+    quic_down_initial_count: int | None = None
+    quic_down_handshake_count: int | None = None
+    quic_down_retry_count: int | None = None
+    quic_down_version_negotiation_count: int | None = None
 
 
 class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
@@ -442,8 +443,8 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
     the stub's side of it, in nanoseconds since `time_origin_ns`.
     """
 
-    answered_ns: int | None = None
     client_address: str
+    answered_ns: int | None = None
 
 
 class LoadPace(enum.StrEnum):
@@ -457,15 +458,15 @@ class LoadPace(enum.StrEnum):
 class LoadProgressRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load_progress"):
     """What a load run did in one interval."""
 
-    completed_count: int
-    completed_rate_per_s: float
-    failed_count: int
-    interrupted_count: int
-    interval_end_ns: int
     interval_start_ns: int
-    lost_count: int
-    mean_query_response_time_ns: float | None = None
+    interval_end_ns: int
     sent_count: int
+    completed_count: int
+    lost_count: int
+    interrupted_count: int
+    failed_count: int
+    completed_rate_per_s: float
+    mean_query_response_time_ns: float | None = None
 
 
 class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
@@ -474,16 +475,16 @@ class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
     quantiles are exact to three digits.
     """
 
-    max_ns: int
-    mean_ns: float
+    sample_count: int
     min_ns: int
+    mean_ns: float
+    stddev_ns: float
     p50_ns: int
     p90_ns: int
     p95_ns: int
-    p99_9_ns: int
     p99_ns: int
-    sample_count: int
-    stddev_ns: float
+    p99_9_ns: int
+    max_ns: int
 
 
 class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="load"):
@@ -493,56 +494,55 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     failed.
     """
 
-    alien_count: int
-    answers_per_wake: float
-    asked_rate_per_s: float | None = None
-    certificate_checked: bool
-    client_cpu_ns: int
-    client_cpu_per_query_ns: float | None = None
-    coalescing_adaptive: bool
-    coalescing_wait_limit_ns: int
-    coalescing_wait_mean_ns: float
-    completed_count: int
-    completed_rate_per_s: float
-    connect: TimeDistribution | None = None
-    connection_count: int
     dns_transport: DnsTransport
-    duplicate_count: int
-    failed_count: int
-    failures: dict[str, int]
-    handshake_count: int
-    handshake_failure_count: int
-    histogram_count: list[int]
-    histogram_upper_ns: list[int]
-    http_method: str | None = None
-    interrupted_count: int
-    kernel_receive_stamps: bool
-    late_count: int
-    lost_count: int
-    outstanding_limit_count: int
-    pace: LoadPace
-    query_bytes: int
-    query_exchange: TimeDistribution | None = None
-    query_response_time: TimeDistribution
-    rate_error_ratio: float | None = None
-    rcodes: dict[str, int]
-    reconnect_count: int
-    refused_count: int = 0
     resolver: str
     resolver_address: str
-    response_bytes: int
-    run_ns: int
+    certificate_checked: bool
+    pace: LoadPace
     seed: int
-    segmentation_offload: bool
-    send_lateness: TimeDistribution | None = None
-    sent_count: int
-    sent_rate_per_s: float
-    spinning: bool
-    stopped_early: bool
     thread_count: int
+    connection_count: int
+    outstanding_limit_count: int
     timeout_ns: int
+    http_method: str | None = None
+    segmentation_offload: bool
+    spinning: bool
+    run_ns: int
+    stopped_early: bool
+    asked_rate_per_s: float | None = None
+    sent_rate_per_s: float
+    rate_error_ratio: float | None = None
+    completed_rate_per_s: float
+    sent_count: int
+    completed_count: int
+    lost_count: int
+    interrupted_count: int
+    failed_count: int
+    failures: dict[str, int]
+    rcodes: dict[str, int]
     truncated_count: int
+    late_count: int
+    duplicate_count: int
+    alien_count: int
+    query_bytes: int
+    response_bytes: int
+    query_response_time: TimeDistribution
+    query_exchange: TimeDistribution | None = None
+    send_lateness: TimeDistribution | None = None
+    histogram_upper_ns: list[int]
+    histogram_count: list[int]
+    coalescing_wait_limit_ns: int
+    coalescing_adaptive: bool
+    coalescing_wait_mean_ns: float
     wake_count: int
+    answers_per_wake: float
+    kernel_receive_stamps: bool
+    reconnect_count: int
+    handshake_count: int
+    handshake_failure_count: int
+    connect: TimeDistribution | None = None
+    client_cpu_ns: int
+    client_cpu_per_query_ns: float | None = None
 
 
 class PageFailure(enum.StrEnum):
@@ -566,32 +566,32 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     Navigation Timing, Paint Timing, Largest Contentful Paint).
     """
 
+    url: str
     browser: str
     browser_version: str
-    connect_end_ms: float | None = None
-    connect_start_ms: float | None = None
-    dom_content_loaded_ms: float | None = None
-    dom_interactive_ms: float | None = None
-    domain_lookup_end_ms: float | None = None
+    measured: bool
+    requested_handshake_mode: HandshakeMode
+    handshake_mode: HandshakeMode | None = None
+    next_hop_protocol: str | None = None
+    navigation_start_unix_ms: float | None = None
+    fetch_start_ms: float | None = None
     domain_lookup_start_ms: float | None = None
+    domain_lookup_end_ms: float | None = None
+    connect_start_ms: float | None = None
+    connect_end_ms: float | None = None
+    request_start_ms: float | None = None
+    response_start_ms: float | None = None
+    response_end_ms: float | None = None
+    dom_interactive_ms: float | None = None
+    dom_content_loaded_ms: float | None = None
+    plt_ms: float | None = None
+    fcp_ms: float | None = None
+    lcp_ms: float | None = None
+    transfer_size_bytes: int | None = None
+    request_count: int | None = None
     failure: PageFailure | None = None
     failure_detail: str | None = None
-    fcp_ms: float | None = None
-    fetch_start_ms: float | None = None
-    handshake_mode: HandshakeMode | None = None
-    lcp_ms: float | None = None
     limit_ms: float
-    measured: bool
-    navigation_start_unix_ms: float | None = None
-    next_hop_protocol: str | None = None
-    plt_ms: float | None = None
-    request_count: int | None = None
-    request_start_ms: float | None = None
-    requested_handshake_mode: HandshakeMode
-    response_end_ms: float | None = None
-    response_start_ms: float | None = None
-    transfer_size_bytes: int | None = None
-    url: str
 
 
 class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
@@ -610,10 +610,10 @@ class PathSetProfile(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
     packets under way keep the times they have.
     """
 
-    hold_schedule: bool = False
     id: int
     profile: LinkProfile
     seed: int | None = None
+    hold_schedule: bool = False
 
 
 class PathStartSchedule(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="start_schedule"):
@@ -628,8 +628,8 @@ class PathStartCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="com
     delivered; ends a capture under way.
     """
 
-    file: str
     id: int
+    file: str
 
 
 class PathStopCapture(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="stop_capture"):
@@ -650,49 +650,49 @@ class PathReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     programs can be placed in it with `resolab-core enter --path PID`.
     """
 
-    backend: PathBackend = PathBackend.TUN
-    client_address: str
-    client_address_v6: str | None = None
-    keep_awake: bool
     pid: int
-    profile: LinkProfile
-    realtime_scheduling: bool
-    rootless: bool
-    seed: int
+    client_address: str
     server_address: str
-    server_address_v6: str | None = None
     server_network: str
+    client_address_v6: str | None = None
+    server_address_v6: str | None = None
     server_network_v6: str | None = None
+    backend: PathBackend = PathBackend.TUN
+    profile: LinkProfile
+    seed: int
+    realtime_scheduling: bool
+    keep_awake: bool
+    rootless: bool
 
 
 class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="path_summary"):
     """The path's own proof over a window of time."""
 
-    applied_change_indices: list[int] = []
-    applied_changes_ns: list[int] = []
-    backend: PathBackend = PathBackend.TUN
-    down: DirectionSummary
-    keep_awake: bool = False
     label: str | None = None
-    profile: str
-    realtime_scheduling: bool = False
-    unrecognised_packets_count: int
-    up: DirectionSummary
-    window_end_ns: int
     window_start_ns: int
+    window_end_ns: int
+    profile: str
+    up: DirectionSummary
+    down: DirectionSummary
+    unrecognised_packets_count: int
+    backend: PathBackend = PathBackend.TUN
+    keep_awake: bool = False
+    realtime_scheduling: bool = False
+    applied_changes_ns: list[int] = []
+    applied_change_indices: list[int] = []
 
 
 class ProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="probe"):
     """A train of numbered UDP packets sent through the link."""
 
-    direction: LinkDirection
-    interval_ns: int
     label: str | None = None
+    direction: LinkDirection
     packet_bytes: int
+    interval_ns: int
     realtime_scheduling: bool
-    received_ns: list[int | None]
-    sent_ns: list[int]
     time_origin_ns: int
+    sent_ns: list[int]
+    received_ns: list[int | None]
 
 
 class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="profile_changed"):
@@ -725,86 +725,87 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     Instants are nanoseconds since `time_origin_ns`.
     """
 
-    addresses: list[str]
-    alpn: str | None = None
-    answer_count: int | None = None
-    answered_early: bool | None = None
-    answers: list[str] = []
-    attempt_count: int
-    bootstrap: Bootstrap
-    bootstrap_end_ns: int | None = None
-    bootstrap_start_ns: int | None = None
-    certificate_checked: bool = True
-    cipher_suite: str | None = None
-    connection: ConnectionState | None = None
-    connection_min_rtt_ns: int | None = None
-    connection_query_index: int | None = None
-    connection_rtt_ns: int | None = None
-    cookie_received: CookieState | None = None
-    cookie_sent: CookieState | None = None
     dns_transport: DnsTransport
+    resolver: str
+    resolver_address: str | None = None
+    bootstrap: Bootstrap
+    certificate_checked: bool = True
+    qname: str
+    qtype: str
+    purpose: QueryPurpose
+    sequence: int
+    time_origin_ns: int
+    connection: ConnectionState | None = None
+    requested_handshake_mode: HandshakeMode | None = None
+    handshake_mode: HandshakeMode | None = None
     early_data_accepted: bool | None = None
-    ecs_scope_prefix_length: int | None = None
-    ecs_sent: str | None = None
-    edns_udp_payload_bytes: int | None = None
+    tcp_connect_start_ns: int | None = None
+    tcp_connect_end_ns: int | None = None
+    tls_handshake_start_ns: int | None = None
+    tls_handshake_end_ns: int | None = None
+    quic_handshake_start_ns: int | None = None
+    quic_handshake_end_ns: int | None = None
+    query_exchange_start_ns: int | None = None
+    query_exchange_end_ns: int | None = None
+    query_response_time_ns: int | None = None
+    alpn: str | None = None
+    tls_version: str | None = None
+    cipher_suite: str | None = None
+    query_bytes: int
+    response_bytes: int | None = None
+    attempt_count: int
+    rcode: str | None = None
+    truncated: bool | None = None
+    answer_count: int | None = None
+    addresses: list[str]
+    answers: list[str] = []
+    ttl_s: int | None = None
     failure: Failure | None = None
     failure_detail: str | None = None
     forwarded_for: ForwardedFor | None = None
-    group_sequence: int | None = None
-    handshake_mode: HandshakeMode | None = None
-    kernel_receive_ns: int | None = None
+    edns_udp_payload_bytes: int | None = None
+    ecs_sent: str | None = None
+    cookie_sent: CookieState | None = None
+    response_edns_udp_payload_bytes: int | None = None
+    ecs_scope_prefix_length: int | None = None
+    cookie_received: CookieState | None = None
+    retry_policy: RetryPolicy | None = None
+    bootstrap_start_ns: int | None = None
+    bootstrap_end_ns: int | None = None
     kernel_transmit_ns: int | None = None
+    kernel_receive_ns: int | None = None
+    dnssec_ok: bool = False
+    quic_version: int | None = None
+    quic_retry: bool | None = None
+    connection_rtt_ns: int | None = None
+    connection_min_rtt_ns: int | None = None
+    retransmitted_count: int | None = None
+    round_trip_count: float | None = None
+    answered_early: bool | None = None
+    tcp_fast_open_accepted: bool | None = None
+    connection_query_index: int | None = None
     outstanding_count: int | None = None
     previous_connection_end: ConnectionEnd | None = None
-    purpose: QueryPurpose
-    qname: str
-    qtype: str
-    query_bytes: int
-    query_exchange_end_ns: int | None = None
-    query_exchange_start_ns: int | None = None
-    query_response_time_ns: int | None = None
-    quic_handshake_end_ns: int | None = None
-    quic_handshake_start_ns: int | None = None
-    quic_retry: bool | None = None
-    quic_version: int | None = None
-    rcode: str | None = None
-    requested_handshake_mode: HandshakeMode | None = None
-    resolver: str
-    resolver_address: str
-    response_bytes: int | None = None
-    response_edns_udp_payload_bytes: int | None = None
-    retransmitted_count: int | None = None
-    retry_policy: RetryPolicy | None = None
-    round_trip_count: float | None = None
-    sequence: int
-    tcp_connect_end_ns: int | None = None
-    tcp_connect_start_ns: int | None = None
-    tcp_fast_open_accepted: bool | None = None
-    time_origin_ns: int
-    tls_handshake_end_ns: int | None = None
-    tls_handshake_start_ns: int | None = None
-    tls_version: str | None = None
-    truncated: bool | None = None
-    ttl_s: int | None = None
+    group_sequence: int | None = None
 
 
 class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="resource"):
     """One request of a measured page load (W3C Resource Timing), the document included."""
 
-    connect_end_ms: float | None = None
-    connect_start_ms: float | None = None
-    domain_lookup_end_ms: float | None = None
-    domain_lookup_start_ms: float | None = None
-    encoded_body_bytes: int | None = None
+    url: str
     initiator_type: str
     next_hop_protocol: str | None = None
-    request_start_ms: float | None = None
-    response_end_ms: float | None = None
-    response_start_ms: float | None = None
     start_ms: float
-    status: int | None = None
+    domain_lookup_start_ms: float | None = None
+    domain_lookup_end_ms: float | None = None
+    connect_start_ms: float | None = None
+    connect_end_ms: float | None = None
+    request_start_ms: float | None = None
+    response_start_ms: float | None = None
+    response_end_ms: float | None = None
     transfer_size_bytes: int | None = None
-    url: str
+    encoded_body_bytes: int | None = None
+    status: int | None = None
 
 
 class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="start"):
@@ -814,9 +815,9 @@ class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     """
 
     format_version: str
-    monotonic_ns: int
     program: str
     version: str
+    monotonic_ns: int
     wall_time_unix_ns: int
 
 
@@ -833,9 +834,9 @@ class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     without it the trial did not end.
     """
 
-    flags: list[str]
-    monotonic_ns: int
     trial_id: str
+    monotonic_ns: int
+    flags: list[str]
 
 
 class ResolverPath(enum.StrEnum):
@@ -848,20 +849,20 @@ class ResolverPath(enum.StrEnum):
 class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
     """First line of a trial's file."""
 
-    block: int
-    condition: str
-    dns_transport: DnsTransport
     format_version: str
-    http_version: HttpVersion
-    load_average_1min: float
-    monotonic_ns: int
-    page: str
-    position: int
-    profile: str
-    requested_handshake_mode: HandshakeMode
-    resolver_path: ResolverPath
     trial_id: str
+    block: int
+    position: int
+    condition: str
+    page: str
+    profile: str
+    dns_transport: DnsTransport
+    resolver_path: ResolverPath
+    http_version: HttpVersion
+    requested_handshake_mode: HandshakeMode
+    monotonic_ns: int
     wall_time_unix_ns: int
+    load_average_1min: float
 
 
 Record = (
@@ -895,8 +896,8 @@ class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     the next query opens a new one.
     """
 
-    forget_tickets: bool
     id: int
+    forget_tickets: bool
 
 
 StubCommand = StubCloseConnections

@@ -2,6 +2,8 @@
 //! Needs root; without the rights for a path, tests say SKIPPED on standard error and pass.
 #![allow(dead_code)] // Each test file uses its part.
 
+pub mod edge;
+
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::Mode;

@@ -3,9 +3,9 @@
 use super::Service;
 use super::listen::Client;
 use super::reply::{failed, forwarded};
-use super::upstream::Asked;
 use crate::asking::Asking;
 use crate::question::Question;
+use crate::upstream::Asked;
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use resolab_record::{ForwardedFor, QueryPurpose, Record};
 use resolab_transport::clock::monotonic_ns;

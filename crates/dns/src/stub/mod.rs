@@ -4,16 +4,18 @@
 //! For: one record per forwarded query, with the stub's side of it.
 //! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
 
-mod connection;
 mod forward;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod listen;
-mod policy;
+mod options;
 mod reply;
-mod upstream;
 
-pub use policy::{ConnectionPolicy, StubOptions};
+pub use crate::upstream::ConnectionPolicy;
+pub use options::StubOptions;
 
 use crate::client::DnsClient;
+use crate::upstream::Upstream;
 use resolab_record::Record;
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +24,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 use tokio::net::{TcpListener, UdpSocket};
-use upstream::Upstream;
 
 /// A stub that is listening.
 pub struct Stub {

@@ -304,7 +304,8 @@ async fn serve_h3(connection: quinn::Connection) {
     }
 }
 
-async fn serve_doq(connection: quinn::Connection) {
+/// Until the connection ends.
+pub async fn serve_doq(connection: quinn::Connection) {
     while let Ok((mut send, mut receive)) = connection.accept_bi().await {
         tokio::spawn(async move {
             let Ok(query) = receive.read_to_end(65_537).await else {

@@ -3,12 +3,12 @@
 use super::{IDLE_TIMEOUT, quic, tcp, udp};
 use crate::config::{ResolverConfig, WebConfig};
 use crate::world::World;
-use resolab_transport::server::{QuicListener, QuicSettings};
+use resolab_transport::server::{QuicListener, QuicSettings, listen_tcp};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
 /// What a socket is for.
@@ -161,11 +161,11 @@ async fn start(
             tokio::spawn(udp::serve(world, socket))
         }
         ListenerKind::Tcp => {
-            let listener = TcpListener::bind(address).await?;
+            let listener = listen_tcp(address).await?;
             tokio::spawn(tcp::serve_plain(world, listener))
         }
         ListenerKind::Tls => {
-            let listener = TcpListener::bind(address).await?;
+            let listener = listen_tcp(address).await?;
             tokio::spawn(tcp::serve_tls(world, listener, alpn))
         }
         ListenerKind::Quic => {

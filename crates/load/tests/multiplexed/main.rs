@@ -202,8 +202,8 @@ fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
             _ => Reaction::Drop,
         });
         let mut plan = server.plan();
-        plan.extent = Extent::Duration(Duration::from_secs(60));
-        plan.timeout = Duration::from_secs(60);
+        plan.extent = Extent::Duration(Duration::from_mins(1));
+        plan.timeout = Duration::from_mins(1);
         let stopped = Arc::new(AtomicBool::new(false));
         let stopper = Arc::clone(&stopped);
         let sleeper = std::thread::spawn(move || {
@@ -211,7 +211,7 @@ fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
             stopper.store(true, Ordering::Relaxed);
         });
         let begun = Instant::now();
-        let record = resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ());
+        let record = resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ());
         let record = record.unwrap();
         sleeper.join().unwrap();
         assert!(begun.elapsed() < Duration::from_secs(20), "{scheme}");
@@ -229,7 +229,7 @@ fn without_a_server_there_is_no_load() {
         plan.timeout = Duration::from_millis(300);
         server.stop();
         let stopped = Arc::new(AtomicBool::new(false));
-        let result = resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ());
+        let result = resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ());
         let error = result.unwrap_err();
         assert!(matches!(error, LoadError::Connect { .. }), "{error:?}");
     }

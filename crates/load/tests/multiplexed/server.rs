@@ -145,7 +145,8 @@ impl Server {
             ..ClientOptions::default()
         };
         let (tls, certificate_checked) = tls_of(&resolver, &options).unwrap();
-        let names: String = (0..100).map(|name| format!("n{name}.test\n")).collect();
+        let names: Vec<String> = (0..100).map(|name| format!("n{name}.test")).collect();
+        let names = names.join("\n");
         LoadPlan {
             resolver,
             resolver_address: self.address,
@@ -170,7 +171,7 @@ impl Server {
 /// Run, and check what must hold of every run.
 pub fn run_checked(plan: LoadPlan) -> LoadRecord {
     let stopped = Arc::new(AtomicBool::new(false));
-    let record = resolab_load::run(plan, &stopped, Duration::from_secs(60), &mut |_| ()).unwrap();
+    let record = resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ()).unwrap();
     let apart = record.lost_count + record.interrupted_count + record.failed_count;
     assert_eq!(record.sent_count, record.completed_count + apart);
     let counted = record.query_response_time.sample_count;

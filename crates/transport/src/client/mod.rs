@@ -6,8 +6,14 @@
 
 mod certificate_check;
 mod failure;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+mod key_log;
 mod observed_session;
+mod path_facts;
 mod pinning;
+mod qlog;
 mod quic;
 mod server_hello;
 mod setup;
@@ -18,10 +24,12 @@ mod tls_config;
 mod trust;
 
 pub use failure::MeasuredFailure;
+pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
+pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub use setup::{Handshake, Phase, SetupLog};
-pub use tcp::connect as connect_tcp;
+pub use tcp::{ClientTcpStream, TcpOptions, connect as connect_tcp};
 pub use tickets::TicketStore;
 pub use tls::{ClientTlsStream, connect as connect_tls, stream_failure};
 pub use tls_config::{TlsClient, TlsConfigError};

@@ -14,13 +14,14 @@ use quinn_proto::TransportError;
 use quinn_proto::transport_parameters::TransportParameters;
 use rustls::CipherSuite;
 use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Configuration of one connection: the shared one, and where to log.
 pub(super) struct ObservedConfig {
     pub inner: Arc<dyn crypto::ClientConfig>,
-    pub log: Arc<SetupLog>,
+    /// Weak, for the log knows the connection this becomes a part of.
+    pub log: Weak<SetupLog>,
 }
 
 impl crypto::ClientConfig for ObservedConfig {
@@ -30,9 +31,12 @@ impl crypto::ClientConfig for ObservedConfig {
         server_name: &str,
         parameters: &TransportParameters,
     ) -> Result<Box<dyn Session>, ConnectError> {
+        if let Some(log) = self.log.upgrade() {
+            log.set_quic_version(version);
+        }
         Ok(Box::new(ObservedSession {
             inner: Arc::clone(&self.inner).start_session(version, server_name, parameters)?,
-            log: Arc::clone(&self.log),
+            log: Weak::clone(&self.log),
             server_hello: ServerHelloReader::default(),
             early_data_offered: AtomicBool::new(false),
         }))
@@ -41,7 +45,7 @@ impl crypto::ClientConfig for ObservedConfig {
 
 struct ObservedSession {
     inner: Box<dyn Session>,
-    log: Arc<SetupLog>,
+    log: Weak<SetupLog>,
     server_hello: ServerHelloReader,
     early_data_offered: AtomicBool,
 }
@@ -78,9 +82,13 @@ impl Session for ObservedSession {
             self.server_hello.feed(bytes);
         }
         let result = self.inner.read_handshake(bytes);
-        if was_handshaking && result.is_ok() && !self.inner.is_handshaking() {
-            self.log.quic_handshake.finish();
-            self.log.set_handshake(|| self.describe());
+        if was_handshaking
+            && result.is_ok()
+            && !self.inner.is_handshaking()
+            && let Some(log) = self.log.upgrade()
+        {
+            log.quic_handshake.finish();
+            log.set_handshake(|| self.describe());
         }
         result
     }
@@ -125,7 +133,11 @@ impl Session for ObservedSession {
     }
 
     fn is_valid_retry(&self, connection_id: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
-        self.inner.is_valid_retry(connection_id, header, payload)
+        let is_valid = self.inner.is_valid_retry(connection_id, header, payload);
+        if is_valid && let Some(log) = self.log.upgrade() {
+            log.set_quic_retry();
+        }
+        is_valid
     }
 
     fn export_keying_material(

@@ -4,6 +4,8 @@
 
 use super::failure::MeasuredFailure;
 use super::observed_session::ObservedConfig;
+use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
+use super::qlog::QlogFolder;
 use super::setup::SetupLog;
 use super::tls_config::{TlsClient, TlsConfigError};
 use crate::socket::RawUdpSocket;
@@ -13,6 +15,7 @@ use quinn::{
     TokenMemoryCache, TokenStore, TokioRuntime, TransportConfig, VarInt,
 };
 use resolab_record::{Failure, HandshakeMode};
+use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +35,7 @@ pub struct QuicClient {
     token_store: Arc<dyn TokenStore>,
     endpoint_config: EndpointConfig,
     server_name: String,
+    qlog_folder: Option<QlogFolder>,
 }
 
 /// One connection, with the endpoint that is its own.
@@ -57,6 +61,7 @@ impl QuicClient {
             token_store,
             endpoint_config: endpoint_config()?,
             server_name: tls.server_name.to_str().into_owned(),
+            qlog_folder: QlogFolder::from_environment()?,
         })
     }
 
@@ -74,6 +79,7 @@ impl QuicClient {
                 .await
                 .map_err(|error| quic_failure(&error, &log))?,
         };
+        log.set_path(PathProbe::Quic(connection.clone()));
         Ok(QuicConnection {
             connection,
             log,
@@ -99,17 +105,29 @@ impl QuicClient {
             Arc::new(TokioRuntime),
         )
         .map_err(|error| other(&error))?;
-        let crypto = ObservedConfig {
-            inner: Arc::clone(&self.crypto) as _,
-            log: Arc::clone(log),
-        };
-        let mut config = ClientConfig::new(Arc::new(crypto));
-        config.transport_config(Arc::clone(&self.transport));
-        config.token_store(Arc::clone(&self.token_store));
+        let config = self.config(server, log).map_err(|error| other(&error))?;
         let connecting = endpoint
             .connect_with(config, server, &self.server_name)
             .map_err(|error| other(&error))?;
         Ok((endpoint, connecting))
+    }
+
+    /// Of one connection.
+    fn config(&self, server: SocketAddr, log: &Arc<SetupLog>) -> io::Result<ClientConfig> {
+        let crypto = ObservedConfig {
+            inner: Arc::clone(&self.crypto) as _,
+            log: Arc::downgrade(log),
+        };
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.token_store(Arc::clone(&self.token_store));
+        match &self.qlog_folder {
+            None => drop(config.transport_config(Arc::clone(&self.transport))),
+            Some(folder) => {
+                let title = format!("{} at {server}", self.server_name);
+                folder.log_next(title, transport_config(), &mut config)?;
+            }
+        }
+        Ok(config)
     }
 }
 
@@ -129,6 +147,7 @@ fn transport_config() -> TransportConfig {
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .max_concurrent_uni_streams(VarInt::from_u32(3))
         .mtu_discovery_config(None)
+        .initial_rtt(QUIC_INITIAL_RTT)
         .max_idle_timeout(None);
     config
 }

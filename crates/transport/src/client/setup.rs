@@ -3,42 +3,62 @@
 //! can tell which phase it cut off.
 //! Not for: the exchange on the connection.
 
+use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
 use resolab_record::{Failure, HandshakeMode};
+use std::net::SocketAddr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once.
+/// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
+/// resumed; 0 stands for not yet.
 #[derive(Debug, Default)]
 pub struct Phase {
-    start_ns: OnceLock<u64>,
-    end_ns: OnceLock<u64>,
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
 }
 
 impl Phase {
     /// The phase begins now, unless it already did.
     pub fn begin(&self) {
-        self.start_ns.get_or_init(monotonic_ns);
+        set_once(&self.start_ns);
     }
 
     /// The phase ends now, unless it already did.
     pub fn finish(&self) {
-        self.end_ns.get_or_init(monotonic_ns);
+        set_once(&self.end_ns);
+    }
+
+    /// The phase goes on and will end again: what ended was not the whole of it.
+    pub fn resume(&self) {
+        self.end_ns.store(0, Ordering::Release);
     }
 
     /// When it began; `None` if it did not occur.
     pub fn start_ns(&self) -> Option<u64> {
-        self.start_ns.get().copied()
+        at(&self.start_ns)
     }
 
     /// When it ended; `None` if it did not.
     pub fn end_ns(&self) -> Option<u64> {
-        self.end_ns.get().copied()
+        at(&self.end_ns)
     }
 
     /// Whether it began and has not ended.
     pub fn is_under_way(&self) -> bool {
         self.start_ns().is_some() && self.end_ns().is_none()
     }
+}
+
+fn set_once(instant_ns: &AtomicU64) {
+    if at(instant_ns).is_none() {
+        let order = Ordering::AcqRel;
+        let _ = instant_ns.compare_exchange(0, monotonic_ns(), order, Ordering::Acquire);
+    }
+}
+
+fn at(instant_ns: &AtomicU64) -> Option<u64> {
+    Some(instant_ns.load(Ordering::Acquire)).filter(|ns| *ns != 0)
 }
 
 /// What a finished handshake negotiated.
@@ -70,6 +90,8 @@ impl Handshake {
 /// The set-up of one connection.
 #[derive(Debug, Default)]
 pub struct SetupLog {
+    /// Look-up of the peer's host name, where that is inside the clock.
+    pub bootstrap: Phase,
     /// TCP connect.
     pub tcp_connect: Phase,
     /// TLS handshake over TCP.
@@ -77,6 +99,10 @@ pub struct SetupLog {
     /// QUIC handshake.
     pub quic_handshake: Phase,
     handshake: OnceLock<Handshake>,
+    quic_version: OnceLock<u32>,
+    quic_retry: OnceLock<()>,
+    path: OnceLock<PathProbe>,
+    peer_address: OnceLock<SocketAddr>,
 }
 
 impl SetupLog {
@@ -90,15 +116,68 @@ impl SetupLog {
         self.handshake.get_or_init(handshake);
     }
 
+    /// When the handshake ended, over TCP or in QUIC.
+    pub fn handshake_end_ns(&self) -> Option<u64> {
+        self.tls_handshake.end_ns().or(self.quic_handshake.end_ns())
+    }
+
+    /// QUIC version in use; quinn speaks the one it began with or gives up.
+    pub fn quic_version(&self) -> Option<u32> {
+        self.quic_version.get().copied()
+    }
+
+    pub(super) fn set_quic_version(&self, version: u32) {
+        self.quic_version.get_or_init(|| version);
+    }
+
+    /// Whether the server asked for a second Initial by a Retry packet (RFC 9000 section 8.1.2);
+    /// `None` while it still may, and without QUIC.
+    pub fn quic_retry(&self) -> Option<bool> {
+        let is_retried = self.quic_retry.get().is_some();
+        (is_retried || self.quic_handshake.end_ns().is_some()).then_some(is_retried)
+    }
+
+    pub(super) fn set_quic_retry(&self) {
+        self.quic_retry.get_or_init(|| ());
+    }
+
+    /// What is known of the connection's path now, or was when it ended; asks the kernel, so not
+    /// for inside a clock. `None` before there is a connection.
+    pub fn path_facts(&self) -> Option<PathFacts> {
+        self.path.get().and_then(PathProbe::facts)
+    }
+
+    pub(super) fn set_path(&self, path: PathProbe) {
+        self.path.get_or_init(|| path);
+    }
+
+    /// The peer's address; `None` until it is known.
+    pub fn peer_address(&self) -> Option<SocketAddr> {
+        self.peer_address.get().copied()
+    }
+
+    /// Remember the peer's address; only the first time counts.
+    pub fn set_peer_address(&self, address: SocketAddr) {
+        self.peer_address.get_or_init(|| address);
+    }
+
     /// Whether early data was offered and refused.
     pub fn early_data_was_rejected(&self) -> bool {
         self.handshake()
             .is_some_and(|handshake| handshake.early_data_accepted == Some(false))
     }
 
+    /// Whether the handshake has ended and no early data was refused.
+    pub fn is_past_early_data(&self) -> bool {
+        self.handshake().is_some() && !self.early_data_was_rejected()
+    }
+
     /// The failure a deadline means at this moment.
     pub fn failure_at_deadline(&self) -> Failure {
-        if self.tcp_connect.is_under_way() {
+        let is_connecting = self.path.get().is_some_and(PathProbe::is_connecting);
+        if self.bootstrap.is_under_way() {
+            Failure::BootstrapFailed
+        } else if is_connecting || self.tcp_connect.is_under_way() {
             Failure::TcpConnectTimeout
         } else if self.tls_handshake.is_under_way() {
             Failure::TlsHandshakeTimeout
@@ -125,12 +204,20 @@ mod tests {
         phase.finish();
         assert_eq!(phase.start_ns(), first);
         assert!(phase.end_ns() >= first && !phase.is_under_way());
+        let end = phase.end_ns();
+        phase.resume();
+        assert!(phase.is_under_way());
+        phase.finish();
+        assert!(phase.start_ns() == first && phase.end_ns() >= end);
     }
 
     #[test]
     fn a_deadline_names_the_phase_it_cut_off() {
         let log = SetupLog::default();
         assert_eq!(log.failure_at_deadline(), Failure::QueryTimeout);
+        log.bootstrap.begin();
+        assert_eq!(log.failure_at_deadline(), Failure::BootstrapFailed);
+        log.bootstrap.finish();
         log.tcp_connect.begin();
         assert_eq!(log.failure_at_deadline(), Failure::TcpConnectTimeout);
         log.tcp_connect.finish();

@@ -1,36 +1,91 @@
-//! TCP connect with its two instants.
+//! TCP connect with its two instants, TCP Fast Open (RFC 7413) where asked for, and a stream whose
+//! path can be asked about.
 
 use super::failure::MeasuredFailure;
+use super::path_facts::{PathProbe, TcpProbe};
 use super::setup::SetupLog;
 use resolab_record::Failure;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::ops::Deref;
+use std::os::fd::AsRawFd;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
+
+/// A TCP stream that leaves its last `TCP_INFO` in the log of its set-up when it is closed.
+#[derive(Debug)]
+pub struct ClientTcpStream {
+    inner: TcpStream,
+    probe: Arc<TcpProbe>,
+}
+
+/// How to connect.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// TCP Fast Open: with a cookie of the server's from an earlier connection, connecting only
+    /// gets ready and what is written first leaves in the SYN. Without one, ask for one.
+    pub fast_open: bool,
+}
 
 /// Connect. `TCP_NODELAY` is set before the SYN: with Nagle's algorithm the query would wait a
 /// round trip for the acknowledgement of the handshake's last flight.
-pub async fn connect(address: SocketAddr, log: &SetupLog) -> Result<TcpStream, MeasuredFailure> {
+pub async fn connect(
+    address: SocketAddr,
+    options: TcpOptions,
+    log: &SetupLog,
+) -> Result<ClientTcpStream, MeasuredFailure> {
     log.tcp_connect.begin();
-    let socket =
-        new_socket(address).map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
-    let stream = socket.connect(address).await.map_err(|error| {
+    let socket = new_socket(address, options)
+        .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+    let inner = socket.connect(address).await.map_err(|error| {
         MeasuredFailure::new(
             failure_of(&error),
             format_args!("connect to {address}: {error}"),
         )
     })?;
     log.tcp_connect.finish();
-    Ok(stream)
+    let probe = Arc::new(TcpProbe::new(&inner, options));
+    log.set_path(PathProbe::Tcp(Arc::clone(&probe)));
+    Ok(ClientTcpStream { inner, probe })
 }
 
-fn new_socket(address: SocketAddr) -> io::Result<TcpSocket> {
+fn new_socket(address: SocketAddr, options: TcpOptions) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
     } else {
         TcpSocket::new_v6()?
     };
     socket.set_nodelay(true)?;
+    if options.fast_open {
+        ask_for_fast_open(&socket).map_err(|error| {
+            let why = "have TCP Fast Open, which needs bit 1 of net.ipv4.tcp_fastopen";
+            io::Error::new(error.kind(), format!("{why}: {error}"))
+        })?;
+    }
     Ok(socket)
+}
+
+fn ask_for_fast_open(socket: &TcpSocket) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads the integer given, whose size is given too.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_FASTOPEN_CONNECT,
+            ptr::from_ref(&on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 fn failure_of(error: &io::Error) -> Failure {
@@ -44,6 +99,60 @@ fn failure_of(error: &io::Error) -> Failure {
     }
 }
 
+impl Drop for ClientTcpStream {
+    fn drop(&mut self) {
+        self.probe.end();
+    }
+}
+
+impl Deref for ClientTcpStream {
+    type Target = TcpStream;
+
+    fn deref(&self) -> &TcpStream {
+        &self.inner
+    }
+}
+
+impl AsyncRead for ClientTcpStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for ClientTcpStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,9 +162,13 @@ mod tests {
     async fn stamps_a_connect_and_disables_nagle() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let log = SetupLog::default();
-        let stream = connect(listener.local_addr().unwrap(), &log).await.unwrap();
+        let stream = connect(listener.local_addr().unwrap(), TcpOptions::default(), &log)
+            .await
+            .unwrap();
         assert!(stream.nodelay().unwrap());
         assert!(log.tcp_connect.end_ns() >= log.tcp_connect.start_ns());
+        drop(stream);
+        assert!(log.path_facts().unwrap().min_rtt_ns.is_some());
     }
 
     #[tokio::test]
@@ -64,8 +177,10 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let log = SetupLog::default();
-        let failure = connect(address, &log).await.unwrap_err();
+        let failure = connect(address, TcpOptions::default(), &log)
+            .await
+            .unwrap_err();
         assert_eq!(failure.failure, Failure::TcpConnectRefused);
-        assert_eq!(log.tcp_connect.end_ns(), None);
+        assert_eq!((log.tcp_connect.end_ns(), log.path_facts()), (None, None));
     }
 }

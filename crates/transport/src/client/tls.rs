@@ -5,6 +5,7 @@
 
 use super::failure::MeasuredFailure;
 use super::setup::{Handshake, SetupLog};
+use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
 use resolab_record::{Failure, HandshakeMode};
 use rustls::{ClientConnection, HandshakeKind};
@@ -13,13 +14,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A TLS stream that logs the end of its handshake, whenever that comes.
 pub struct ClientTlsStream {
-    inner: TlsStream<TcpStream>,
+    inner: TlsStream<ClientTcpStream>,
     log: Arc<SetupLog>,
     early_data_offered: bool,
     observed: bool,
@@ -27,7 +27,7 @@ pub struct ClientTlsStream {
 
 /// Handshake over `tcp`, or get ready for early data.
 pub async fn connect(
-    tcp: TcpStream,
+    tcp: ClientTcpStream,
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
@@ -87,6 +87,8 @@ pub fn stream_failure(error: &io::Error, log: &SetupLog) -> MeasuredFailure {
         .and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let failure = match tls {
         Some(rustls::Error::InvalidCertificate(_)) => Failure::TlsCertificateInvalid,
+        // With TCP Fast Open the first write connects.
+        None if error.kind() == io::ErrorKind::ConnectionRefused => Failure::TcpConnectRefused,
         _ if log.tls_handshake.is_under_way() => Failure::TlsHandshakeFailed,
         _ => Failure::QueryConnectionClosed,
     };

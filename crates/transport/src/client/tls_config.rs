@@ -1,6 +1,8 @@
 //! The TLS configuration of one client: TLS 1.3, one key exchange group, AES-128 first, the
 //! certificates it trusts, and tickets only when the handshake asked for needs them.
 
+use super::key_log;
+use super::qlog::QlogFolderError;
 use super::tickets::TicketStore;
 use super::trust::Trust;
 use resolab_record::HandshakeMode;
@@ -35,6 +37,9 @@ pub enum TlsConfigError {
     /// QUIC cannot be spoken like that.
     #[error("configure QUIC: {0}")]
     Endpoint(#[from] quinn::ConfigError),
+    /// No place for the logs of QUIC connections.
+    #[error(transparent)]
+    Qlog(#[from] QlogFolderError),
 }
 
 /// TLS towards one server name with one ALPN and one way of handshaking. Connections share it and
@@ -70,6 +75,9 @@ impl TlsClient {
             .with_no_client_auth();
         config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
         config.enable_early_data = handshake_mode == HandshakeMode::ZeroRtt;
+        if let Some(key_log) = key_log::from_environment() {
+            config.key_log = key_log;
+        }
         let tickets = (handshake_mode != HandshakeMode::Full).then(Arc::<TicketStore>::default);
         config.resumption = match &tickets {
             Some(store) => Resumption::store(Arc::clone(store) as _),

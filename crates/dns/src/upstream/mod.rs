@@ -1,17 +1,23 @@
-//! The stub's upstream side: one connection, opened by the first query, shared by those that arrive
-//! while it is being opened, kept as long as the policy says; or one for each query.
+//! One resolver as many queries ask it, at once or one after the other: one connection, opened by
+//! the first, shared by those that come while it is being opened, kept as long as the policy says;
+//! or one for each query. Not for: what a query is; that is `asking`.
 
-use super::connection::{Connection, InUse};
-use super::policy::ConnectionPolicy;
+mod connection;
+mod policy;
+
+pub use policy::ConnectionPolicy;
+
 use crate::asking::{Answer, Asking, Outcome, cut_off};
 use crate::client::DnsClient;
+use connection::{Connection, InUse};
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// The upstream side.
-pub(super) struct Upstream {
+/// A resolver and the connection to it.
+pub struct Upstream {
+    /// Asks.
     pub client: DnsClient,
     policy: ConnectionPolicy,
     /// Held while a connection is being opened: whoever comes then waits for it.
@@ -41,12 +47,15 @@ struct Progress {
 
 /// What became of a query, and what had become of the connection before it, if a new one took its
 /// place for this query.
-pub(super) struct Asked {
+pub struct Asked {
+    /// Of the query.
     pub outcome: Outcome,
+    /// Of the connection before.
     pub previous_end: Option<ConnectionEnd>,
 }
 
 impl Upstream {
+    /// Nothing is opened yet.
     pub fn new(client: DnsClient, policy: ConnectionPolicy) -> Self {
         Self {
             client,
@@ -97,8 +106,10 @@ impl Upstream {
                 "it was closed",
             )),
         };
-        if lost_connection(&result) {
-            self.let_go(connection, ConnectionEnd::PeerClosed);
+        if let Err(failure) = &result
+            && let Some(end) = end_by(failure)
+        {
+            self.let_go(connection, end);
         }
         asked(asking, progress, connection, result)
     }
@@ -158,6 +169,16 @@ impl Upstream {
     fn latest_setup(&self) -> Arc<SetupLog> {
         let latest = self.latest_setup.lock();
         Arc::clone(&latest.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the next query finds a connection, or somebody opening one. For those who prepare a
+    /// query before its clock starts: a connection that is not fit any more is let go of here.
+    pub fn has_connection(&self) -> bool {
+        let Ok(mut place) = self.place.try_lock() else {
+            return true;
+        };
+        place.let_go_of_unfit(&self.policy);
+        place.open.is_some()
     }
 
     /// Close the connection whenever it has been idle for as long as the policy allows; never
@@ -267,6 +288,15 @@ fn state_of(connection: &Connection, asking: &Asking<'_>) -> ConnectionState {
 fn is_opener(progress: &Progress, connection: &Connection) -> bool {
     let own_setup = progress.own_setup.get();
     own_setup.is_some_and(|setup| Arc::ptr_eq(setup, &connection.setup))
+}
+
+/// What a failed query means for its connection. HTTP has statuses for one request alone.
+fn end_by(failure: &MeasuredFailure) -> Option<ConnectionEnd> {
+    match failure.failure {
+        Failure::HttpStatus => None,
+        Failure::QueryConnectionClosed => Some(ConnectionEnd::PeerClosed),
+        _ => Some(ConnectionEnd::AfterFailure),
+    }
 }
 
 fn lost_connection(result: &Result<Answer, MeasuredFailure>) -> bool {

@@ -1,16 +1,8 @@
-//! How the stub uses connections: its numbers. Not for: keeping to them; that is `upstream`.
+//! Which queries share a connection: the user's numbers. Not for: keeping to them; that is the
+//! module above.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
-
-/// What the user chose for a stub.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StubOptions {
-    /// After so long a query is answered SERVFAIL.
-    pub deadline: Duration,
-    /// Which queries share a connection.
-    pub connections: ConnectionPolicy,
-}
 
 /// Which queries share a connection; means nothing to `doudp`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,14 +15,4 @@ pub struct ConnectionPolicy {
     pub idle_timeout: Option<Duration>,
     /// A connection gets so many queries at most, and the next one opens another.
     pub max_queries_count: Option<NonZeroU32>,
-}
-
-impl From<Duration> for StubOptions {
-    /// One connection, kept as long as the resolver keeps it.
-    fn from(deadline: Duration) -> Self {
-        Self {
-            deadline,
-            connections: ConnectionPolicy::default(),
-        }
-    }
 }

@@ -1,0 +1,179 @@
+//! Which resolver is asked what, when: the order of `resolab-core query`. Not for: asking.
+
+use super::shuffle::Shuffle;
+use super::target::Target;
+use resolab_dns::Question;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// How queries follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Each when the one before is done.
+    OneByOne,
+    /// Those for one name at the same time.
+    Together,
+    /// So many without a response at any time.
+    Outstanding(usize),
+}
+
+/// All there is to ask.
+pub(super) struct Rounds {
+    pub targets: Vec<Arc<Target>>,
+    /// For each name, its types.
+    pub names: Vec<Vec<Arc<Question>>>,
+    pub count: u64,
+    pub interval: Duration,
+    pub shuffle: Option<Shuffle>,
+    pub pace: Pace,
+    /// A connection is closed after one query, or those that were asked together.
+    pub is_cold: bool,
+}
+
+impl Rounds {
+    pub async fn run(mut self) -> io::Result<()> {
+        let mut watches = JoinSet::new();
+        for target in &self.targets {
+            let target = Arc::clone(target);
+            watches.spawn(async move { target.watch_idle().await });
+        }
+        match self.pace {
+            Pace::Outstanding(most) => self.ask_outstanding(most).await?,
+            Pace::OneByOne | Pace::Together => self.ask_in_turn().await?,
+        }
+        for target in &self.targets {
+            target.close().await;
+        }
+        Ok(())
+    }
+
+    async fn ask_in_turn(&mut self) -> io::Result<()> {
+        let mut order: Vec<usize> = (0..self.targets.len()).collect();
+        let mut pause = Pause::new(self.interval);
+        let groups = self.groups();
+        for _ in 0..self.count {
+            for group in &groups {
+                self.draw(&mut order);
+                for index in &order {
+                    pause.wait().await;
+                    self.ask(&self.targets[*index], group).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is asked of a resolver before it is the next one's turn.
+    fn groups(&self) -> Vec<Vec<Arc<Question>>> {
+        if self.pace == Pace::Together {
+            return self.names.clone();
+        }
+        let questions = self.names.iter().flatten();
+        questions
+            .map(|question| vec![Arc::clone(question)])
+            .collect()
+    }
+
+    async fn ask(&self, target: &Arc<Target>, group: &[Arc<Question>]) -> io::Result<()> {
+        let Some(first) = group.first() else {
+            return Ok(());
+        };
+        target.prepare(first).await?;
+        match self.pace {
+            Pace::Together => target.ask_together(group).await?,
+            _ => target.ask(first).await?,
+        }
+        if self.is_cold {
+            target.close().await;
+        }
+        Ok(())
+    }
+
+    /// One resolver after the other: none shall have to share the machine with another.
+    async fn ask_outstanding(&mut self, most: usize) -> io::Result<()> {
+        let mut order: Vec<usize> = (0..self.targets.len()).collect();
+        self.draw(&mut order);
+        let mut pause = Pause::new(self.interval);
+        for index in order {
+            let mut pipeline = Pipeline::new(&self.targets[index], most);
+            for _ in 0..self.count {
+                for question in self.names.iter().flatten() {
+                    pause.wait().await;
+                    pipeline.ask(question).await?;
+                }
+            }
+            pipeline.finish().await?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, order: &mut [usize]) {
+        if let Some(shuffle) = &mut self.shuffle {
+            shuffle.apply(order);
+        }
+    }
+}
+
+/// A number of queries to one resolver at any time.
+struct Pipeline<'a> {
+    target: &'a Arc<Target>,
+    permits: Arc<Semaphore>,
+    under_way: JoinSet<io::Result<()>>,
+}
+
+impl<'a> Pipeline<'a> {
+    fn new(target: &'a Arc<Target>, most: usize) -> Self {
+        Self {
+            target,
+            permits: Arc::new(Semaphore::new(most)),
+            under_way: JoinSet::new(),
+        }
+    }
+
+    /// Ask as soon as that is not one too many.
+    async fn ask(&mut self, question: &Arc<Question>) -> io::Result<()> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        self.target.prepare(question).await?;
+        let (target, question) = (Arc::clone(self.target), Arc::clone(question));
+        self.under_way.spawn(async move {
+            let asked = target.ask(&question).await;
+            drop(permit);
+            asked
+        });
+        while let Some(done) = self.under_way.try_join_next() {
+            done.map_err(io::Error::other)??;
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self) -> io::Result<()> {
+        while let Some(done) = self.under_way.join_next().await {
+            done.map_err(io::Error::other)??;
+        }
+        Ok(())
+    }
+}
+
+/// Between queries, not before the first.
+struct Pause {
+    interval: Duration,
+    is_first: bool,
+}
+
+impl Pause {
+    fn new(interval: Duration) -> Self {
+        Self {
+            interval,
+            is_first: true,
+        }
+    }
+
+    async fn wait(&mut self) {
+        if !std::mem::take(&mut self.is_first) && !self.interval.is_zero() {
+            tokio::time::sleep(self.interval).await;
+        }
+    }
+}

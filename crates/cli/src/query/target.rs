@@ -1,0 +1,113 @@
+//! One resolver of `resolab-core query` and the queries to it: one, several together, several
+//! outstanding. Not for: which queries and in which order.
+
+use crate::output;
+use resolab_dns::{Asked, Asking, ConnectionPolicy, DnsClient, Question, Upstream};
+use resolab_record::{QueryPurpose, QueryRecord, Record};
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Numbers of a query within the run.
+#[derive(Clone, Copy)]
+struct Position {
+    sequence: u64,
+    group_sequence: Option<u64>,
+}
+
+/// One resolver, the connection to it if one is kept, and how many queries it got.
+pub(super) struct Target {
+    upstream: Upstream,
+    deadline: Duration,
+    sequence: AtomicU64,
+    group_sequence: AtomicU64,
+}
+
+impl Target {
+    pub fn new(client: DnsClient, policy: ConnectionPolicy, deadline: Duration) -> Self {
+        Self {
+            upstream: Upstream::new(client, policy),
+            deadline,
+            sequence: AtomicU64::new(0),
+            group_sequence: AtomicU64::new(0),
+        }
+    }
+
+    /// Fetch what a new connection needs, if the next query will open one.
+    pub async fn prepare(&self, question: &Question) -> io::Result<()> {
+        if self.upstream.has_connection() {
+            return Ok(());
+        }
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        let client = &self.upstream.client;
+        match client.prime(question, sequence, self.deadline).await {
+            Some(record) => write(record),
+            None => Ok(()),
+        }
+    }
+
+    /// Ask once and write what became of it.
+    pub async fn ask(&self, question: &Question) -> io::Result<()> {
+        let position = self.next(None);
+        write(self.answer(question, monotonic_ns(), position).await)
+    }
+
+    /// Ask all at the same time, as a browser asks for the addresses of both kinds and for HTTPS
+    /// records: one opens the connection where there is none, the others wait for it.
+    pub async fn ask_together(self: &Arc<Self>, questions: &[Arc<Question>]) -> io::Result<()> {
+        let group_sequence = self.group_sequence.fetch_add(1, Ordering::Relaxed);
+        let time_origin_ns = monotonic_ns();
+        let mut under_way = JoinSet::new();
+        for question in questions {
+            let position = self.next(Some(group_sequence));
+            let (target, question) = (Arc::clone(self), Arc::clone(question));
+            under_way
+                .spawn(async move { target.answer(&question, time_origin_ns, position).await });
+        }
+        let mut records = under_way.join_all().await;
+        records.sort_by_key(|record| record.sequence);
+        records.into_iter().try_for_each(write)
+    }
+
+    async fn answer(
+        &self,
+        question: &Question,
+        time_origin_ns: u64,
+        position: Position,
+    ) -> QueryRecord {
+        let asking = Asking::begun_at(time_origin_ns, &self.upstream.client, question);
+        let Asked {
+            outcome,
+            previous_end,
+        } = self.upstream.ask(&asking, self.deadline).await;
+        let purpose = QueryPurpose::Measured;
+        let mut record = asking.record(&outcome, purpose, position.sequence, None);
+        record.group_sequence = position.group_sequence;
+        record.connection_facts.previous_connection_end = previous_end;
+        record
+    }
+
+    fn next(&self, group_sequence: Option<u64>) -> Position {
+        Position {
+            sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
+            group_sequence,
+        }
+    }
+
+    /// Close the connection for being idle when it is; never returns.
+    pub async fn watch_idle(&self) {
+        self.upstream.watch_idle().await;
+    }
+
+    /// Close the connection.
+    pub async fn close(&self) {
+        self.upstream.close(false).await;
+    }
+}
+
+fn write(record: QueryRecord) -> io::Result<()> {
+    output::write_record(&Record::Query(Box::new(record)))
+}

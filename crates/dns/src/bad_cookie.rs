@@ -1,0 +1,54 @@
+//! Asking again when a resolver refuses a cookie (RFC 7873 section 5.3). Not for: which cookie a
+//! query has; that is `cookie`.
+
+use crate::asking::{Answer, Asking};
+use crate::session::Session;
+use hickory_proto::op::ResponseCode;
+use resolab_record::{CookieState, Failure};
+use resolab_transport::client::MeasuredFailure;
+
+impl Asking<'_> {
+    /// Ask on an open connection. A query refused for its cookie is asked again with the one the
+    /// resolver gave, and if that is refused too, over TCP where it went by UDP.
+    pub async fn answer(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        let answer = self.answer_once(session).await?;
+        if !(is_refused(&answer) && self.has_a_new_cookie(&answer)) {
+            return Ok(answer);
+        }
+        let answer = self.answer_again(session).await?;
+        if !(is_refused(&answer) && self.client.is_connectionless()) {
+            return Ok(answer);
+        }
+        self.exchange.go_on_by_tcp();
+        self.answer_again(session).await
+    }
+
+    async fn answer_again(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        self.exchange.query_exchange.resume();
+        self.answer_once(session).await
+    }
+
+    /// Keep the server's cookie for the next query, unless the response is not in keeping with
+    /// what the query said.
+    pub(crate) fn take_edns(&self, answer: &Answer) -> Result<(), MeasuredFailure> {
+        let Some(sent) = self.exchange.sent_edns() else {
+            return Ok(());
+        };
+        let response = &answer.response.message;
+        sent.check(response)
+            .map_err(|error| MeasuredFailure::new(Failure::QueryMalformed, error))?;
+        sent.keep_cookie(response);
+        Ok(())
+    }
+
+    /// Without a server cookie in the response there is nothing to ask differently with.
+    fn has_a_new_cookie(&self, answer: &Answer) -> bool {
+        let received = crate::cookie::cookie_of(&answer.response.message);
+        self.exchange.sent_cookie().is_some()
+            && crate::cookie::state_of(received) == CookieState::Server
+    }
+}
+
+fn is_refused(answer: &Answer) -> bool {
+    answer.response.message.metadata.response_code == ResponseCode::BADCOOKIE
+}

@@ -1,0 +1,69 @@
+//! Waits for the response to a query on its socket.
+
+use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
+use crate::exchange::ExchangeLog;
+use crate::message::check_echo;
+use hickory_proto::op::Message;
+use resolab_transport::stamped_udp::{Received, StampedUdpSocket};
+use std::io;
+use std::sync::Arc;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// The largest payload size our queries may announce.
+const DATAGRAM_MAX_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize;
+
+/// A socket, registered with the reactor.
+pub(super) struct Receiver {
+    socket: AsyncFd<Arc<StampedUdpSocket>>,
+}
+
+impl Receiver {
+    /// Register the socket.
+    pub(super) fn new(socket: Arc<StampedUdpSocket>) -> io::Result<Self> {
+        // SAFETY: the descriptor is the socket's own from its making to its drop, and the
+        // registration keeps the socket.
+        let socket = unsafe { AsyncFd::register_with_interest(socket, Interest::READABLE)? };
+        Ok(Self { socket })
+    }
+
+    /// Wait for the response; what does not answer the query is passed over (RFC 5452 section
+    /// 9.1), and so is what does not go with its cookie (RFC 7873 section 5.3) or its client
+    /// subnet (RFC 7871 section 7.3).
+    pub(super) async fn receive_answer(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> io::Result<Vec<u8>> {
+        let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
+        loop {
+            let received = self.receive(&mut datagram).await?;
+            let response = &datagram[..received.length];
+            if check_echo(query, response).is_ok() && is_believed(response, log) {
+                log.kernel_stamps.received(received.wall_ns);
+                datagram.truncate(received.length);
+                return Ok(datagram);
+            }
+        }
+    }
+
+    /// The next datagram. Also woken by errors, which is how a refusal that takes its time comes,
+    /// and once for each stamp of a datagram sent.
+    async fn receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
+        loop {
+            let wanted = Interest::READABLE | Interest::ERROR;
+            let mut ready = self.socket.ready(wanted).await?;
+            if let Ok(result) = ready.try_io(|socket| socket.get_ref().try_receive(buffer)) {
+                return result;
+            }
+        }
+    }
+}
+
+fn is_believed(response: &[u8], log: &ExchangeLog) -> bool {
+    let Some(sent) = log.sent_edns().filter(|sent| sent.is_to_be_echoed()) else {
+        return true;
+    };
+    let message = Message::from_vec(response).ok();
+    sent.check_unconnected(message.as_ref()).is_ok()
+}

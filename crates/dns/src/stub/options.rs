@@ -1,0 +1,23 @@
+//! What the user chose for a stub.
+
+use crate::upstream::ConnectionPolicy;
+use std::time::Duration;
+
+/// What the user chose for a stub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StubOptions {
+    /// After so long a query is answered SERVFAIL.
+    pub deadline: Duration,
+    /// Which queries share a connection.
+    pub connections: ConnectionPolicy,
+}
+
+impl From<Duration> for StubOptions {
+    /// One connection, kept as long as the resolver keeps it.
+    fn from(deadline: Duration) -> Self {
+        Self {
+            deadline,
+            connections: ConnectionPolicy::default(),
+        }
+    }
+}

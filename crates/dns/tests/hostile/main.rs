@@ -1,0 +1,22 @@
+//! Resolvers that do wrong, by accident or on purpose, on every transport: each must end as a
+//! failure from the closed list within the deadline, and leave nothing behind: no task, no
+//! descriptor, no memory without bound. What the record says is in `docs/method/hostile.md`.
+
+// The tests are lists of cases.
+#![allow(clippy::unwrap_used, clippy::too_many_lines)]
+
+mod doq;
+mod family;
+mod framed;
+mod h2_frames;
+mod h2_peers;
+mod h3_peers;
+mod pki;
+mod quic_handshake;
+mod quic_server;
+mod script;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod tls_server;
+mod udp;

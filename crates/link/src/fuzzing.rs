@@ -1,0 +1,77 @@
+//! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
+//! Not for: anybody else.
+
+use crate::capture::Packets;
+use crate::device::Arrival;
+use crate::hosts::Host;
+use crate::offload::{HEADER_BYTES, Offload, Train};
+use crate::profile;
+use crate::tap::Tap;
+use resolab_record::{FlowRecord, LinkProfile};
+use std::path::Path;
+
+/// How many QUIC packets with a long header a datagram has.
+pub fn long_headers_count(datagram: &[u8]) -> u64 {
+    let headers = crate::quic::count_long_headers(datagram);
+    [
+        headers.initial_count,
+        headers.zero_rtt_count,
+        headers.handshake_count,
+        headers.retry_count,
+        headers.version_negotiation_count,
+    ]
+    .iter()
+    .sum()
+}
+
+/// The flows of packets that go one way and the other in turn, each read, checksummed and delivered.
+pub fn tap_packets<'a>(packets: impl Iterator<Item = &'a [u8]>) -> Vec<FlowRecord> {
+    let mut tap = Tap::default();
+    for (index, packet) in packets.enumerate() {
+        let sender = [Host::Client, Host::Server][index % 2];
+        let offload = Offload::default();
+        let arrival = Arrival {
+            frame: packet,
+            offload,
+            at_ns: index as u64,
+            read_ns: index as u64,
+        };
+        let flow = tap.enter(sender, &arrival, &Train::of(offload, packet));
+        let packets = Packets {
+            frame: packet,
+            offload,
+            first: 0,
+            count: 1,
+        };
+        tap.deliver(flow, sender, index as u64 + 1, packets);
+    }
+    tap.records(None)
+}
+
+/// The first packets a frame with this virtio header is cut into, checksums finished.
+pub fn cut_train(header: [u8; HEADER_BYTES], frame: &[u8]) -> Vec<Vec<u8>> {
+    let offload = Offload::decode(header);
+    assert_eq!(offload.encode(), header);
+    let train = Train::of(offload, frame);
+    assert!(train.total_bytes() >= frame.len());
+    (0..train.count().min(4))
+        .map(|index| {
+            let mut packet = Vec::new();
+            let left = train.cut(offload, frame, index, &mut packet);
+            assert_eq!(packet.len(), train.packet_bytes(index));
+            left.finish_checksum(&mut packet);
+            packet
+        })
+        .collect()
+}
+
+/// A profile as its file has it; checked and completed if it can be, without looking for traces.
+pub fn read_profile(text: &str) -> Option<LinkProfile> {
+    let profile = profile::parse(text, Path::new("fuzz.toml")).ok()?;
+    profile::complete_beside(profile, &[]).ok()
+}
+
+/// The value of an attribute in a netlink answer.
+pub fn netlink_attribute(attributes: &[u8], wanted: u16) -> Option<&[u8]> {
+    crate::netlink::find_attribute(attributes, wanted)
+}

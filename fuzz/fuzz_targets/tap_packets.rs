@@ -1,0 +1,11 @@
+//! Packets of hosts on the path, as the tap reads them.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use resolab_fuzz::prefixed;
+use resolab_link::fuzzing::tap_packets;
+
+fuzz_target!(|input: &[u8]| {
+    let flows = tap_packets(prefixed(input));
+    assert!(flows.len() <= prefixed(input).count());
+});

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Writes the fuzz targets' seeds: a few small inputs of the right shape each, for mutation to start from.
+
+Run it after changing it; the files in seeds/ are checked in. Not for: what a run finds, which is in corpus/.
+"""
+
+import struct
+from pathlib import Path
+
+HERE = Path(__file__).parent
+NAME = b"\x01a\x04test\x00"
+QUESTION = NAME + b"\x00\x01\x00\x01"
+ADDRESS = b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\xc0\x00\x02\x07"
+
+
+def option(code: int, value: bytes) -> bytes:
+    return struct.pack(">HH", code, len(value)) + value
+
+
+def opt(*options: bytes) -> bytes:
+    content = b"".join(options)
+    return b"\x00\x00\x29\x04\xd0\x00\x00\x00\x00" + struct.pack(">H", len(content)) + content
+
+
+COOKIE = option(10, b"\x01" * 8 + b"\x02" * 16)
+SUBNET = option(8, b"\x00\x01\x18\x10\xc0\x00\x02")
+PADDING = option(12, bytes(16))
+
+
+def message(flags: int, answers: bytes, answer_count: int, additional: bytes = b"") -> bytes:
+    counts = struct.pack(">HHHH", 1, answer_count, 0, 1 if additional else 0)
+    return b"\x5a\x5a" + struct.pack(">H", flags) + counts + QUESTION + answers + additional
+
+
+def behind_length(content: bytes) -> bytes:
+    return struct.pack(">H", len(content)) + content
+
+
+QUERY = message(0x0100, b"", 0, opt(COOKIE))
+RESPONSE = message(0x8180, ADDRESS, 1, opt(COOKIE, SUBNET, PADDING))
+ALIAS = message(0x8180, b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x02\xc0\x0e", 1)
+
+
+def tls_extension(kind: int, content: bytes) -> bytes:
+    return struct.pack(">HH", kind, len(content)) + content
+
+
+def client_hello() -> bytes:
+    name = b"dns.resolab.test"
+    server_name = behind_length(b"\x00" + behind_length(name))
+    extensions = tls_extension(0, server_name) + tls_extension(43, b"\x02\x03\x04") + tls_extension(42, b"")
+    body = b"\x03\x03" + bytes(32) + b"\x00" + b"\x00\x02\x13\x01" + b"\x01\x00" + behind_length(extensions)
+    return b"\x01\x00" + behind_length(body)
+
+
+def server_hello() -> bytes:
+    extensions = tls_extension(43, b"\x03\x04") + tls_extension(41, b"\x00\x00")
+    body = b"\x03\x03" + b"\x07" * 32 + b"\x00\x13\x01\x00" + behind_length(extensions)
+    return b"\x02\x00" + behind_length(body)
+
+
+def ipv4(protocol: int, segment: bytes) -> bytes:
+    length = 20 + len(segment)
+    header = b"\x45\x00" + struct.pack(">H", length) + b"\x00\x00\x40\x00\x40" + bytes([protocol]) + b"\x00\x00"
+    return header + b"\x0a\x4d\x00\x02\x0a\x4d\x00\x01" + segment
+
+
+def ipv6(protocol: int, segment: bytes) -> bytes:
+    header = b"\x60\x00\x00\x00" + struct.pack(">H", len(segment)) + bytes([protocol, 64])
+    return header + b"\xfd" + bytes(15) + b"\xfd" + bytes(14) + b"\x01" + segment
+
+
+INITIAL = b"\xc3\x00\x00\x00\x01\x04abcd\x04efgh\x00\x40\x10" + bytes(16)
+HANDSHAKE = b"\xe3\x00\x00\x00\x01\x04abcd\x04efgh\x04" + bytes(4)
+UDP = b"\x9c\x40\x03\x55" + struct.pack(">H", 8 + len(INITIAL)) + b"\x00\x00" + INITIAL
+TCP = b"\x9c\x40\x03\x55\x00\x00\x00\x01\x00\x00\x00\x00\x50\x02\xff\xff\x00\x00\x00\x00" + b"payload!" * 4
+
+
+def stamp() -> bytes:
+    address, host, path = b"192.0.2.1", b"dns.example", b"/dns-query"
+    parts = [bytes([len(part)]) + part for part in (address, b"\x03" * 32, host, path)]
+    return b"\x02" + bytes(8) + b"".join(parts)
+
+
+def der(tag: int, content: bytes) -> bytes:
+    return bytes([tag, len(content)]) + content
+
+
+PROFILE = b"""name = "x"
+source = "s"
+[up]
+one_way_delay_ms = 10
+loss_ratio = 0.1
+rate_bps = 1e6
+[down]
+one_way_delay_ms = 10
+loss_ratio = 0.0
+jitter = { standard_deviation_ms = 1.0 }
+[[schedule]]
+after_ms = 100
+outage_ms = 5
+"""
+EDGE = b"""[ca]
+folder = "ca"
+[resolver]
+name = "dns.resolab.test"
+addresses = ["10.77.0.1"]
+[[site]]
+host = "example.resolab.test"
+address = "10.77.1.1"
+folder = "pages"
+"""
+TRAIN = b"\x01\x01\x28\x00\x08\x00\x14\x00\x10\x00" + ipv4(6, TCP)
+
+SEEDS: dict[str, list[bytes]] = {
+    # An odd first byte stands for the id, and the question is put in.
+    "dns_response": [RESPONSE, ALIAS, b"\x01" + RESPONSE[2:12] + RESPONSE[12 + len(QUESTION) :]],
+    "framed_messages": [b"\x05" + behind_length(RESPONSE) + behind_length(QUERY)],
+    "resolver_address": [stamp(), b"https://dns.example:8443/dns-query{?dns}", b"tls://[::1]:853", b"192.0.2.1"],
+    "doh_response": [b"\x00\xc8" + behind_length(b"application/dns-message") + RESPONSE],
+    "stub_reply": [behind_length(QUERY) + RESPONSE, behind_length(message(0x0100, b"", 0)) + ALIAS],
+    "certificate": [der(0x30, der(0x30, der(2, b"\x01")) + der(0x30, b"") + der(3, b"\x00")), b"sha256/" + b"A" * 43 + b"="],
+    "server_hello": [b"\x07" + server_hello()],
+    "client_hello": [client_hello(), b"\x16\x03\x01" + behind_length(client_hello())],
+    "tap_packets": [b"".join(map(behind_length, (ipv4(17, UDP), ipv6(17, UDP), ipv4(6, TCP), ipv6(6, TCP))))],
+    "quic_headers": [INITIAL + HANDSHAKE, b"\xc0\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"],
+    "offload_train": [TRAIN, TRAIN[:1] + b"\x04" + TRAIN[2:6] + b"\x28\x00\x10\x00" + ipv6(6, TCP)],
+    "netlink_answer": [b"\x17\x00" + struct.pack("<HH", 12, 0x17) + bytes(8)],
+    "mahimahi_trace": [b"0\n5\n5\n12\n"],
+    "profile": [PROFILE],
+    "edge_config": [EDGE],
+    "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
+}
+
+for target, inputs in SEEDS.items():
+    folder = HERE / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, content in enumerate(inputs):
+        (folder / str(number)).write_bytes(content)
