@@ -522,6 +522,7 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     rcodes: dict[str, int]
     truncated_count: int
     late_count: int
+    refused_count: int = 0
     duplicate_count: int
     alien_count: int
     query_bytes: int

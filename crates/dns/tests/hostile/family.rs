@@ -191,10 +191,7 @@ fn client(url: &str) -> DnsClient {
         .unwrap();
     let options = ClientOptions {
         ca_file: Some(Pki::shared().ca_file.clone()),
-        udp_retry_policy: UdpRetryPolicy {
-            timeout: Duration::from_secs(5),
-            try_count: 2,
-        },
+        udp_retry_policy: UdpRetryPolicy::System,
         ..ClientOptions::default()
     };
     DnsClient::new(resolver, located, &options).unwrap()

@@ -40,7 +40,7 @@ async fn peer(when: When, steps: impl Fn(&[u8]) -> Vec<Step> + Send + Sync + 'st
         let script = async { play(&mut writer, &steps(&query)).await };
         tokio::select! {
             _ = script => (),
-            _ = async { let _ = sink.await; std::future::pending::<()>().await } => (),
+            () = async { let _ = sink.await; std::future::pending::<()>().await } => (),
         }
     });
     Peer { url, task }

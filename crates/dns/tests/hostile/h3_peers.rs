@@ -80,9 +80,8 @@ where
         let _ = stream
             .write_all(&[&[CONTROL_STREAM][..], &control].concat())
             .await;
-        let (send, mut receive) = match connection.accept_bi().await {
-            Ok(streams) => streams,
-            Err(_) => return,
+        let Ok((send, mut receive)) = connection.accept_bi().await else {
+            return;
         };
         let request = receive.read_to_end(1 << 16).await.unwrap_or_default();
         serve(connection, send, Some(stream), query_of(&request)).await;

@@ -2,8 +2,13 @@
 //! failure from the closed list within the deadline, and leave nothing behind: no task, no
 //! descriptor, no memory without bound. What the record says is in `docs/method/hostile.md`.
 
-// The tests are lists of cases.
-#![allow(clippy::unwrap_used, clippy::too_many_lines)]
+// The tests are lists of cases; peers are `async` because they need the runtime around them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    clippy::unused_async,
+    clippy::print_stderr
+)]
 
 mod doq;
 mod family;
