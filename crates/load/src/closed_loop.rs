@@ -4,7 +4,7 @@
 use crate::carrier::{BATCH_MAX, Carrier};
 use crate::coalescing::Coalescer;
 use crate::engine::{LiveCounters, LoadError};
-use crate::plan::WorkerPlan;
+use crate::plan::{WorkerPlan, coalescing_limit};
 use crate::supply::Supply;
 use crate::tally::Tally;
 use crate::waiting;
@@ -22,7 +22,8 @@ pub fn run(
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
     let mut supply = Supply::new(worker, start_ns);
-    let mut coalescer = Coalescer::new(worker.plan.coalescing, worker.outstanding);
+    let limit = coalescing_limit(worker.plan.resolver.transport);
+    let mut coalescer = Coalescer::new(worker.plan.coalescing, limit, worker.outstanding);
     let mut batch = Vec::with_capacity(BATCH_MAX);
     waiting::sleep_until(start_ns);
     loop {

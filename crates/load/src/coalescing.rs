@@ -2,7 +2,8 @@
 //! bottleneck, a client without a wait is woken for every answer, and the wake is what costs.
 //! Not for: the waiting itself.
 
-use crate::plan::{COALESCING_LIMIT, Coalescing};
+use crate::plan::Coalescing;
+use std::time::Duration;
 
 /// With so few queries outstanding a wait would idle the server.
 const OUTSTANDING_TOO_FEW: u32 = 8;
@@ -10,7 +11,7 @@ const OUTSTANDING_TOO_FEW: u32 = 8;
 /// they are shared by all connections, each of which costs its system calls.
 const BATCH_LARGE_ENOUGH: u64 = 16;
 /// The share of what an answer takes that a wait may be.
-const SHARE_OF_RESPONSE_TIME: u64 = 5;
+const SHARE_OF_RESPONSE_TIME: u64 = 4;
 /// Every so many wakes with a wait, one without shows whether answers now come in batches anyway.
 const WAKES_PER_TRIAL: u32 = 64;
 /// Weight of the newest wake in the running mean is one over this.
@@ -20,6 +21,7 @@ const MEAN_OVER: f64 = 16.0;
 #[derive(Debug, Clone)]
 pub struct Coalescer {
     rule: Coalescing,
+    limit: Duration,
     is_worthwhile: bool,
     large_enough: u64,
     comes_in_batches: bool,
@@ -28,10 +30,11 @@ pub struct Coalescer {
 }
 
 impl Coalescer {
-    /// For one worker with so many queries outstanding.
-    pub fn new(rule: Coalescing, outstanding: u32) -> Self {
+    /// For one worker with so many queries outstanding; the adaptive wait is never above `limit`.
+    pub fn new(rule: Coalescing, limit: Duration, outstanding: u32) -> Self {
         Self {
             rule,
+            limit,
             is_worthwhile: outstanding > OUTSTANDING_TOO_FEW,
             large_enough: BATCH_LARGE_ENOUGH.max(u64::from(outstanding) / 2),
             comes_in_batches: false,
@@ -46,7 +49,7 @@ impl Coalescer {
             Coalescing::Fixed(wait) => wait.as_nanos() as u64,
             Coalescing::Adaptive if self.waits() => {
                 let share = self.mean_response_time_ns as u64 / SHARE_OF_RESPONSE_TIME;
-                share.min(COALESCING_LIMIT.as_nanos() as u64)
+                share.min(self.limit.as_nanos() as u64)
             }
             Coalescing::Adaptive => 0,
         }
@@ -78,15 +81,16 @@ impl Coalescer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+
+    const LIMIT: Duration = Duration::from_micros(100);
 
     fn adaptive(outstanding: u32) -> Coalescer {
-        Coalescer::new(Coalescing::Adaptive, outstanding)
+        Coalescer::new(Coalescing::Adaptive, LIMIT, outstanding)
     }
 
     #[test]
     fn a_fixed_wait_is_always_the_same() {
-        let mut coalescer = Coalescer::new(Coalescing::Fixed(Duration::from_micros(70)), 1);
+        let mut coalescer = Coalescer::new(Coalescing::Fixed(Duration::from_micros(70)), LIMIT, 1);
         for batch in [1, 100, 1] {
             assert_eq!(coalescer.wait_ns(), 70_000);
             coalescer.woken(batch, 1);
@@ -105,7 +109,7 @@ mod tests {
         let mut coalescer = adaptive(100);
         assert_eq!(coalescer.wait_ns(), 0);
         coalescer.woken(2, 400_000);
-        assert_eq!(coalescer.wait_ns(), 40_000);
+        assert_eq!(coalescer.wait_ns(), 50_000);
         for _ in 0..200 {
             coalescer.woken(4, 40_000_000);
         }

@@ -135,7 +135,7 @@ mod tests {
     const WAIT: Duration = Duration::from_millis(20);
 
     fn runtime() -> (LocalRuntime, Arc<Wakes>) {
-        build(Coalescer::new(Coalescing::Fixed(WAIT), 100)).unwrap()
+        build(Coalescer::new(Coalescing::Fixed(WAIT), WAIT, 100)).unwrap()
     }
 
     async fn woken_by_a_packet() -> u64 {

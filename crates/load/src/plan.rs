@@ -5,13 +5,24 @@ use crate::schedule::Schedule;
 use crate::slots::SLOTS_MAX;
 use crate::start_gate::StartGate;
 use resolab_dns::{DohMethod, ResolverAddress};
+use resolab_record::DnsTransport;
 use resolab_transport::client::TlsClient;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest the adaptive coalescing waits.
-pub const COALESCING_LIMIT: Duration = Duration::from_micros(100);
+/// The longest the adaptive coalescing waits where an answer's time is when it is read.
+const COALESCING_LIMIT: Duration = Duration::from_micros(100);
+/// The same where the kernel stamps answers: the wait is in no time then.
+const COALESCING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
+
+/// The longest the adaptive coalescing waits on a transport.
+pub fn coalescing_limit(transport: DnsTransport) -> Duration {
+    match transport {
+        DnsTransport::Doudp => COALESCING_LIMIT_WITH_STAMPS,
+        _ => COALESCING_LIMIT,
+    }
+}
 
 /// How a schedule's distances are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::plan::{Arrivals, COALESCING_LIMIT, Coalescing, LoadPlan, Pace};
+use crate::plan::{Arrivals, Coalescing, LoadPlan, Pace, coalescing_limit};
 use crate::tally::{Tally, Times};
 use resolab_dns::DohMethod;
 use resolab_record::{DnsTransport, LoadPace, LoadRecord, TimeDistribution};
@@ -23,7 +23,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let sent_rate_per_s = sent_rate(tally);
     let (histogram_upper_ns, histogram_count) = histogram(&tally.response_time);
     let (coalescing_adaptive, limit) = match plan.coalescing {
-        Coalescing::Adaptive => (true, COALESCING_LIMIT),
+        Coalescing::Adaptive => (true, coalescing_limit(plan.resolver.transport)),
         Coalescing::Fixed(wait) => (false, wait),
     };
     LoadRecord {

@@ -9,7 +9,7 @@ use crate::coalescing::Coalescer;
 use crate::coalescing_runtime::{self, Wakes};
 use crate::engine::{LiveCounters, LoadError};
 use crate::names::Order;
-use crate::plan::{Pace, WorkerPlan};
+use crate::plan::{Pace, WorkerPlan, coalescing_limit};
 use crate::tally::Tally;
 use crate::waiting;
 use resolab_transport::clock::monotonic_ns;
@@ -105,7 +105,8 @@ pub fn run<P: QuicProtocol>(
     let Some(tls) = &share.plan.tls else {
         return Err(LoadError::Unsupported("use QUIC without TLS"));
     };
-    let coalescer = Coalescer::new(share.plan.coalescing, share.outstanding);
+    let limit = coalescing_limit(share.plan.resolver.transport);
+    let coalescer = Coalescer::new(share.plan.coalescing, limit, share.outstanding);
     let (runtime, wakes) =
         coalescing_runtime::build(coalescer).map_err(LoadError::kernel("start a tokio runtime"))?;
     let worker = Rc::new(Worker {
