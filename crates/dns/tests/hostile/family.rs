@@ -100,6 +100,8 @@ impl Family {
 pub fn run<F: Future<Output = Family>>(cases: impl FnOnce() -> F) {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     Pki::shared();
+    // Its socket is the process's, not a query's.
+    resolab_transport::stamped_udp::keep_stamping();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
