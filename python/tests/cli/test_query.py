@@ -252,11 +252,16 @@ def test_a_reader_that_goes_away_ends_it_and_is_no_error(core, tmp_path):
 
 def test_interrupted_it_shows_what_it_has(core, capsys):
     typed = core(ending="exec sleep 60")
-    interrupt = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
+    # Once is enough; again for the rare one that Python raises where exceptions are ignored.
+    interrupts = [threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGINT)) for after_s in (1.5, 12, 24)]
+    for interrupt in interrupts:
+        interrupt.start()
     begun = time.monotonic()
-    assert query("--count", "6") == 130
-    assert time.monotonic() - begun < 30
+    code = query("--count", "6")
+    for interrupt in interrupts:
+        interrupt.cancel()
+    assert code == 130
+    assert time.monotonic() - begun < 40
     assert typed()
     output = capsys.readouterr().out
     assert "192.0.2.7" in output
