@@ -32,9 +32,8 @@ impl Pki {
     fn make() -> Self {
         let (authority, pem) = authority("hostile test authority");
         let stranger = self::authority("a stranger").0;
-        // Small, and overwritten by whoever has this process's id next.
-        let ca_file =
-            std::env::temp_dir().join(format!("resolab-hostile-{}.pem", std::process::id()));
+        // In the build folder, so that nothing is left elsewhere.
+        let ca_file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-ca.pem");
         std::fs::write(&ca_file, pem).unwrap();
         Self {
             ca_file,
