@@ -173,6 +173,11 @@ fn command_id(command: &EdgeCommand) -> u64 {
     match command {
         EdgeCommand::SetTicketPolicy { id, .. }
         | EdgeCommand::CloseConnections { id, .. }
+        | EdgeCommand::SetTickets { id, .. }
+        | EdgeCommand::SetAddressValidation { id, .. }
+        | EdgeCommand::SetAccepting { id, .. }
+        | EdgeCommand::SetBlackHole { id, .. }
+        | EdgeCommand::Summary { id }
         | EdgeCommand::Flush { id }
         | EdgeCommand::LoadSite { id, .. } => *id,
     }

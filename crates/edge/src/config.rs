@@ -2,7 +2,8 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
-use resolab_record::TicketPolicy;
+use crate::limits::{Limits, TlsConfig};
+use resolab_record::{RetryMode, TicketPolicy};
 use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,12 @@ pub struct EdgeConfig {
     /// Settings of all sites.
     #[serde(default)]
     pub web: WebConfig,
+    /// What clients may take.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Versions of TLS.
+    #[serde(default)]
+    pub tls: TlsConfig,
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
@@ -85,6 +92,13 @@ pub struct ResolverConfig {
     /// Session tickets for the resolver's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
+    /// Age up to which they are taken back; absent: 24 hours.
+    pub ticket_lifetime_s: Option<u32>,
+    /// How many a handshake gives out; absent: 2.
+    pub tickets_per_handshake_count: Option<u32>,
+    /// Address validation on DoQ's and DoH3's listeners.
+    #[serde(default)]
+    pub retry: RetryMode,
 }
 
 /// `[resolver.ports]`: a transport without a port is not offered.
@@ -127,6 +141,8 @@ pub struct WebConfig {
     pub alt_svc: bool,
     /// `cache-control` of every file.
     pub cache_control: String,
+    /// Address validation on the sites' listeners.
+    pub retry: RetryMode,
 }
 
 impl Default for WebConfig {
@@ -136,6 +152,7 @@ impl Default for WebConfig {
             h3_port: 443,
             alt_svc: false,
             cache_control: "max-age=0".to_owned(),
+            retry: RetryMode::Off,
         }
     }
 }
@@ -153,6 +170,10 @@ pub struct SiteConfig {
     /// Session tickets for its name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
+    /// Age up to which they are taken back; absent: 24 hours.
+    pub ticket_lifetime_s: Option<u32>,
+    /// How many a handshake gives out; absent: 2.
+    pub tickets_per_handshake_count: Option<u32>,
     /// Whether DNS has an HTTPS record (`alpn=h3,h2`) for it.
     #[serde(default)]
     pub https_record: bool,
@@ -229,6 +250,13 @@ impl EdgeConfig {
     fn contradiction(&self) -> Option<String> {
         if self.resolver.is_none() && self.sites.is_empty() {
             return Some("neither [resolver] nor [[site]]: there is nothing to serve".to_owned());
+        }
+        if let Some(reason) = self
+            .limits
+            .contradiction()
+            .or_else(|| self.tls.contradiction())
+        {
+            return Some(reason);
         }
         let wildcard = |address: &IpAddr| address.is_unspecified();
         if let Some(resolver) = &self.resolver {

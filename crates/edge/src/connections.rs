@@ -2,13 +2,16 @@
 //!
 //! For: one place that knows what is open. Not for: carrying bytes.
 
-use resolab_record::{ConnectionRecord, Failure, HandshakeMode, Record};
+use crate::ending::Ending;
+use crate::limits::Limits;
+use crate::tallies::Tallies;
+use resolab_record::{AddressProof, ConnectionRecord, HandshakeMode, Record};
 use resolab_transport::clock::monotonic_ns;
-use resolab_transport::server::HandshakeFacts;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use resolab_transport::server::{ByteCounts, HandshakeFacts};
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -24,38 +27,6 @@ pub enum Protocol {
     Quic,
 }
 
-/// How a connection ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// `None` for an orderly end.
-    pub failure: Option<Failure>,
-    /// One line for people.
-    pub detail: Option<String>,
-}
-
-impl Ending {
-    /// An orderly end.
-    pub fn orderly() -> Self {
-        Self::default()
-    }
-
-    /// An orderly end that deserves a word.
-    pub fn noted(detail: impl Into<String>) -> Self {
-        Self {
-            failure: None,
-            detail: Some(detail.into()),
-        }
-    }
-
-    /// A failure.
-    pub fn failed(failure: Failure, detail: impl Into<String>) -> Self {
-        Self {
-            failure: Some(failure),
-            detail: Some(detail.into()),
-        }
-    }
-}
-
 /// One open connection.
 pub struct OpenConnection {
     /// Number within this edge.
@@ -66,6 +37,15 @@ pub struct OpenConnection {
     pub peer: SocketAddr,
     /// The handshake; `None` without TLS.
     pub facts: Option<Arc<HandshakeFacts>>,
+    /// What it may take.
+    pub limits: Arc<Limits>,
+    /// What all connections together did.
+    pub tallies: Arc<Tallies>,
+    /// Bytes of a TCP connection; QUIC counts its own.
+    pub bytes: Arc<ByteCounts>,
+    quic: OnceLock<quinn::Connection>,
+    queries: AtomicU64,
+    requests: AtomicU64,
     protocol: Protocol,
     accepted_ns: u64,
     close: Notify,
@@ -82,6 +62,45 @@ impl OpenConnection {
         self.facts.as_ref().map(|facts| facts.in_early_data())
     }
 
+    /// The QUIC connection it is, for its byte counts.
+    pub fn set_quic(&self, quic: quinn::Connection) {
+        let _ = self.quic.set(quic);
+    }
+
+    /// A DNS query came on it.
+    pub fn count_query(&self) {
+        self.queries.fetch_add(1, Ordering::Relaxed);
+        self.tallies.queries.add();
+    }
+
+    /// Another HTTP request came on it.
+    pub fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.tallies.requests.add();
+    }
+
+    /// Queries and requests that came on it.
+    pub fn messages_count(&self) -> u64 {
+        self.queries.load(Ordering::Relaxed) + self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Client's address, if it speaks QUIC and asked for this name.
+    fn quic_peer_of(&self, name: &str) -> Option<SocketAddr> {
+        (self.protocol == Protocol::Quic && self.is_named(Some(name))).then_some(self.peer)
+    }
+
+    /// Bytes received and sent.
+    fn byte_counts(&self) -> (Option<u64>, Option<u64>) {
+        match self.protocol {
+            Protocol::Tcp => (Some(self.bytes.received()), Some(self.bytes.sent())),
+            Protocol::Quic => {
+                let stats = self.quic.get().map(quinn::Connection::stats);
+                let stats = stats.map(|stats| (stats.udp_rx.bytes, stats.udp_tx.bytes));
+                stats.unzip()
+            }
+        }
+    }
+
     fn is_named(&self, name: Option<&str>) -> bool {
         let own = self.facts.as_ref().and_then(|facts| facts.server_name());
         name.is_none_or(|name| own.is_some_and(|own| own.eq_ignore_ascii_case(name)))
@@ -89,6 +108,8 @@ impl OpenConnection {
 
     fn record(&self, closed_ns: Option<u64>, ending: Ending) -> Record {
         let facts = self.facts.as_deref();
+        let proof = facts.and_then(HandshakeFacts::address_proof);
+        let (received_bytes, sent_bytes) = self.byte_counts();
         Record::Connection(Box::new(ConnectionRecord {
             connection_id: self.id,
             protocol: match self.protocol {
@@ -108,6 +129,24 @@ impl OpenConnection {
             closed_ns,
             failure: ending.failure,
             failure_detail: ending.detail,
+            tls_version: facts
+                .and_then(HandshakeFacts::tls_version)
+                .map(str::to_owned),
+            quic_version: facts
+                .and_then(HandshakeFacts::quic_version)
+                .map(|version| version.to_string()),
+            cipher_suite: facts.and_then(HandshakeFacts::cipher_suite),
+            early_data_offered: facts.and_then(HandshakeFacts::early_data_offered),
+            retry_sent: proof.map(|proof| proof == AddressProof::RetryToken),
+            address_validated_by: proof,
+            client_hello_ns: facts.and_then(HandshakeFacts::client_hello_ns),
+            server_flight_ns: facts.and_then(HandshakeFacts::server_flight_ns),
+            received_bytes,
+            sent_bytes,
+            queries_count: self.queries.load(Ordering::Relaxed),
+            requests_count: self.requests.load(Ordering::Relaxed),
+            closed_by_client: ending.by_client,
+            close_code: ending.close_code,
         }))
     }
 }
@@ -115,8 +154,33 @@ impl OpenConnection {
 /// All open connections.
 pub struct Connections {
     sink: RecordSink,
+    limits: Arc<Limits>,
+    /// What was taken and refused.
+    pub tallies: Arc<Tallies>,
     last_id: AtomicU64,
-    open: Mutex<BTreeMap<u64, Arc<OpenConnection>>>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    by_id: BTreeMap<u64, Arc<OpenConnection>>,
+    count_by_peer: HashMap<IpAddr, usize>,
+}
+
+impl Open {
+    fn remove(&mut self, id: u64) -> bool {
+        let Some(connection) = self.by_id.remove(&id) else {
+            return false;
+        };
+        let peer = connection.peer.ip();
+        if let Some(count) = self.count_by_peer.get_mut(&peer) {
+            *count -= 1;
+            if *count == 0 {
+                self.count_by_peer.remove(&peer);
+            }
+        }
+        true
+    }
 }
 
 /// Longest wait for connections to end after they were told to.
@@ -125,12 +189,46 @@ const CLOSE_POLL: Duration = Duration::from_millis(1);
 
 impl Connections {
     /// None open.
-    pub fn new(sink: RecordSink) -> Self {
+    pub fn new(sink: RecordSink, limits: Limits) -> Self {
         Self {
             sink,
+            limits: Arc::new(limits),
+            tallies: Arc::default(),
             last_id: AtomicU64::new(0),
             open: Mutex::default(),
         }
+    }
+
+    /// Limits of every connection.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How many are open.
+    pub fn open_count(&self) -> usize {
+        self.lock().by_id.len()
+    }
+
+    /// Addresses of QUIC clients connected to a name.
+    pub fn quic_peers_of(&self, name: &str) -> Vec<SocketAddr> {
+        let open = self.lock();
+        let peers = open.by_id.values();
+        peers.filter_map(|each| each.quic_peer_of(name)).collect()
+    }
+
+    /// Whether a client may connect; a refusal is counted.
+    pub fn admits(&self, peer: IpAddr) -> bool {
+        let open = self.lock();
+        if open.by_id.len() >= self.limits.connections_count {
+            self.tallies.refused_total.add();
+            return false;
+        }
+        let of_peer = open.count_by_peer.get(&peer).copied().unwrap_or(0);
+        if of_peer >= self.limits.connections_per_peer_count {
+            self.tallies.refused_peer.add();
+            return false;
+        }
+        true
     }
 
     /// A connection was seen.
@@ -141,22 +239,35 @@ impl Connections {
         peer: SocketAddr,
         facts: Option<Arc<HandshakeFacts>>,
     ) -> Arc<OpenConnection> {
+        match protocol {
+            Protocol::Tcp => self.tallies.tcp_connections.add(),
+            Protocol::Quic => self.tallies.quic_connections.add(),
+        }
         let connection = Arc::new(OpenConnection {
             id: self.last_id.fetch_add(1, Ordering::Relaxed) + 1,
             local,
             peer,
             facts,
+            limits: Arc::clone(&self.limits),
+            tallies: Arc::clone(&self.tallies),
+            bytes: Arc::default(),
+            quic: OnceLock::new(),
+            queries: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             protocol,
             accepted_ns: monotonic_ns(),
             close: Notify::new(),
         });
-        self.lock().insert(connection.id, Arc::clone(&connection));
+        let mut open = self.lock();
+        *open.count_by_peer.entry(peer.ip()).or_default() += 1;
+        open.by_id.insert(connection.id, Arc::clone(&connection));
+        drop(open);
         connection
     }
 
     /// A connection ended: write its record.
     pub fn end(&self, connection: &OpenConnection, ending: Ending) {
-        if self.lock().remove(&connection.id).is_some() {
+        if self.lock().remove(connection.id) {
             (self.sink)(connection.record(Some(monotonic_ns()), ending));
         }
     }
@@ -164,7 +275,7 @@ impl Connections {
     /// A record of each open connection.
     pub fn write_open(&self) {
         for connection in self.select(None) {
-            (self.sink)(connection.record(None, Ending::orderly()));
+            (self.sink)(connection.record(None, Ending::default()));
         }
     }
 
@@ -179,7 +290,7 @@ impl Connections {
             let left = {
                 let open = self.lock();
                 told.iter()
-                    .filter(|connection| open.contains_key(&connection.id))
+                    .filter(|connection| open.by_id.contains_key(&connection.id))
                     .count()
             };
             // Once more after the last ended: QUIC's close leaves with the next turn of its driver.
@@ -192,13 +303,14 @@ impl Connections {
 
     fn select(&self, name: Option<&str>) -> Vec<Arc<OpenConnection>> {
         self.lock()
+            .by_id
             .values()
             .filter(|connection| connection.is_named(name))
             .cloned()
             .collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<OpenConnection>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

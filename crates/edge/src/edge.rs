@@ -2,11 +2,14 @@
 
 use crate::config::{EdgeConfig, SiteConfig};
 use crate::connections::RecordSink;
+use crate::orders;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site::Site;
 use crate::world::World;
 use resolab_record::{EdgeCommand, EdgeReadyRecord, TicketPolicy};
-use resolab_transport::server::{AuthorityError, CertificateAuthority, ServerPolicies};
+use resolab_transport::server::{
+    AuthorityError, CertificateAuthority, ServerPolicies, TicketTerms,
+};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +41,10 @@ impl Edge {
     /// Load every site, bind every socket.
     pub async fn start(config: &EdgeConfig, sink: RecordSink) -> Result<Self, EdgeError> {
         let authority = CertificateAuthority::open_or_create(&config.ca.folder)?;
-        let policies = Arc::new(ServerPolicies::new(TicketPolicy::EarlyData));
+        let policies = Arc::new(ServerPolicies::new(
+            TicketPolicy::EarlyData,
+            config.tls.tls12_allowed(),
+        ));
         let world = World::new(config, policies, sink).map_err(EdgeError::Configuration)?;
         let mut edge = Self {
             authority,
@@ -51,9 +57,11 @@ impl Edge {
             let mut names = vec![resolver.name.to_ascii_lowercase()];
             names.extend(resolver.addresses.iter().map(ToString::to_string));
             let certificate = edge.authority.issue(&names)?;
-            edge.world
-                .policies
-                .add_name(&names[0], certificate, resolver.ticket_policy);
+            let terms = TicketTerms::new(resolver.ticket_policy).with(
+                resolver.ticket_lifetime_s,
+                resolver.tickets_per_handshake_count,
+            );
+            edge.world.policies.add_name(&names[0], certificate, terms);
             specs.extend(ListenerSpec::of_resolver(resolver));
         }
         for site in &config.sites {
@@ -77,11 +85,38 @@ impl Edge {
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
             EdgeCommand::SetTicketPolicy { name, policy, .. } => {
-                let known = self.world.policies.set_policy(name.as_deref(), policy);
-                let name = name.unwrap_or_default();
-                known
-                    .then_some(())
-                    .ok_or_else(|| format!("no server name `{name}` here"))
+                let name = name.as_deref();
+                orders::known(self.world.policies.set_policy(name, policy), name)
+            }
+            EdgeCommand::SetTickets {
+                name,
+                lifetime_s,
+                per_handshake_count,
+                ..
+            } => {
+                let (name, policies) = (name.as_deref(), &self.world.policies);
+                let found = policies.set_tickets(name, lifetime_s, per_handshake_count);
+                orders::known(found, name)
+            }
+            EdgeCommand::SetAddressValidation { address, retry, .. } => {
+                orders::set_address_validation(&self.listeners, address.as_deref(), retry)
+            }
+            EdgeCommand::SetAccepting {
+                accepting,
+                name,
+                address,
+                ..
+            } => {
+                let (world, listeners) = (&self.world, &mut self.listeners);
+                let (name, address) = (name.as_deref(), address.as_deref());
+                orders::set_accepting(world, listeners, accepting, name, address).await
+            }
+            EdgeCommand::SetBlackHole {
+                name, black_hole, ..
+            } => orders::set_black_hole(&self.world, name.as_deref(), black_hole),
+            EdgeCommand::Summary { .. } => {
+                orders::write_summary(&self.world, &self.listeners);
+                Ok(())
             }
             EdgeCommand::CloseConnections { name, .. } => {
                 match self.world.connections.close(name.as_deref()).await {
@@ -104,6 +139,7 @@ impl Edge {
 
     /// Close every connection, each with its record, and accept no more.
     pub async fn stop(&mut self) {
+        self.world.policies.black_hole.end(None);
         self.world.connections.close(None).await;
         self.listeners.stop();
     }
@@ -127,6 +163,8 @@ impl Edge {
             address,
             folder: PathBuf::from(folder),
             ticket_policy: TicketPolicy::EarlyData,
+            ticket_lifetime_s: None,
+            tickets_per_handshake_count: None,
             https_record: false,
         };
         self.put_site(&site).map_err(|error| error.to_string())?;
@@ -149,9 +187,11 @@ impl Edge {
         // A name that is served already keeps its certificate and its policy.
         if !self.world.policies.has_name(&config.host) {
             let certificate = self.authority.issue(std::slice::from_ref(&config.host))?;
+            let terms = TicketTerms::new(config.ticket_policy)
+                .with(config.ticket_lifetime_s, config.tickets_per_handshake_count);
             self.world
                 .policies
-                .add_name(&config.host, certificate, config.ticket_policy);
+                .add_name(&config.host, certificate, terms);
         }
         self.world
             .put_site(config, loaded)

@@ -9,12 +9,16 @@ mod answer;
 mod config;
 mod connections;
 mod edge;
+mod ending;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
+mod limits;
+mod orders;
 mod serve;
 mod site;
+mod tallies;
 mod wire;
 mod world;
 mod zone;

@@ -72,7 +72,7 @@ impl World {
         });
         Ok(Self {
             policies,
-            connections: Connections::new(Arc::clone(&sink)),
+            connections: Connections::new(Arc::clone(&sink), config.limits.clone()),
             sink,
             web: config.web.clone(),
             doh,
@@ -92,6 +92,9 @@ impl World {
             let zone = self.zone.read().unwrap_or_else(PoisonError::into_inner);
             answer(arrival.message, &zone, channel)
         };
+        if let Some(connection) = arrival.connection {
+            connection.count_query();
+        }
         let known = answer.as_ref();
         let record = EdgeQueryRecord {
             connection_id: arrival.connection.map(|connection| connection.id),

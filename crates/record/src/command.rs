@@ -2,7 +2,7 @@
 //! answered by a `command_done` record with the same `id`. The end of standard input ends the
 //! program.
 
-use crate::{LinkProfile, TicketPolicy};
+use crate::{LinkProfile, RetryMode, TicketPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,58 @@ pub enum EdgeCommand {
         name: Option<String>,
         /// The policy.
         policy: TicketPolicy,
+    },
+    /// Lifetime and number of the tickets of one server name from now on.
+    SetTickets {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Server name (SNI); `null` means every name.
+        name: Option<String>,
+        /// Seconds after which a ticket is not taken back, those given out before included; `null`
+        /// leaves it.
+        #[serde(default)]
+        lifetime_s: Option<u32>,
+        /// Tickets given out by a handshake; `null` leaves it.
+        #[serde(default)]
+        per_handshake_count: Option<u32>,
+    },
+    /// When QUIC clients must validate their address by a Retry, from the next Initial on.
+    SetAddressValidation {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Only listeners on this address; `null` means all.
+        address: Option<String>,
+        /// When a Retry is sent.
+        retry: RetryMode,
+    },
+    /// Take or refuse new connections; open ones stay.
+    SetAccepting {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Whether new ones are taken.
+        accepting: bool,
+        /// Only this server name: its handshakes end with an alert. Not with `address`.
+        #[serde(default)]
+        name: Option<String>,
+        /// Only listeners on this address: TCP ports and Do53 are closed, QUIC says
+        /// CONNECTION_REFUSED. Neither `name` nor `address`: every listener.
+        #[serde(default)]
+        address: Option<String>,
+    },
+    /// Swallow packets of connections that stay open, as a dead path does.
+    SetBlackHole {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Server name (SNI), the resolver's also for Do53; `null` means everything, and `false`
+        /// with it ends every black hole.
+        name: Option<String>,
+        /// Whether they are swallowed from now on.
+        black_hole: bool,
+    },
+    /// Write an `edge_summary` record.
+    Summary {
+        /// Returned in `command_done`.
+        id: u64,
     },
     /// Close connections from the server's side: QUIC with CONNECTION_CLOSE and H3_NO_ERROR (or
     /// DOQ_NO_ERROR), TLS with GOAWAY where there is one, close_notify and FIN.

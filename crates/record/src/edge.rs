@@ -1,7 +1,7 @@
 //! Shapes the edge writes: connections, DNS queries and HTTP requests as the server saw them. They
 //! judge what a client only believes, early data above all.
 
-use crate::{DnsTransport, Failure, HandshakeMode, HttpVersion};
+use crate::{AddressProof, DnsTransport, Failure, HandshakeMode, HttpVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -47,6 +47,49 @@ pub struct ConnectionRecord {
     pub failure: Option<Failure>,
     /// One line for people.
     pub failure_detail: Option<String>,
+    /// Version of TLS, `1.2` or `1.3`; `null` without TLS or before the server's flight.
+    #[serde(default)]
+    pub tls_version: Option<String>,
+    /// Version of QUIC, as `1`; `null` over TCP.
+    #[serde(default)]
+    pub quic_version: Option<String>,
+    /// Cipher suite, by its IANA name; `null` without TLS or before the server's flight.
+    #[serde(default)]
+    pub cipher_suite: Option<String>,
+    /// Whether the ClientHello offered early data; `null` without one.
+    #[serde(default)]
+    pub early_data_offered: Option<bool>,
+    /// Whether this connection came as the answer to our Retry; `null` over TCP.
+    #[serde(default)]
+    pub retry_sent: Option<bool>,
+    /// What showed that the client owns its address; `null` over TCP.
+    #[serde(default)]
+    pub address_validated_by: Option<AddressProof>,
+    /// `CLOCK_MONOTONIC` when the first bytes of the ClientHello were here.
+    #[serde(default)]
+    pub client_hello_ns: Option<u64>,
+    /// `CLOCK_MONOTONIC` when the server's flight was ready for the socket.
+    #[serde(default)]
+    pub server_flight_ns: Option<u64>,
+    /// Bytes received: TCP payload (TLS included), or UDP payload of QUIC.
+    #[serde(default)]
+    pub received_bytes: Option<u64>,
+    /// Bytes sent, counted alike.
+    #[serde(default)]
+    pub sent_bytes: Option<u64>,
+    /// DNS queries that came on it, those over HTTP included.
+    #[serde(default)]
+    pub queries_count: u64,
+    /// HTTP requests that came on it other than DNS queries.
+    #[serde(default)]
+    pub requests_count: u64,
+    /// Whether the client ended it (`true`), this side did (`false`: a command, a limit, silence,
+    /// an error of the client's), or it is open (`null`).
+    #[serde(default)]
+    pub closed_by_client: Option<bool>,
+    /// Code of the CONNECTION_CLOSE or GOAWAY that ended it; `null` where the protocol has none.
+    #[serde(default)]
+    pub close_code: Option<u64>,
 }
 
 /// One DNS query as the edge saw it. Instants are `CLOCK_MONOTONIC`.

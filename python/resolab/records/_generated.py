@@ -5,7 +5,15 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.3"
+FORMAT_VERSION = "1.4"
+
+
+class AddressProof(enum.StrEnum):
+    """What showed that a QUIC client owns its address."""
+
+    RETRY_TOKEN = "retry_token"
+    NEW_TOKEN = "new_token"
+    HANDSHAKE = "handshake"
 
 
 class Bootstrap(enum.StrEnum):
@@ -251,6 +259,20 @@ class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
     closed_ns: int | None = None
     failure: Failure | None = None
     failure_detail: str | None = None
+    tls_version: str | None = None
+    quic_version: str | None = None
+    cipher_suite: str | None = None
+    early_data_offered: bool | None = None
+    retry_sent: bool | None = None
+    address_validated_by: AddressProof | None = None
+    client_hello_ns: int | None = None
+    server_flight_ns: int | None = None
+    received_bytes: int | None = None
+    sent_bytes: int | None = None
+    queries_count: int = 0
+    requests_count: int = 0
+    closed_by_client: bool | None = None
+    close_code: int | None = None
 
 
 class ConnectionState(enum.StrEnum):
@@ -296,6 +318,14 @@ class DnsTransport(enum.StrEnum):
     DOQ = "doq"
 
 
+class RetryMode(enum.StrEnum):
+    """When a QUIC client must show, by a Retry (RFC 9000 section 8.1.2), that it owns its address."""
+
+    OFF = "off"
+    WITHOUT_TOKEN = "without_token"
+    ALWAYS = "always"
+
+
 class TicketPolicy(enum.StrEnum):
     """What the edge gives out for later handshakes, per server name."""
 
@@ -311,6 +341,51 @@ class EdgeSetTicketPolicy(msgspec.Struct, kw_only=True, frozen=True, tag_field="
     id: int
     name: str | None = None
     policy: TicketPolicy
+
+
+class EdgeSetTickets(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_tickets"):
+    """Lifetime and number of the tickets of one server name from now on."""
+
+    id: int
+    name: str | None = None
+    lifetime_s: int | None = None
+    per_handshake_count: int | None = None
+
+
+class EdgeSetAddressValidation(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_address_validation"
+):
+    """When QUIC clients must validate their address by a Retry, from the next Initial on."""
+
+    id: int
+    address: str | None = None
+    retry: RetryMode
+
+
+class EdgeSetAccepting(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_accepting"):
+    """Take or refuse new connections;
+
+    open ones stay.
+    """
+
+    id: int
+    accepting: bool
+    name: str | None = None
+    address: str | None = None
+
+
+class EdgeSetBlackHole(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_black_hole"):
+    """Swallow packets of connections that stay open, as a dead path does."""
+
+    id: int
+    name: str | None = None
+    black_hole: bool
+
+
+class EdgeSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
+    """Write an `edge_summary` record."""
+
+    id: int
 
 
 class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
@@ -342,7 +417,17 @@ class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command
     address: str | None = None
 
 
-EdgeCommand = EdgeSetTicketPolicy | EdgeCloseConnections | EdgeFlush | EdgeLoadSite
+EdgeCommand = (
+    EdgeSetTicketPolicy
+    | EdgeSetTickets
+    | EdgeSetAddressValidation
+    | EdgeSetAccepting
+    | EdgeSetBlackHole
+    | EdgeSummary
+    | EdgeCloseConnections
+    | EdgeFlush
+    | EdgeLoadSite
+)
 
 
 class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_query"):
@@ -399,6 +484,26 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     status: int
     body_bytes: int
     response_sent_ns: int | None = None
+
+
+class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_summary"):
+    """What the edge took and refused since it started."""
+
+    monotonic_ns: int
+    tcp_connections_count: int
+    quic_connections_count: int
+    open_connections_count: int
+    queries_count: int
+    requests_count: int
+    retries_count: int
+    refused_total_count: int
+    refused_peer_count: int
+    refused_command_count: int
+    refused_tls_version_count: int
+    handshake_timeouts_count: int
+    slow_peers_count: int
+    stored_tickets_count: int
+    resident_bytes: int
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
@@ -874,6 +979,7 @@ Record = (
     | EdgeQueryRecord
     | EdgeReadyRecord
     | EdgeRequestRecord
+    | EdgeSummaryRecord
     | FlowRecord
     | LoadProgressRecord
     | LoadRecord

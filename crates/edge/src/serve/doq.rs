@@ -9,10 +9,13 @@ use quinn::{Connection, RecvStream, SendStream, VarInt};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, OnceLock};
+use tokio::time::timeout;
 
 /// DOQ_NO_ERROR (RFC 9250 section 8.4).
 pub const NO_ERROR: u32 = 0;
 const PROTOCOL_ERROR: u32 = 2;
+/// DOQ_EXCESSIVE_LOAD, for a stream whose query does not become complete.
+const EXCESSIVE_LOAD: u32 = 4;
 
 /// What a client must not do (RFC 9250 section 4.3.3); it ends the connection.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,16 +52,16 @@ async fn exchange(
 ) -> Result<(), Violation> {
     let opened_early = receive.is_0rtt();
     let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(end) = message_end(&bytes)? {
-            break end;
-        }
-        match receive.read_chunk(usize::MAX, true).await {
-            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
-            Ok(None) => return Err(Violation("the stream ended before the query did")),
-            // The client took the query back, or the connection is gone.
-            Err(_) => return Ok(()),
-        }
+    let reading = read_query(&mut receive, &mut bytes);
+    let Ok(end) = timeout(connection.limits.message_timeout, reading).await else {
+        connection.tallies.slow_peers.add();
+        let _ = receive.stop(VarInt::from_u32(EXCESSIVE_LOAD));
+        let _ = send.reset(VarInt::from_u32(EXCESSIVE_LOAD));
+        return Ok(());
+    };
+    // The client took the query back, or the connection is gone.
+    let Some(end) = end? else {
+        return Ok(());
     };
     let message = &bytes[2..end];
     if message.starts_with(&[0, 0]) {
@@ -88,6 +91,23 @@ async fn exchange(
         return Err(Violation("the message ID is not 0"));
     }
     expect_end(&mut receive, bytes.len() > end).await
+}
+
+/// Read until the first message is whole; where it ends, `None` if it never will be.
+async fn read_query(
+    receive: &mut RecvStream,
+    bytes: &mut Vec<u8>,
+) -> Result<Option<usize>, Violation> {
+    loop {
+        if let Some(end) = message_end(bytes)? {
+            return Ok(Some(end));
+        }
+        match receive.read_chunk(usize::MAX, true).await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
+            Ok(None) => return Err(Violation("the stream ended before the query did")),
+            Err(_) => return Ok(None),
+        }
+    }
 }
 
 /// Where the first message ends, once it is all there.

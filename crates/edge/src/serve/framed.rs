@@ -1,7 +1,7 @@
 //! DNS over a byte stream, each message behind its length (RFC 1035 section 4.2.2): DoTCP and DoT.
 
-use super::IDLE_TIMEOUT;
-use crate::connections::{Ending, OpenConnection};
+use crate::connections::OpenConnection;
+use crate::ending::Ending;
 use crate::world::{Arrival, World};
 use resolab_record::{DnsTransport, Failure};
 use resolab_transport::clock::monotonic_ns;
@@ -26,7 +26,7 @@ where
     // The peer may be gone already; what matters was said in `ending`.
     let _ = stream.shutdown().await;
     ending.unwrap_or_else(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify"),
+        io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify").by_client(true),
         _ => Ending::failed(Failure::Other, error.to_string()),
     })
 }
@@ -42,25 +42,29 @@ where
 {
     let mut buffer = Vec::new();
     loop {
-        match timeout(IDLE_TIMEOUT, read_message(stream, &mut buffer)).await {
+        let mut first = [0];
+        match timeout(connection.limits.idle_timeout, stream.read(&mut first)).await {
             Err(_) => return Ok(Ending::noted("idle")),
-            Ok(read) => match read? {
-                0 => return Ok(Ending::orderly()),
-                _ => answer_one(world, connection, stream, transport, &buffer).await?,
-            },
+            Ok(Ok(0)) => return Ok(Ending::orderly()),
+            Ok(read) => read.map(drop)?,
         }
+        let reading = read_message(stream, first[0], &mut buffer);
+        let Ok(read) = timeout(connection.limits.message_timeout, reading).await else {
+            connection.tallies.slow_peers.add();
+            return Ok(Ending::noted("a query did not become complete in time"));
+        };
+        read?;
+        answer_one(world, connection, stream, transport, &buffer).await?;
     }
 }
 
-/// Bytes of the next message, 0 at the end of the stream.
+/// The message whose length begins with `first`.
 async fn read_message<S: AsyncRead + Unpin>(
     stream: &mut S,
+    first: u8,
     buffer: &mut Vec<u8>,
 ) -> io::Result<usize> {
-    let mut prefix = [0; 2];
-    if stream.read(&mut prefix[..1]).await? == 0 {
-        return Ok(0);
-    }
+    let mut prefix = [first, 0];
     stream.read_exact(&mut prefix[1..]).await?;
     let length = usize::from(u16::from_be_bytes(prefix));
     if length == 0 {

@@ -1,7 +1,8 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
-use super::{IDLE_TIMEOUT, MESSAGE_LIMIT_BYTES, http_record};
-use crate::connections::{Ending, OpenConnection};
+use super::{MESSAGE_LIMIT_BYTES, http_record};
+use crate::connections::OpenConnection;
+use crate::ending::Ending;
 use crate::http::{HttpRequest, reply};
 use crate::world::World;
 use bytes::{Bytes, BytesMut};
@@ -13,9 +14,7 @@ use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::TlsStream;
 use std::future::poll_fn;
 use std::sync::Arc;
-use tokio::time::{Instant, sleep_until};
-
-const MAX_STREAMS_COUNT: u32 = 100;
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// Serve until the client, the idle timeout or a command ends it.
 pub async fn serve(
@@ -24,13 +23,16 @@ pub async fn serve(
     stream: TlsStream,
 ) -> Ending {
     let mut builder = h2::server::Builder::new();
-    builder.max_concurrent_streams(MAX_STREAMS_COUNT);
+    let limits = &connection.limits;
+    builder
+        .max_concurrent_streams(limits.streams_count)
+        .max_header_list_size(limits.header_bytes);
     let mut http = match builder.handshake(stream).await {
         Ok(http) => http,
         Err(error) => return ending_of(&error),
     };
     let mut ending = Ending::orderly();
-    let mut deadline = Instant::now() + IDLE_TIMEOUT;
+    let mut deadline = Instant::now() + limits.idle_timeout;
     loop {
         tokio::select! {
             () = connection.close_wanted() => {
@@ -40,16 +42,20 @@ pub async fn serve(
             }
             () = sleep_until(deadline) => {
                 if !http.has_streams() {
+                    if ending.detail.is_some() {
+                        // It was told and did not go.
+                        return ending;
+                    }
                     http.graceful_shutdown();
                     ending = Ending::noted("idle");
                 }
-                deadline = Instant::now() + IDLE_TIMEOUT;
+                deadline = Instant::now() + limits.idle_timeout;
             }
             accepted = http.accept() => match accepted {
                 Some(Err(error)) if ending == Ending::orderly() => return ending_of(&error),
                 None | Some(Err(_)) => return ending,
                 Some(Ok((request, respond))) => {
-                    deadline = Instant::now() + IDLE_TIMEOUT;
+                    deadline = Instant::now() + limits.idle_timeout;
                     spawn_exchange(world, connection, request, respond);
                 }
             },
@@ -68,7 +74,8 @@ fn spawn_exchange(
     let (world, connection) = (Arc::clone(world), Arc::clone(connection));
     tokio::spawn(async move {
         let (parts, body) = request.into_parts();
-        let Some(body) = read_body(body).await else {
+        let reading = timeout(connection.limits.message_timeout, read_body(body));
+        let Ok(Some(body)) = reading.await else {
             return;
         };
         let request = HttpRequest {
@@ -126,9 +133,13 @@ async fn send_body(mut stream: SendStream<Bytes>, mut body: Bytes) -> Option<()>
 fn ending_of(error: &h2::Error) -> Ending {
     let gone = error.get_io().map(std::io::Error::kind);
     match gone {
-        Some(std::io::ErrorKind::UnexpectedEof) => Ending::noted("ended without close_notify"),
+        Some(std::io::ErrorKind::UnexpectedEof) => {
+            Ending::noted("ended without close_notify").by_client(true)
+        }
         Some(_) => Ending::failed(Failure::Other, error.to_string()),
         None if error.reason() == Some(Reason::NO_ERROR) => Ending::orderly(),
-        None => Ending::failed(Failure::HttpProtocol, error.to_string()),
+        None => {
+            Ending::failed(Failure::HttpProtocol, error.to_string()).by_client(error.is_remote())
+        }
     }
 }

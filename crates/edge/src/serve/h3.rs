@@ -12,6 +12,7 @@ use resolab_http::server_quic::{EarlyStreams, Exchange, ServerQuic};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
+use tokio::time::timeout;
 
 /// H3_NO_ERROR (RFC 9114 section 8.1).
 pub const NO_ERROR: u32 = 0x100;
@@ -27,7 +28,9 @@ pub async fn serve(
     let (transport, early) = ServerQuic::new(quic.clone());
     let mut builder = h3::server::builder();
     // Reserved frames would be bytes of random length in every exchange.
-    builder.send_grease(false);
+    builder
+        .send_grease(false)
+        .max_field_section_size(u64::from(connection.limits.header_bytes));
     let Ok(mut http) = builder.build::<_, Bytes>(transport).await else {
         return Served::Closed(quic.closed().await);
     };
@@ -54,11 +57,17 @@ async fn exchange(
     early: &EarlyStreams,
     resolver: RequestResolver<ServerQuic, Bytes>,
 ) -> Option<()> {
-    let (head, mut stream) = resolver.resolve_request().await.ok()?;
+    let resolving = timeout(
+        connection.limits.message_timeout,
+        resolver.resolve_request(),
+    );
+    let (head, mut stream) = resolving.await.ok()?.ok()?;
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
     let request = HttpRequest {
-        body: read_body(&mut stream).await?,
+        body: timeout(connection.limits.message_timeout, read_body(&mut stream))
+            .await
+            .ok()??,
         head: &head,
         version: HttpVersion::H3,
         connection,

@@ -12,6 +12,7 @@ pub fn write(world: &World, request: &HttpRequest<'_>, reply: HttpReply, sent: b
         world.write_query(query, sent);
         return;
     }
+    request.connection.count_request();
     let facts = request.connection.facts.as_ref();
     (world.sink)(Record::EdgeRequest(EdgeRequestRecord {
         connection_id: request.connection.id,

@@ -1,9 +1,11 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
-use super::{IDLE_TIMEOUT, quic, tcp, udp};
+use super::{quic, tcp, udp};
 use crate::config::{ResolverConfig, WebConfig};
+use crate::limits::Limits;
 use crate::world::World;
-use resolab_transport::server::{QuicListener, QuicSettings, listen_tcp};
+use resolab_record::RetryMode;
+use resolab_transport::server::{QuicControl, QuicListener, QuicSettings, listen_tcp};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -33,6 +35,8 @@ pub struct ListenerSpec {
     pub kind: ListenerKind,
     /// ALPN offered.
     pub alpn: Option<&'static str>,
+    /// Address validation, on QUIC.
+    pub retry: RetryMode,
 }
 
 impl ListenerSpec {
@@ -55,6 +59,7 @@ impl ListenerSpec {
                     address,
                     kind,
                     alpn,
+                    retry: config.retry,
                 }));
             }
         }
@@ -70,11 +75,13 @@ impl ListenerSpec {
                 address: h2,
                 kind: ListenerKind::Tls,
                 alpn: Some("h2"),
+                retry: web.retry,
             },
             Self {
                 address: h3,
                 kind: ListenerKind::Quic,
                 alpn: Some("h3"),
+                retry: web.retry,
             },
         ]
     }
@@ -92,10 +99,28 @@ pub struct ListenError {
     pub source: io::Error,
 }
 
-/// Bound sockets with a task each.
+type Socket = (SocketAddr, ListenerKind);
+
+/// What is served on a socket.
+#[derive(Default)]
+struct Offer {
+    alpn: Vec<Vec<u8>>,
+    /// The strictest of all that share it.
+    retry: RetryMode,
+}
+
+struct Listener {
+    alpn: Vec<Vec<u8>>,
+    /// `None` while the socket is closed by command.
+    task: Option<JoinHandle<()>>,
+    /// QUIC's, whose socket stays open: its connections need it.
+    control: Option<Arc<QuicControl>>,
+}
+
+/// Sockets with a task each.
 #[derive(Default)]
 pub struct Listeners {
-    open: BTreeMap<(SocketAddr, ListenerKind), JoinHandle<()>>,
+    all: BTreeMap<Socket, Listener>,
 }
 
 impl Listeners {
@@ -105,45 +130,118 @@ impl Listeners {
         world: &Arc<World>,
         specs: &[ListenerSpec],
     ) -> Result<(), ListenError> {
-        let mut wanted: BTreeMap<(SocketAddr, ListenerKind), Vec<Vec<u8>>> = BTreeMap::new();
+        let mut wanted: BTreeMap<Socket, Offer> = BTreeMap::new();
         for spec in specs {
-            let alpn = wanted.entry((spec.address, spec.kind)).or_default();
+            let offer = wanted.entry((spec.address, spec.kind)).or_default();
             let id = spec.alpn.map(|id| id.as_bytes().to_vec());
-            alpn.extend(id.filter(|id| !alpn.contains(id)));
+            offer.alpn.extend(id.filter(|id| !offer.alpn.contains(id)));
+            offer.retry = offer.retry.max(spec.retry);
         }
-        wanted.retain(|socket, _| !self.open.contains_key(socket));
-        for ((address, kind), alpn) in wanted {
-            let task = start(world, address, kind, alpn)
-                .await
-                .map_err(|source| ListenError {
-                    address,
-                    kind,
-                    source,
-                })?;
-            self.open.insert((address, kind), task);
+        wanted.retain(|socket, _| !self.all.contains_key(socket));
+        for (socket, Offer { alpn, retry }) in wanted {
+            let control =
+                (socket.1 == ListenerKind::Quic).then(|| Arc::new(QuicControl::new(retry)));
+            let mut listener = Listener {
+                alpn,
+                task: None,
+                control,
+            };
+            open(world, socket, &mut listener).await?;
+            self.all.insert(socket, listener);
         }
         Ok(())
     }
 
+    /// Use Retry otherwise on the QUIC listeners of an address, or on all; how many these are.
+    pub fn set_retry(&self, address: Option<IpAddr>, retry: RetryMode) -> usize {
+        let chosen = self.all.iter().filter(|(socket, _)| is_at(socket, address));
+        let controls = chosen.filter_map(|(_, listener)| listener.control.as_ref());
+        controls.map(|control| control.set_retry(retry)).count()
+    }
+
+    /// Take or refuse new connections on the listeners of an address, or on all; how many these
+    /// are. TCP and Do53 sockets are closed, and opened again; QUIC refuses.
+    pub async fn set_accepting(
+        &mut self,
+        world: &Arc<World>,
+        address: Option<IpAddr>,
+        accepting: bool,
+    ) -> Result<usize, ListenError> {
+        let mut count = 0;
+        for (socket, listener) in &mut self.all {
+            if !is_at(socket, address) {
+                continue;
+            }
+            count += 1;
+            if let Some(control) = &listener.control {
+                control.set_accepting(accepting);
+            } else if !accepting {
+                close(listener).await;
+            } else if listener.task.is_none() {
+                open(world, *socket, listener).await?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Retry packets sent, and QUIC connections refused by command.
+    pub fn quic_counts(&self) -> (u64, u64) {
+        let controls = self.all.values().filter_map(|each| each.control.as_ref());
+        controls.fold((0, 0), |(retries, refused), control| {
+            (
+                retries + control.retries_count(),
+                refused + control.refused_count(),
+            )
+        })
+    }
+
     /// `udp://a:p` or `tcp://a:p` of each.
     pub fn urls(&self) -> Vec<String> {
-        let url = |(address, kind): &(SocketAddr, ListenerKind)| match kind {
+        let url = |(address, kind): &Socket| match kind {
             ListenerKind::Udp | ListenerKind::Quic => format!("udp://{address}"),
             ListenerKind::Tcp | ListenerKind::Tls => format!("tcp://{address}"),
         };
-        self.open.keys().map(url).collect()
+        self.all.keys().map(url).collect()
     }
 
     /// Accept no more.
     pub fn stop(&mut self) {
-        for task in std::mem::take(&mut self.open).into_values() {
-            task.abort();
+        for listener in std::mem::take(&mut self.all).into_values() {
+            if let Some(task) = listener.task {
+                task.abort();
+            }
         }
     }
 }
 
-/// Requests under way at once on a QUIC connection, as on HTTP/2.
-const BIDI_STREAMS_COUNT: u32 = 100;
+fn is_at(socket: &Socket, address: Option<IpAddr>) -> bool {
+    address.is_none_or(|address| socket.0.ip() == address)
+}
+
+/// Close a socket; it is gone when this returns.
+async fn close(listener: &mut Listener) {
+    if let Some(task) = listener.task.take() {
+        task.abort();
+        let _ = task.await;
+    }
+}
+
+async fn open(
+    world: &Arc<World>,
+    socket: Socket,
+    listener: &mut Listener,
+) -> Result<(), ListenError> {
+    let (address, kind) = socket;
+    let alpn = listener.alpn.clone();
+    let task = start(world, address, kind, alpn, listener.control.as_ref()).await;
+    listener.task = Some(task.map_err(|source| ListenError {
+        address,
+        kind,
+        source,
+    })?);
+    Ok(())
+}
+
 /// Control, QPACK encoder and decoder, and some a browser may add. DoQ has none: opening one is
 /// the client's protocol error (RFC 9250 section 4.3.3).
 const HTTP3_UNI_STREAMS_COUNT: u32 = 16;
@@ -153,6 +251,7 @@ async fn start(
     address: SocketAddr,
     kind: ListenerKind,
     alpn: Vec<Vec<u8>>,
+    control: Option<&Arc<QuicControl>>,
 ) -> io::Result<JoinHandle<()>> {
     let world = Arc::clone(world);
     Ok(match kind {
@@ -169,15 +268,24 @@ async fn start(
             tokio::spawn(tcp::serve_tls(world, listener, alpn))
         }
         ListenerKind::Quic => {
-            let http3 = alpn.iter().any(|id| id == b"h3");
-            let settings = QuicSettings {
-                max_bidi_streams_count: BIDI_STREAMS_COUNT,
-                max_uni_streams_count: if http3 { HTTP3_UNI_STREAMS_COUNT } else { 0 },
-                idle_timeout: IDLE_TIMEOUT,
-            };
+            let settings = quic_settings(world.connections.limits(), &alpn);
             let policies = Arc::clone(&world.policies);
-            let listener = QuicListener::bind(address, alpn, policies, &settings)?;
+            let control = control.cloned().unwrap_or_default();
+            let listener = QuicListener::bind(address, alpn, policies, &settings, control)?;
             tokio::spawn(quic::serve(world, listener, address))
         }
     })
+}
+
+fn quic_settings(limits: &Limits, alpn: &[Vec<u8>]) -> QuicSettings {
+    let http3 = alpn.iter().any(|id| id == b"h3");
+    QuicSettings {
+        max_bidi_streams_count: limits.streams_count,
+        max_uni_streams_count: if http3 { HTTP3_UNI_STREAMS_COUNT } else { 0 },
+        idle_timeout: limits.idle_timeout,
+        stream_window_bytes: limits.stream_window_bytes,
+        connection_window_bytes: limits.connection_window_bytes,
+        waiting_count: limits.waiting_count,
+        waiting_bytes: limits.waiting_bytes,
+    }
 }

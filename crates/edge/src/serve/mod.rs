@@ -2,6 +2,7 @@
 //!
 //! Not for: what the answers are (`answer`, `http`, `site`).
 
+mod deadlines;
 mod doq;
 mod framed;
 mod h2;
@@ -14,9 +15,5 @@ mod udp;
 
 pub use listener::{ListenError, ListenerSpec, Listeners};
 
-use std::time::Duration;
-
-/// Silence after which the edge closes a connection, the same on every transport.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest DNS message or DoH body.
 const MESSAGE_LIMIT_BYTES: usize = 65_535;

@@ -1,13 +1,15 @@
 //! Accepted QUIC connections: what ALPN says, and how they ended.
 
 use super::{doq, h3};
-use crate::connections::{Ending, OpenConnection, Protocol};
+use crate::connections::{OpenConnection, Protocol};
+use crate::ending::Ending;
 use crate::world::World;
 use quinn::{ConnectionError, TransportErrorCode, VarInt};
 use resolab_record::Failure;
 use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::time::sleep;
 
 /// How the serving of a connection ended.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ pub enum Served {
 /// Serve until the task is dropped or the listener closed.
 pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {
     while let Some(arrival) = listener.accept().await {
+        if !world.connections.admits(arrival.peer_address().ip()) {
+            arrival.refuse();
+            continue;
+        }
         let facts = Arc::clone(arrival.facts());
         let connection =
             world
@@ -45,6 +51,7 @@ async fn serve_connection(
         Ok(quic) => quic,
         Err(error) => return ending_of(&error, connection),
     };
+    connection.set_quic(quic.clone());
     let is_doq = connection.facts.as_ref().and_then(|facts| facts.alpn()) == Some("doq");
     let no_error = if is_doq { doq::NO_ERROR } else { h3::NO_ERROR };
     let serving = async {
@@ -57,30 +64,42 @@ async fn serve_connection(
     tokio::select! {
         () = connection.close_wanted() => {
             quic.close(VarInt::from_u32(no_error), b"closed by command");
-            Ending::noted("closed by command")
+            Ending::noted("closed by command").code(no_error)
+        }
+        () = handshake_overdue(connection) => {
+            quic.close(VarInt::from_u32(no_error), b"handshake timeout");
+            connection.tallies.handshake_timeouts.add();
+            Ending::failed(Failure::QuicHandshakeTimeout, "the handshake took too long")
+                .by_client(false)
         }
         served = serving => match served {
             Served::Closed(error) => ending_of(&error, connection),
             Served::Done => Ending::orderly(),
-            Served::Violated(reason) if is_doq => Ending::failed(Failure::QueryMalformed, reason),
-            Served::Violated(reason) => Ending::failed(Failure::HttpProtocol, reason),
+            Served::Violated(reason) => {
+                let failure = if is_doq { Failure::QueryMalformed } else { Failure::HttpProtocol };
+                Ending::failed(failure, reason).by_client(false)
+            }
         },
     }
 }
 
-fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
+/// Resolves if the client's Finished is not here in time.
+async fn handshake_overdue(connection: &OpenConnection) {
+    sleep(connection.limits.handshake_timeout).await;
     let complete = connection
         .facts
         .as_ref()
-        .is_some_and(|facts| facts.complete_ns().is_some());
-    let text = error.to_string();
-    if !complete {
-        return match error {
-            ConnectionError::TimedOut => Ending::failed(Failure::QuicHandshakeTimeout, text),
-            _ => Ending::failed(Failure::QuicHandshakeFailed, text),
-        };
+        .and_then(|facts| facts.complete_ns());
+    if complete.is_some() {
+        std::future::pending().await
     }
-    match error {
+}
+
+fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
+    let facts = connection.facts.as_ref();
+    let complete = facts.is_some_and(|facts| facts.complete_ns().is_some());
+    let ending = match error {
+        _ if !complete => Ending::failed(handshake_failure(error), error.to_string()),
         ConnectionError::ApplicationClosed(close)
             if [doq::NO_ERROR, h3::NO_ERROR]
                 .map(VarInt::from_u32)
@@ -94,6 +113,22 @@ fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
             Ending::orderly()
         }
         ConnectionError::TimedOut => Ending::noted("idle"),
-        _ => Ending::failed(Failure::Other, text),
+        _ => Ending::failed(Failure::Other, error.to_string()),
+    };
+    match error {
+        ConnectionError::ApplicationClosed(close) => ending.by_client(true).code(close.error_code),
+        ConnectionError::ConnectionClosed(close) => {
+            ending.by_client(true).code(u64::from(close.error_code))
+        }
+        ConnectionError::TransportError(own) => ending.by_client(false).code(u64::from(own.code)),
+        ConnectionError::Reset => ending.by_client(true),
+        _ => ending.by_client(false),
+    }
+}
+
+fn handshake_failure(error: &ConnectionError) -> Failure {
+    match error {
+        ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
+        _ => Failure::QuicHandshakeFailed,
     }
 }

@@ -1,14 +1,16 @@
 //! Accepted TCP connections: plain DNS, or TLS and then what ALPN says.
 
-use super::{IDLE_TIMEOUT, framed, h2};
-use crate::connections::{Ending, OpenConnection, Protocol};
+use super::deadlines::overdue;
+use super::{framed, h2};
+use crate::connections::{OpenConnection, Protocol};
+use crate::ending::Ending;
 use crate::world::World;
 use resolab_record::{DnsTransport, Failure};
-use resolab_transport::server::{HandshakeFacts, TlsStream};
+use resolab_transport::server::{HandshakeFacts, PlainStream, TlsStream};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// Pause after a failed accept (no file descriptors left), so that it cannot spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -21,7 +23,16 @@ pub async fn serve_plain(world: Arc<World>, listener: TcpListener) {
         };
         let world = Arc::clone(&world);
         tokio::spawn(async move {
-            let ending = framed::serve(&world, &connection, tcp, DnsTransport::Dotcp).await;
+            let stream = PlainStream::new(
+                tcp,
+                Arc::clone(&connection.bytes),
+                Arc::clone(&world.policies.black_hole),
+                world.doh.as_ref().map(|doh| doh.name.clone()),
+            );
+            let ending = tokio::select! {
+                ending = overdue(&connection) => ending,
+                ending = framed::serve(&world, &connection, stream, DnsTransport::Dotcp) => ending,
+            };
             world.connections.end(&connection, ending);
         });
     }
@@ -38,7 +49,10 @@ pub async fn serve_tls(world: Arc<World>, listener: TcpListener, alpn: Vec<Vec<u
         };
         let (world, alpn) = (Arc::clone(&world), Arc::clone(&alpn));
         tokio::spawn(async move {
-            let ending = serve_connection(&world, &connection, tcp, &alpn, facts).await;
+            let ending = tokio::select! {
+                ending = overdue(&connection) => ending,
+                ending = serve_connection(&world, &connection, tcp, &alpn, facts) => ending,
+            };
             world.connections.end(&connection, ending);
         });
     }
@@ -53,6 +67,9 @@ async fn accept(
         sleep(ACCEPT_PAUSE).await;
         return None;
     };
+    if !world.connections.admits(peer.ip()) {
+        return None;
+    }
     // Without it an answer waits for the client's delayed acknowledgement.
     tcp.set_nodelay(true).ok()?;
     let local = tcp.local_addr().ok()?;
@@ -67,11 +84,21 @@ async fn serve_connection(
     alpn: &[Vec<u8>],
     facts: Arc<HandshakeFacts>,
 ) -> Ending {
-    let accepting = TlsStream::accept(tcp, &world.policies, alpn, Arc::clone(&facts));
-    let stream = match timeout(IDLE_TIMEOUT, accepting).await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return Ending::failed(Failure::TlsHandshakeFailed, error.to_string()),
-        Err(_) => return Ending::failed(Failure::TlsHandshakeTimeout, "no ClientHello"),
+    let bytes = Arc::clone(&connection.bytes);
+    let accepting = TlsStream::accept(tcp, &world.policies, alpn, Arc::clone(&facts), bytes);
+    // A client in a black hole is told to close, too.
+    let accepted = tokio::select! {
+        accepted = accepting => accepted,
+        () = connection.close_wanted() => return Ending::noted("closed by command"),
+    };
+    let stream = match accepted {
+        Ok(stream) => stream,
+        Err(error) => {
+            if TlsStream::is_version_refusal(&error) {
+                connection.tallies.refused_tls_version.add();
+            }
+            return Ending::failed(Failure::TlsHandshakeFailed, error.to_string());
+        }
     };
     let ending = if facts.alpn() == Some("h2") {
         h2::serve(world, connection, stream).await

@@ -17,6 +17,10 @@ pub async fn serve(world: Arc<World>, socket: UdpSocket) {
         let Ok((length, peer)) = socket.recv_from(&mut buffer).await else {
             continue;
         };
+        let name = world.doh.as_ref().map(|doh| doh.name.as_str());
+        if world.policies.black_hole.swallows(name) {
+            continue;
+        }
         let arrival = Arrival {
             message: &buffer[..length],
             transport: DnsTransport::Doudp,

@@ -4,14 +4,19 @@
 #![allow(clippy::unwrap_used)]
 
 mod delay;
+mod handshakes;
 
 #[allow(unused_imports)]
 pub use delay::{delayed_tcp, delayed_udp};
+#[allow(unused_imports)]
+pub use handshakes::Client;
 
 use quinn::crypto::rustls::QuicClientConfig;
 use resolab_edge::{Edge, EdgeConfig};
 use resolab_record::TicketPolicy;
-use resolab_record::{ConnectionRecord, EdgeCommand, EdgeQueryRecord, EdgeRequestRecord, Record};
+use resolab_record::{
+    ConnectionRecord, EdgeCommand, EdgeQueryRecord, EdgeRequestRecord, EdgeSummaryRecord, Record,
+};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -39,6 +44,11 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 
 impl Lab {
     pub async fn start() -> Self {
+        Self::start_with(|text| text).await
+    }
+
+    /// With the configuration's text changed.
+    pub async fn start_with(edit: impl FnOnce(String) -> String) -> Self {
         let number = LABS.fetch_add(1, Ordering::Relaxed) as u8;
         let process = std::process::id();
         let (second, third) = ((process >> 8) as u8 | 0x80, process as u8);
@@ -49,7 +59,7 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = EdgeConfig::parse(&config_text(&folder, resolver, web), "test").unwrap();
+        let config = EdgeConfig::parse(&edit(config_text(&folder, resolver, web)), "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let records = Arc::clone(&records);
@@ -74,6 +84,26 @@ impl Lab {
             policy,
         };
         self.edge.carry_out(command).await.unwrap();
+    }
+
+    pub async fn command(&mut self, command: EdgeCommand) {
+        self.edge.carry_out(command).await.unwrap();
+    }
+
+    /// The summary as of now.
+    pub async fn summary(&mut self) -> EdgeSummaryRecord {
+        self.records
+            .lock()
+            .unwrap()
+            .retain(|record| !matches!(record, Record::EdgeSummary(_)));
+        self.command(EdgeCommand::Summary { id: 1 }).await;
+        self.wait(|records| {
+            records.iter().find_map(|record| match record {
+                Record::EdgeSummary(summary) => Some(summary.as_ref().clone()),
+                _ => None,
+            })
+        })
+        .await
     }
 
     pub fn doq(&self) -> SocketAddr {

@@ -14,7 +14,7 @@ const RETRY_RANDOM: [u8; 32] = [
 
 /// What the server chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ServerHello {
+pub(crate) struct ServerHello {
     /// Number of the cipher suite.
     pub cipher_suite: u16,
     /// The server took a ticket.
@@ -23,7 +23,7 @@ pub(super) struct ServerHello {
 
 /// Finds the ServerHello at the beginning of a server's handshake bytes, fed piece by piece.
 #[derive(Debug, Default)]
-pub(super) struct ServerHelloReader {
+pub(crate) struct ServerHelloReader {
     pending: Vec<u8>,
     found: Option<ServerHello>,
     done: bool,

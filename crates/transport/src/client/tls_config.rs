@@ -114,7 +114,7 @@ fn crypto_provider() -> CryptoProvider {
 }
 
 /// The IANA name of a TLS 1.3 cipher suite.
-pub(super) fn iana_name(suite: CipherSuite) -> String {
+pub(crate) fn iana_name(suite: CipherSuite) -> String {
     format!("{suite:?}").replace("TLS13_", "TLS_")
 }
 

@@ -4,21 +4,31 @@
 //! For: anything that accepts encrypted connections for names of the lab.
 //! Not for: what is spoken on them, and not for listening: callers own the accept loops.
 
+mod address_tokens;
 mod authority;
+mod black_hole;
+mod byte_counts;
 mod client_hello;
 mod facts;
+mod plain_stream;
 mod policies;
 mod quic;
+mod quic_control;
 mod quic_session;
+mod quic_socket;
 mod tcp_listener;
 mod tickets;
 mod tls_stream;
 mod witness;
 
 pub use authority::{AuthorityError, CertificateAuthority};
+pub use black_hole::BlackHole;
+pub use byte_counts::ByteCounts;
 pub use client_hello::{ClientHello, Progress};
 pub use facts::HandshakeFacts;
-pub use policies::ServerPolicies;
+pub use plain_stream::PlainStream;
+pub use policies::{ServerPolicies, TicketTerms};
 pub use quic::{QuicArrival, QuicListener, QuicSettings};
+pub use quic_control::QuicControl;
 pub use tcp_listener::listen_tcp;
 pub use tls_stream::TlsStream;

@@ -4,17 +4,20 @@
 //! For: TCP and QUIC alike; names, their certificates and their policies.
 //! Not for: the handshake itself.
 
-use super::tickets::TicketStore;
+use super::BlackHole;
+use super::address_tokens::AddressTokens;
+use super::tickets::{TicketShelf, TicketStore};
 use resolab_record::TicketPolicy;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::UnixTime;
-use rustls::server::{NoServerSessionStorage, ResolvesServerCert, StoresServerSessions};
+use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::time_provider::TimeProvider;
-use rustls::{CipherSuite, ServerConfig};
-use std::collections::HashMap;
+use rustls::version::{TLS12, TLS13};
+use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Tickets kept for all names; the oldest make room. Two are issued a handshake.
@@ -24,10 +27,55 @@ const TCP_EARLY_DATA_BYTES: u32 = 65_536;
 /// RFC 9001 section 4.6.1: QUIC allows no other value than this and 0.
 const QUIC_EARLY_DATA_BYTES: u32 = u32::MAX;
 
+/// Tickets a handshake gives out where nothing else is said.
+const TICKETS_COUNT: u32 = 2;
+/// Lifetime where nothing else is said, and the longest there is: what rustls tells clients of
+/// stateful tickets.
+const TICKET_LIFETIME: Duration = Duration::from_hours(24);
+
+/// How a name's tickets are given out and taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TicketTerms {
+    /// Whether, and with early data or without.
+    pub policy: TicketPolicy,
+    /// Age up to which they are taken back.
+    pub lifetime: Duration,
+    /// How many a handshake gives out.
+    pub per_handshake_count: u32,
+}
+
+impl TicketTerms {
+    /// A policy with what is usual otherwise.
+    pub fn new(policy: TicketPolicy) -> Self {
+        Self {
+            policy,
+            lifetime: TICKET_LIFETIME,
+            per_handshake_count: TICKETS_COUNT,
+        }
+    }
+
+    /// Change what is given.
+    #[must_use]
+    pub fn with(mut self, lifetime_s: Option<u32>, per_handshake_count: Option<u32>) -> Self {
+        if let Some(seconds) = lifetime_s {
+            self.lifetime = Duration::from_secs(u64::from(seconds)).min(TICKET_LIFETIME);
+        }
+        if let Some(count) = per_handshake_count {
+            self.per_handshake_count = count;
+        }
+        self
+    }
+}
+
 /// Names with certificates and ticket policies.
 pub struct ServerPolicies {
     provider: Arc<CryptoProvider>,
-    tickets: Arc<dyn StoresServerSessions>,
+    tickets: Arc<TicketStore>,
+    /// Address tokens are good on every listener, each once, as tickets are.
+    pub(super) address_tokens: AddressTokens,
+    /// Names cut off from the network.
+    pub black_hole: Arc<BlackHole>,
+    tls12_allowed: bool,
     table: RwLock<Table>,
 }
 
@@ -35,106 +83,170 @@ struct Table {
     certificates: HashMap<String, Arc<CertifiedKey>>,
     /// For clients that send no name: they know an address only.
     nameless: Option<Arc<CertifiedKey>>,
-    policies: HashMap<String, TicketPolicy>,
-    default_policy: TicketPolicy,
+    terms: HashMap<String, TicketTerms>,
+    default_terms: TicketTerms,
+    /// Names that take no new connection.
+    refused: HashSet<String>,
+}
+
+impl Table {
+    /// Change the terms of a name or of all; whether the name is there.
+    fn change(&mut self, name: Option<&str>, change: impl Fn(&mut TicketTerms)) -> bool {
+        let Some(name) = name else {
+            change(&mut self.default_terms);
+            self.terms.values_mut().for_each(change);
+            return true;
+        };
+        let found = self.terms.get_mut(&name.to_ascii_lowercase());
+        found.map(change).is_some()
+    }
 }
 
 impl ServerPolicies {
     /// No names yet; `default_policy` for those without one of their own.
-    pub fn new(default_policy: TicketPolicy) -> Self {
+    pub fn new(default_policy: TicketPolicy, tls12_allowed: bool) -> Self {
         let table = Table {
             certificates: HashMap::new(),
             nameless: None,
-            policies: HashMap::new(),
-            default_policy,
+            terms: HashMap::new(),
+            default_terms: TicketTerms::new(default_policy),
+            refused: HashSet::new(),
         };
         Self {
             provider: Arc::new(provider()),
             tickets: Arc::new(TicketStore::new(STORED_TICKETS_COUNT)),
+            address_tokens: AddressTokens::new(),
+            black_hole: Arc::default(),
+            tls12_allowed,
             table: RwLock::new(table),
         }
     }
 
     /// Serve a name; the first one added also serves clients that send no name.
-    pub fn add_name(&self, name: &str, certificate: Arc<CertifiedKey>, policy: TicketPolicy) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+    pub fn add_name(&self, name: &str, certificate: Arc<CertifiedKey>, terms: TicketTerms) {
+        let mut table = self.write();
         let name = name.to_ascii_lowercase();
         table
             .nameless
             .get_or_insert_with(|| Arc::clone(&certificate));
         table.certificates.insert(name.clone(), certificate);
-        table.policies.insert(name, policy);
+        table.terms.insert(name, terms);
     }
 
     /// Whether a name is served.
     pub fn has_name(&self, name: &str) -> bool {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        table.certificates.contains_key(&name.to_ascii_lowercase())
+        self.read()
+            .certificates
+            .contains_key(&name.to_ascii_lowercase())
     }
 
     /// Policy of one name, or of every name, from the next ClientHello on. `false` when the name is
     /// not served.
     pub fn set_policy(&self, name: Option<&str>, policy: TicketPolicy) -> bool {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(name) = name else {
-            table.default_policy = policy;
-            table.policies.values_mut().for_each(|each| *each = policy);
-            return true;
-        };
-        let found = table.policies.get_mut(&name.to_ascii_lowercase());
-        found.map(|each| *each = policy).is_some()
+        self.write().change(name, |terms| terms.policy = policy)
     }
 
-    /// Certificate and policy for the name of a ClientHello.
-    pub(super) fn choose(&self, name: Option<&str>) -> (Option<Arc<CertifiedKey>>, TicketPolicy) {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+    /// Lifetime and number of tickets, as [`ServerPolicies::set_policy`].
+    pub fn set_tickets(
+        &self,
+        name: Option<&str>,
+        lifetime_s: Option<u32>,
+        per_handshake_count: Option<u32>,
+    ) -> bool {
+        self.write().change(name, |terms| {
+            *terms = terms.with(lifetime_s, per_handshake_count);
+        })
+    }
+
+    /// Take or refuse new connections to a name. `false` when it is not served.
+    pub fn set_accepting(&self, name: &str, accepting: bool) -> bool {
+        let mut table = self.write();
+        let name = name.to_ascii_lowercase();
+        let known = table.certificates.contains_key(&name);
+        if accepting {
+            table.refused.remove(&name);
+        } else if known {
+            table.refused.insert(name);
+        }
+        known
+    }
+
+    /// Tickets that can still be taken back.
+    pub fn stored_tickets_count(&self) -> usize {
+        self.tickets.count()
+    }
+
+    /// Certificate and terms for the name of a ClientHello. Without a certificate the TLS stack
+    /// refuses the client, tickets or not.
+    pub(super) fn choose(&self, name: Option<&str>) -> (Option<Arc<CertifiedKey>>, TicketTerms) {
+        let table = self.read();
         let Some(name) = name else {
-            return (table.nameless.clone(), table.default_policy);
+            return (table.nameless.clone(), table.default_terms);
         };
-        let policy = table
-            .policies
+        let terms = table
+            .terms
             .get(name)
             .copied()
-            .unwrap_or(table.default_policy);
-        (table.certificates.get(name).cloned(), policy)
+            .unwrap_or(table.default_terms);
+        let certificate = table.certificates.get(name);
+        let certificate = certificate.filter(|_| !table.refused.contains(name));
+        (certificate.cloned(), terms)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Table> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Configuration of one TCP connection.
     pub(super) fn tcp_config(
         &self,
-        policy: TicketPolicy,
+        terms: TicketTerms,
         alpn: &[Vec<u8>],
         certificate: Arc<dyn ResolvesServerCert>,
     ) -> Result<ServerConfig, rustls::Error> {
-        self.config(policy, alpn, certificate, TCP_EARLY_DATA_BYTES)
+        let versions: &[_] = if self.tls12_allowed {
+            &[&TLS13, &TLS12]
+        } else {
+            &[&TLS13]
+        };
+        self.config(terms, versions, alpn, certificate, TCP_EARLY_DATA_BYTES)
     }
 
     /// Configuration of one QUIC connection.
     pub(super) fn quic_config(
         &self,
-        policy: TicketPolicy,
+        terms: TicketTerms,
         alpn: &[Vec<u8>],
         certificate: Arc<dyn ResolvesServerCert>,
     ) -> Result<ServerConfig, rustls::Error> {
-        self.config(policy, alpn, certificate, QUIC_EARLY_DATA_BYTES)
+        self.config(terms, &[&TLS13], alpn, certificate, QUIC_EARLY_DATA_BYTES)
     }
 
     fn config(
         &self,
-        policy: TicketPolicy,
+        terms: TicketTerms,
+        versions: &[&'static SupportedProtocolVersion],
         alpn: &[Vec<u8>],
         certificate: Arc<dyn ResolvesServerCert>,
         early_data_bytes: u32,
     ) -> Result<ServerConfig, rustls::Error> {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
-            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_protocol_versions(versions)?
             .with_no_client_auth()
             .with_cert_resolver(certificate);
         config.alpn_protocols = alpn.to_vec();
         // Our order of cipher suites, so that it does not differ between clients.
         config.ignore_client_order = true;
-        config.session_storage = Arc::clone(&self.tickets);
-        match policy {
+        config.session_storage = Arc::new(TicketShelf {
+            store: Arc::clone(&self.tickets),
+            lifetime: terms.lifetime,
+        });
+        config.send_tls13_tickets = terms.per_handshake_count as usize;
+        match terms.policy {
             TicketPolicy::None => {
                 // An old ticket must not be found either: every handshake is full.
                 config.session_storage = Arc::new(NoServerSessionStorage {});

@@ -5,15 +5,16 @@
 //! Not for: what is spoken on the connections.
 
 use super::quic_session::QuicAdmission;
+use super::quic_socket::QuicSocket;
 use super::witness::WitnessedCertificate;
-use super::{HandshakeFacts, ServerPolicies};
+use super::{HandshakeFacts, QuicControl, ServerPolicies, TicketTerms};
 use crate::socket::RawUdpSocket;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{
     Connection, ConnectionError, Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig,
     TransportConfig, VarInt,
 };
-use resolab_record::TicketPolicy;
+use resolab_record::{AddressProof, TicketPolicy};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,6 +30,14 @@ pub struct QuicSettings {
     pub max_uni_streams_count: u32,
     /// Silence after which a connection is forgotten.
     pub idle_timeout: Duration,
+    /// Bytes a client may send on one stream before they are read.
+    pub stream_window_bytes: u32,
+    /// The same for all its streams.
+    pub connection_window_bytes: u32,
+    /// First packets waiting to be accepted.
+    pub waiting_count: usize,
+    /// Further bytes kept for each of those, and 64 times this for all.
+    pub waiting_bytes: u64,
 }
 
 /// A bound QUIC socket that accepts connections.
@@ -38,6 +47,7 @@ pub struct QuicListener {
     base: Arc<QuicServerConfig>,
     policies: Arc<ServerPolicies>,
     alpn: Arc<Vec<Vec<u8>>>,
+    control: Arc<QuicControl>,
 }
 
 impl QuicListener {
@@ -47,18 +57,32 @@ impl QuicListener {
         alpn: Vec<Vec<u8>>,
         policies: Arc<ServerPolicies>,
         settings: &QuicSettings,
+        control: Arc<QuicControl>,
     ) -> io::Result<Self> {
         let no_certificate = WitnessedCertificate::new(None, Arc::new(AtomicBool::new(false)));
         let base = policies
-            .quic_config(TicketPolicy::None, &alpn, Arc::new(no_certificate))
+            .quic_config(
+                TicketTerms::new(TicketPolicy::None),
+                &alpn,
+                Arc::new(no_certificate),
+            )
             .map_err(io::Error::other)?;
         let base = Arc::new(QuicServerConfig::try_from(base).map_err(io::Error::other)?);
         let mut server_config = ServerConfig::with_crypto(Arc::clone(&base) as _);
-        server_config.transport_config(Arc::new(transport_config(settings)?));
+        server_config
+            .transport_config(Arc::new(transport_config(settings)?))
+            .max_incoming(settings.waiting_count)
+            .incoming_buffer_size(settings.waiting_bytes)
+            .incoming_buffer_size_total(64 * settings.waiting_bytes);
+        policies.address_tokens.put_into(&mut server_config);
+        let socket = QuicSocket {
+            inner: RawUdpSocket::bind(address)?,
+            black_hole: Arc::clone(&policies.black_hole),
+        };
         let endpoint = Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
             Some(server_config.clone()),
-            RawUdpSocket::bind(address)?,
+            Arc::new(socket),
             Arc::new(quinn::TokioRuntime),
         )?;
         Ok(Self {
@@ -67,6 +91,7 @@ impl QuicListener {
             base,
             policies,
             alpn: Arc::new(alpn),
+            control,
         })
     }
 
@@ -77,12 +102,14 @@ impl QuicListener {
 
     /// The next client; `None` once closed.
     pub async fn accept(&self) -> Option<QuicArrival> {
-        let incoming = self.endpoint.accept().await?;
+        let incoming = self.next_admitted().await?;
         let facts = Arc::new(HandshakeFacts::default());
+        facts.set_address_proof(address_proof(&incoming));
         let admission = QuicAdmission {
             base: Arc::clone(&self.base),
             policies: Arc::clone(&self.policies),
             alpn: Arc::clone(&self.alpn),
+            peer: incoming.remote_address(),
             facts: Arc::clone(&facts),
         };
         let mut config = self.server_config.clone();
@@ -92,6 +119,25 @@ impl QuicListener {
             config,
             facts,
         })
+    }
+
+    async fn next_admitted(&self) -> Option<Incoming> {
+        loop {
+            let incoming = self.endpoint.accept().await?;
+            let proof = address_proof(&incoming);
+            let after_retry = proof == AddressProof::RetryToken;
+            if !self.control.admits() {
+                incoming.refuse();
+            } else if self
+                .control
+                .wants_retry(incoming.remote_address_validated(), after_retry)
+            {
+                // It errs only after a Retry, which is never asked for twice.
+                let _ = incoming.retry();
+            } else {
+                return Some(incoming);
+            }
+        }
     }
 
     /// Close every connection and accept no more.
@@ -118,6 +164,11 @@ impl QuicArrival {
         self.incoming.remote_address()
     }
 
+    /// Answer CONNECTION_REFUSED.
+    pub fn refuse(self) {
+        self.incoming.refuse();
+    }
+
     /// Go on until the ClientHello is read; the connection is then usable for early data and for
     /// answers to it, before the handshake is complete.
     pub async fn start(self) -> Result<Connection, ConnectionError> {
@@ -131,6 +182,16 @@ impl QuicArrival {
     }
 }
 
+fn address_proof(incoming: &Incoming) -> AddressProof {
+    if !incoming.may_retry() {
+        AddressProof::RetryToken
+    } else if incoming.remote_address_validated() {
+        AddressProof::NewToken
+    } else {
+        AddressProof::Handshake
+    }
+}
+
 fn transport_config(settings: &QuicSettings) -> io::Result<TransportConfig> {
     let mut config = TransportConfig::default();
     let idle = IdleTimeout::try_from(settings.idle_timeout).map_err(io::Error::other)?;
@@ -138,6 +199,8 @@ fn transport_config(settings: &QuicSettings) -> io::Result<TransportConfig> {
         .max_concurrent_bidi_streams(VarInt::from_u32(settings.max_bidi_streams_count))
         .max_concurrent_uni_streams(VarInt::from_u32(settings.max_uni_streams_count))
         .max_idle_timeout(Some(idle))
+        .stream_receive_window(VarInt::from_u32(settings.stream_window_bytes))
+        .receive_window(VarInt::from_u32(settings.connection_window_bytes))
         // Probes would be extra packets of unlike size on the link.
         .mtu_discovery_config(None);
     Ok(config)

@@ -8,6 +8,7 @@
 use super::client_hello::{ClientHello, Progress};
 use super::witness::WitnessedCertificate;
 use super::{HandshakeFacts, ServerPolicies};
+use crate::client::ServerHelloReader;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::crypto::{
     ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig, Session,
@@ -15,7 +16,9 @@ use quinn::crypto::{
 };
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectionId, Side, TransportError, TransportErrorCode};
+use rustls::{CipherSuite, ProtocolVersion};
 use std::any::Any;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -26,6 +29,7 @@ pub(super) struct QuicAdmission {
     pub(super) policies: Arc<ServerPolicies>,
     pub(super) alpn: Arc<Vec<Vec<u8>>>,
     pub(super) facts: Arc<HandshakeFacts>,
+    pub(super) peer: SocketAddr,
 }
 
 impl ServerConfig for QuicAdmission {
@@ -47,6 +51,7 @@ impl ServerConfig for QuicAdmission {
         parameters: &TransportParameters,
     ) -> Box<dyn Session> {
         // Until the ClientHello is whole the base session stands in; no byte reaches it.
+        self.facts.set_quic_version(version);
         let stand_in = Arc::clone(&self.base).start_session(version, parameters);
         Box::new(ChoosingSession {
             admission: self,
@@ -54,6 +59,7 @@ impl ServerConfig for QuicAdmission {
             parameters: *parameters,
             received: Some(Vec::new()),
             witness: None,
+            server_hello: Some(ServerHelloReader::default()),
             inner: stand_in,
         })
     }
@@ -66,6 +72,8 @@ struct ChoosingSession {
     /// Handshake bytes until the ClientHello is whole; `None` once the session is chosen.
     received: Option<Vec<u8>>,
     witness: Option<Arc<WitnessedCertificate>>,
+    /// Until the cipher suite was read.
+    server_hello: Option<ServerHelloReader>,
     inner: Box<dyn Session>,
 }
 
@@ -90,18 +98,41 @@ impl ChoosingSession {
 
     fn choose(&mut self, hello: ClientHello) -> Result<(), TransportError> {
         let admission = &self.admission;
-        let (certificate, policy) = admission.policies.choose(hello.server_name.as_deref());
+        let name = hello.server_name.as_deref();
+        let (certificate, terms) = admission.policies.choose(name);
+        let black_hole = &admission.policies.black_hole;
+        black_hole.note_peer(admission.peer, name);
         admission.facts.set_client_hello(hello);
         let signed = Arc::new(AtomicBool::new(false));
         let witness = Arc::new(WitnessedCertificate::new(certificate.as_deref(), signed));
         let config = admission
             .policies
-            .quic_config(policy, &admission.alpn, Arc::clone(&witness) as _)
+            .quic_config(terms, &admission.alpn, Arc::clone(&witness) as _)
             .map_err(|error| internal(&error))?;
         let config = QuicServerConfig::try_from(config).map_err(|error| internal(&error))?;
         self.inner = Arc::new(config).start_session(self.version, &self.parameters);
         self.witness = Some(witness);
         Ok(())
+    }
+
+    /// The server's handshake bytes: what they say, and when the first were made.
+    fn note_flight(&mut self, written: &[u8]) {
+        if written.is_empty() {
+            return;
+        }
+        let Some(mut reader) = self.server_hello.take() else {
+            return;
+        };
+        let facts = &self.admission.facts;
+        facts.set_server_flight_now();
+        reader.feed(written);
+        match reader.found() {
+            Some(hello) => facts.set_tls(
+                ProtocolVersion::TLSv1_3,
+                CipherSuite::from(hello.cipher_suite),
+            ),
+            None => self.server_hello = Some(reader),
+        }
     }
 
     /// After handshake bytes were read: what is known now.
@@ -153,6 +184,7 @@ impl Session for ChoosingSession {
     }
 
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        self.admission.facts.set_client_hello_now();
         let Some(bytes) = self.gather(bytes)? else {
             return Ok(false);
         };
@@ -169,7 +201,10 @@ impl Session for ChoosingSession {
         if self.received.is_some() {
             return None;
         }
-        self.inner.write_handshake(buffer)
+        let before = buffer.len();
+        let keys = self.inner.write_handshake(buffer);
+        self.note_flight(&buffer[before..]);
+        keys
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {

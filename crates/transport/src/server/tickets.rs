@@ -3,12 +3,14 @@
 //! For: the stateful resumption early data needs (RFC 8446 section 8.1), each ticket once. Taking
 //! costs the same however many there are; rustls's own store searches a list, which after some
 //! ten thousand handshakes would stand inside every resumed one.
-//! Not for: tickets that outlive the process.
+//! Not for: tickets that outlive the process. A ticket's message always says 24 hours: rustls lets
+//! nothing else be said of stateful ones, so a shorter lifetime shows as a full handshake.
 
 use rustls::server::StoresServerSessions;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Sessions by ticket; the oldest make room.
 pub(super) struct TicketStore {
@@ -18,7 +20,7 @@ pub(super) struct TicketStore {
 
 #[derive(Default)]
 struct Sessions {
-    by_ticket: HashMap<Vec<u8>, Vec<u8>>,
+    by_ticket: HashMap<Vec<u8>, (Instant, Vec<u8>)>,
     /// Tickets in the order they came; those taken since are still in it.
     order: VecDeque<Vec<u8>>,
 }
@@ -31,15 +33,18 @@ impl TicketStore {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tickets that can still be taken.
+    pub(super) fn count(&self) -> usize {
+        self.lock().by_ticket.len()
     }
-}
 
-impl StoresServerSessions for TicketStore {
-    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
+    fn put(&self, key: Vec<u8>, value: Vec<u8>, now: Instant) {
         let mut sessions = self.lock();
-        if sessions.by_ticket.insert(key.clone(), value).is_none() {
+        if sessions
+            .by_ticket
+            .insert(key.clone(), (now, value))
+            .is_none()
+        {
             sessions.order.push_back(key);
         }
         if sessions.order.len() > self.capacity_count
@@ -47,15 +52,40 @@ impl StoresServerSessions for TicketStore {
         {
             sessions.by_ticket.remove(&oldest);
         }
+    }
+
+    /// A session not older than `lifetime`; older ones are gone by this, too.
+    fn take(&self, key: &[u8], lifetime: Duration, now: Instant) -> Option<Vec<u8>> {
+        let (issued, session) = self.lock().by_ticket.remove(key)?;
+        (now.duration_since(issued) < lifetime).then_some(session)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The store as one connection sees it: its name's lifetime judges the tickets it brings.
+pub(super) struct TicketShelf {
+    pub(super) store: Arc<TicketStore>,
+    pub(super) lifetime: Duration,
+}
+
+impl StoresServerSessions for TicketShelf {
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
+        self.store.put(key, value, Instant::now());
         true
     }
 
+    /// Asked for by TLS 1.2 only, whose sessions may serve several times.
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        self.lock().by_ticket.get(key).cloned()
+        let sessions = self.store.lock();
+        let (issued, session) = sessions.by_ticket.get(key)?;
+        (issued.elapsed() < self.lifetime).then(|| session.clone())
     }
 
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
-        self.lock().by_ticket.remove(key)
+        self.store.take(key, self.lifetime, Instant::now())
     }
 
     fn can_cache(&self) -> bool {
@@ -63,10 +93,10 @@ impl StoresServerSessions for TicketStore {
     }
 }
 
-impl fmt::Debug for TicketStore {
+impl fmt::Debug for TicketShelf {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("TicketStore")
+            .debug_struct("TicketShelf")
             .finish_non_exhaustive()
     }
 }
@@ -75,20 +105,33 @@ impl fmt::Debug for TicketStore {
 mod tests {
     use super::*;
 
+    const DAY: Duration = Duration::from_hours(24);
+
     #[test]
     fn a_ticket_serves_once_and_the_oldest_make_room() {
-        let store = TicketStore::new(2);
+        let (store, now) = (TicketStore::new(2), Instant::now());
         for ticket in 1..=3 {
-            assert!(store.put(vec![ticket], vec![10 * ticket]));
+            store.put(vec![ticket], vec![10 * ticket], now);
         }
-        assert_eq!(store.take(&[1]), None);
-        assert_eq!(store.get(&[2]), Some(vec![20]));
-        assert_eq!(store.take(&[2]), Some(vec![20]));
-        assert_eq!(store.take(&[2]), None);
-        store.put(vec![4], vec![40]);
-        assert_eq!(store.take(&[3]), Some(vec![30]));
-        assert_eq!(store.take(&[4]), Some(vec![40]));
+        assert_eq!(store.take(&[1], DAY, now), None);
+        assert_eq!(store.take(&[2], DAY, now), Some(vec![20]));
+        assert_eq!(store.take(&[2], DAY, now), None);
+        store.put(vec![4], vec![40], now);
+        assert_eq!(store.take(&[3], DAY, now), Some(vec![30]));
+        assert_eq!(store.take(&[4], DAY, now), Some(vec![40]));
         let sessions = store.lock();
         assert!(sessions.by_ticket.is_empty() && sessions.order.len() <= 2);
+    }
+
+    #[test]
+    fn a_ticket_older_than_the_lifetime_is_gone() {
+        let (store, issued) = (TicketStore::new(9), Instant::now());
+        let lifetime = Duration::from_secs(10);
+        store.put(vec![1], vec![10], issued);
+        store.put(vec![2], vec![20], issued);
+        let young = issued + Duration::from_secs(9);
+        assert_eq!(store.take(&[1], lifetime, young), Some(vec![10]));
+        assert_eq!(store.take(&[2], lifetime, issued + lifetime), None);
+        assert_eq!(store.count(), 0);
     }
 }

@@ -1,13 +1,14 @@
 //! A TLS 1.3 server stream over TCP that hands out early data, and takes answers to it, before the
 //! client's Finished (0.5-RTT data), which a stream that first completes the handshake cannot.
 //!
-//! For: DoT and HTTP/2 of the edge. Not for: clients, or TLS 1.2.
+//! For: DoT and HTTP of the edge; TLS 1.2 where it is allowed. Not for: clients.
 
 use super::client_hello::{ClientHello, Progress};
-use super::{HandshakeFacts, ServerPolicies};
+use super::{BlackHole, ByteCounts, HandshakeFacts, ServerPolicies};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{HandshakeKind, ServerConnection};
+use rustls::{Error, HandshakeKind, PeerIncompatible, ServerConnection};
+use std::future::poll_fn;
 use std::io::{self, IoSlice, Read, Write};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct TlsStream {
     tcp: TcpStream,
     tls: ServerConnection,
     facts: Arc<HandshakeFacts>,
+    bytes: Arc<ByteCounts>,
+    black_hole: Arc<BlackHole>,
     close_notify_sent: bool,
 }
 
@@ -31,12 +34,15 @@ impl TlsStream {
         policies: &ServerPolicies,
         alpn: &[Vec<u8>],
         facts: Arc<HandshakeFacts>,
+        bytes: Arc<ByteCounts>,
     ) -> io::Result<Self> {
-        let (hello, received) = read_client_hello(&mut tcp).await?;
-        let (certificate, policy) = policies.choose(hello.server_name.as_deref());
+        let (hello, received) = read_client_hello(&mut tcp, &facts, &bytes).await?;
+        let (certificate, terms) = policies.choose(hello.server_name.as_deref());
         facts.set_client_hello(hello);
+        let black_hole = Arc::clone(&policies.black_hole);
+        poll_fn(|cx| black_hole.poll_passable(facts.server_name(), cx)).await;
         let config = policies
-            .tcp_config(policy, alpn, certificate_resolver(certificate))
+            .tcp_config(terms, alpn, certificate_resolver(certificate))
             .map_err(io::Error::other)?;
         let mut tls = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
         tls.set_buffer_limit(None);
@@ -44,13 +50,15 @@ impl TlsStream {
             tcp,
             tls,
             facts,
+            bytes,
+            black_hole,
             close_notify_sent: false,
         };
         let mut unread = received.as_slice();
         while !unread.is_empty() {
             stream.tls.read_tls(&mut unread)?;
             let processed = stream.process();
-            std::future::poll_fn(|cx| stream.poll_flush_tls(cx)).await?;
+            poll_fn(|cx| stream.poll_flush_tls(cx)).await?;
             processed?;
         }
         Ok(stream)
@@ -59,6 +67,19 @@ impl TlsStream {
     /// What is known of the handshake, now and later.
     pub fn facts(&self) -> &Arc<HandshakeFacts> {
         &self.facts
+    }
+
+    /// Whether a handshake failed because the client has no version of TLS that is allowed.
+    pub fn is_version_refusal(error: &io::Error) -> bool {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        matches!(
+            inner,
+            Some(Error::PeerIncompatible(
+                PeerIncompatible::Tls12NotOfferedOrEnabled
+                    | PeerIncompatible::Tls13RequiredForQuic
+                    | PeerIncompatible::SupportedVersionsExtensionRequired
+            ))
+        )
     }
 
     fn process(&mut self) -> io::Result<()> {
@@ -74,6 +95,13 @@ impl TlsStream {
             return;
         }
         self.facts.set_alpn(self.tls.alpn_protocol());
+        if let (Some(version), Some(suite)) = (
+            self.tls.protocol_version(),
+            self.tls.negotiated_cipher_suite(),
+        ) {
+            self.facts.set_tls(version, suite.suite());
+            self.facts.set_server_flight_now();
+        }
         if let Some(kind) = self.tls.handshake_kind() {
             let early_data_accepted = self.tls.early_data().is_some();
             self.facts
@@ -86,18 +114,25 @@ impl TlsStream {
 
     /// Hand everything encrypted to the kernel.
     fn poll_flush_tls(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.tls.wants_write() {
+            ready!(self.poll_passable(cx));
+        }
         while self.tls.wants_write() {
             let mut writer = PollingIo {
                 tcp: &mut self.tcp,
                 cx,
             };
             match self.tls.write_tls(&mut writer) {
-                Ok(_) => {}
+                Ok(count) => self.bytes.add_sent(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn poll_passable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.black_hole.poll_passable(self.facts.server_name(), cx)
     }
 
     /// Decrypted bytes that are here already: early data first, it came first.
@@ -128,6 +163,11 @@ impl AsyncRead for TlsStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        // What a full socket or a black hole kept back leaves now, whoever is asked.
+        if let Poll::Ready(Err(error)) = this.poll_flush_tls(cx) {
+            return Poll::Ready(Err(error));
+        }
+        ready!(this.poll_passable(cx));
         loop {
             if buffer.remaining() == 0 || this.read_decrypted(buffer)?.is_some() {
                 return Poll::Ready(Ok(()));
@@ -137,7 +177,7 @@ impl AsyncRead for TlsStream {
                 cx,
             };
             match this.tls.read_tls(&mut reader) {
-                Ok(_) => {}
+                Ok(count) => this.bytes.add_received(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -199,12 +239,19 @@ impl AsyncWrite for TlsStream {
     }
 }
 
-async fn read_client_hello(tcp: &mut TcpStream) -> io::Result<(ClientHello, Vec<u8>)> {
+async fn read_client_hello(
+    tcp: &mut TcpStream,
+    facts: &HandshakeFacts,
+    bytes: &ByteCounts,
+) -> io::Result<(ClientHello, Vec<u8>)> {
     let mut received = Vec::with_capacity(4_096);
     loop {
-        if tcp.read_buf(&mut received).await? == 0 {
+        let count = tcp.read_buf(&mut received).await?;
+        if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
+        facts.set_client_hello_now();
+        bytes.add_received(count);
         if let Progress::Complete(hello) = ClientHello::from_records(&received) {
             return Ok((hello, received));
         }

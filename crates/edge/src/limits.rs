@@ -1,0 +1,160 @@
+//! `[limits]` and `[tls]` of the configuration: what one client and all together may take.
+//!
+//! For: numbers with defaults that no experiment should meet. Not for: enforcing them.
+
+use serde::{Deserialize, Deserializer};
+use std::time::Duration;
+
+/// `[limits]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections open at once.
+    pub connections_count: usize,
+    /// The same, from one address.
+    pub connections_per_peer_count: usize,
+    /// From the first packet to the client's Finished.
+    #[serde(rename = "handshake_timeout_s", deserialize_with = "seconds")]
+    pub handshake_timeout: Duration,
+    /// Silence after which a connection is closed.
+    #[serde(rename = "idle_timeout_s", deserialize_with = "seconds")]
+    pub idle_timeout: Duration,
+    /// From the first byte of a query or request to its last.
+    #[serde(rename = "message_timeout_s", deserialize_with = "seconds")]
+    pub message_timeout: Duration,
+    /// Requests under way at once on a connection.
+    pub streams_count: u32,
+    /// Bytes of a request's head.
+    pub header_bytes: u32,
+    /// Bytes a QUIC client may send on one stream before they are read.
+    pub stream_window_bytes: u32,
+    /// The same for all its streams.
+    pub connection_window_bytes: u32,
+    /// First packets of QUIC clients waiting to be accepted.
+    pub waiting_count: usize,
+    /// Further bytes kept for each of those; for all, 64 times as much.
+    pub waiting_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections_count: 65_536,
+            connections_per_peer_count: 32_768,
+            handshake_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(30),
+            message_timeout: Duration::from_secs(10),
+            streams_count: 100,
+            header_bytes: 65_536,
+            stream_window_bytes: 131_072,
+            connection_window_bytes: 1_048_576,
+            waiting_count: 4_096,
+            waiting_bytes: 262_144,
+        }
+    }
+}
+
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    let duration = Duration::try_from_secs_f64(seconds).ok();
+    duration
+        .filter(|duration| !duration.is_zero() && seconds <= 86_400.0)
+        .ok_or_else(|| serde::de::Error::custom("a time above 0 s and up to 86,400 s is needed"))
+}
+
+impl Limits {
+    /// What is wrong with them.
+    pub fn contradiction(&self) -> Option<String> {
+        let zero = [
+            ("connections_count", self.connections_count == 0),
+            (
+                "connections_per_peer_count",
+                self.connections_per_peer_count == 0,
+            ),
+            ("streams_count", self.streams_count == 0),
+            ("waiting_count", self.waiting_count == 0),
+        ];
+        if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
+            return Some(format!("[limits] {name} is 0: nobody could be served"));
+        }
+        // A stream must take the largest DNS message, or its sender waits for ever.
+        (self.stream_window_bytes < 65_537 || self.connection_window_bytes < 65_537).then(|| {
+            "[limits] stream_window_bytes, connection_window_bytes: 65,537 at least".into()
+        })
+    }
+}
+
+/// `[tls]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsConfig {
+    /// Versions over TCP; QUIC has 1.3 only.
+    pub versions: Vec<TlsVersion>,
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum TlsVersion {
+    /// 1.2, without early data.
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// 1.3.
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+impl Default for TlsConfig {
+    fn default() -> Self {
+        Self {
+            versions: vec![TlsVersion::Tls13],
+        }
+    }
+}
+
+impl TlsConfig {
+    /// Whether 1.2 is taken, too.
+    pub fn tls12_allowed(&self) -> bool {
+        self.versions.contains(&TlsVersion::Tls12)
+    }
+
+    /// What is wrong with it.
+    pub fn contradiction(&self) -> Option<String> {
+        (!self.versions.contains(&TlsVersion::Tls13))
+            .then(|| "[tls] versions must hold \"1.3\"; \"1.2\" can stand beside it".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_keys_have_defaults_and_wrong_ones_are_named() {
+        let limits: Limits = toml::from_str("idle_timeout_s = 0.5").unwrap();
+        assert_eq!(limits.idle_timeout, Duration::from_millis(500));
+        assert_eq!(limits.streams_count, 100);
+        assert_eq!(limits.contradiction(), None);
+        for wrong in ["idle_timeout_s = 0", "idle_timeout_s = -1", "oops = 1"] {
+            assert!(toml::from_str::<Limits>(wrong).is_err(), "{wrong}");
+        }
+        let limits: Limits = toml::from_str("connections_count = 0").unwrap();
+        assert!(
+            limits
+                .contradiction()
+                .unwrap()
+                .contains("connections_count")
+        );
+        let limits: Limits = toml::from_str("stream_window_bytes = 9").unwrap();
+        assert!(limits.contradiction().unwrap().contains("65,537"));
+    }
+
+    #[test]
+    fn tls_is_1_3_unless_told() {
+        assert!(!TlsConfig::default().tls12_allowed());
+        let both: TlsConfig = toml::from_str(r#"versions = ["1.2", "1.3"]"#).unwrap();
+        assert!(both.tls12_allowed() && both.contradiction().is_none());
+        let old: TlsConfig = toml::from_str(r#"versions = ["1.2"]"#).unwrap();
+        assert!(old.contradiction().is_some());
+        assert!(toml::from_str::<TlsConfig>(r#"versions = ["1.1"]"#).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! Commands about the control of connections: tickets, address validation, accepting, black holes,
+//! and the summary.
+//!
+//! For: one line of error or none for each. Not for: sites and closing, which `edge` does.
+
+use crate::serve::Listeners;
+use crate::tallies::resident_bytes;
+use crate::world::World;
+use resolab_record::{EdgeSummaryRecord, Record, RetryMode};
+use resolab_transport::clock::monotonic_ns;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// `Ok` if a name is served.
+pub fn known(found: bool, name: Option<&str>) -> Result<(), String> {
+    let name = name.unwrap_or_default();
+    found
+        .then_some(())
+        .ok_or_else(|| format!("no server name `{name}` here"))
+}
+
+/// `set_address_validation`.
+pub fn set_address_validation(
+    listeners: &Listeners,
+    address: Option<&str>,
+    retry: RetryMode,
+) -> Result<(), String> {
+    let address = address.map(parse_address).transpose()?;
+    match listeners.set_retry(address, retry) {
+        0 => Err("no QUIC listener there".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// `set_accepting`.
+pub async fn set_accepting(
+    world: &Arc<World>,
+    listeners: &mut Listeners,
+    accepting: bool,
+    name: Option<&str>,
+    address: Option<&str>,
+) -> Result<(), String> {
+    match (name, address) {
+        (Some(_), Some(_)) => Err("give a name or an address, not both".to_owned()),
+        (Some(name), None) => known(world.policies.set_accepting(name, accepting), Some(name)),
+        (None, address) => {
+            let address = address.map(parse_address).transpose()?;
+            let changed = listeners.set_accepting(world, address, accepting).await;
+            match changed.map_err(|error| error.to_string())? {
+                0 => Err("no listener there".to_owned()),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// `set_black_hole`.
+pub fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Result<(), String> {
+    let name = name.map(str::to_ascii_lowercase);
+    let name = name.as_deref();
+    if let Some(name) = name {
+        known(world.policies.has_name(name), Some(name))?;
+    }
+    let hole = &world.policies.black_hole;
+    if black_hole {
+        let peers = name.map(|name| world.connections.quic_peers_of(name));
+        hole.begin(name, peers.unwrap_or_default());
+    } else {
+        hole.end(name);
+    }
+    Ok(())
+}
+
+/// `summary`.
+pub fn write_summary(world: &World, listeners: &Listeners) {
+    let tallies = &world.connections.tallies;
+    let (retries_count, refused_command_count) = listeners.quic_counts();
+    let summary = EdgeSummaryRecord {
+        monotonic_ns: monotonic_ns(),
+        tcp_connections_count: tallies.tcp_connections.count(),
+        quic_connections_count: tallies.quic_connections.count(),
+        open_connections_count: world.connections.open_count() as u64,
+        queries_count: tallies.queries.count(),
+        requests_count: tallies.requests.count(),
+        retries_count,
+        refused_total_count: tallies.refused_total.count(),
+        refused_peer_count: tallies.refused_peer.count(),
+        refused_command_count,
+        refused_tls_version_count: tallies.refused_tls_version.count(),
+        handshake_timeouts_count: tallies.handshake_timeouts.count(),
+        slow_peers_count: tallies.slow_peers.count(),
+        stored_tickets_count: world.policies.stored_tickets_count() as u64,
+        resident_bytes: resident_bytes(),
+    };
+    (world.sink)(Record::EdgeSummary(Box::new(summary)));
+}
+
+fn parse_address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| format!("`{text}` is no address"))
+}

@@ -1,0 +1,35 @@
+//! When a TCP connection has taken too long, whatever is spoken on it.
+//!
+//! For: clients that stall in the handshake, or let bytes trickle without ever finishing a query
+//! or a request. Not for: orderly idle closes; the protocols do those first.
+
+use crate::connections::OpenConnection;
+use crate::ending::Ending;
+use resolab_record::Failure;
+use tokio::time::sleep;
+
+/// Resolves when the connection must end, with why.
+pub async fn overdue(connection: &OpenConnection) -> Ending {
+    let limits = &connection.limits;
+    if let Some(facts) = &connection.facts {
+        sleep(limits.handshake_timeout).await;
+        if facts.complete_ns().is_none() {
+            connection.tallies.handshake_timeouts.add();
+            let detail = match facts.client_hello_ns() {
+                None => "no ClientHello",
+                Some(_) => "the handshake took too long",
+            };
+            return Ending::failed(Failure::TlsHandshakeTimeout, detail).by_client(false);
+        }
+    }
+    // A little more than the protocols' own patience.
+    let period = limits.idle_timeout + limits.message_timeout;
+    loop {
+        let before = (connection.bytes.sent(), connection.messages_count());
+        sleep(period).await;
+        if before == (connection.bytes.sent(), connection.messages_count()) {
+            connection.tallies.slow_peers.add();
+            return Ending::noted("nothing became complete in time");
+        }
+    }
+}

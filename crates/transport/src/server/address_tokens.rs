@@ -1,0 +1,44 @@
+//! Keys and memory of QUIC address tokens (RFC 9000 section 8.1), one for all listeners.
+//!
+//! For: a token of one listener's NEW_TOKEN or Retry is good on the others, NEW_TOKEN's once.
+//! Not for: deciding who needs one.
+
+use quinn::crypto::HandshakeTokenKey;
+use quinn::{BloomTokenLog, ServerConfig, TokenLog, ValidationTokenConfig};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::sync::Arc;
+
+/// Tokens remembered at most take this much.
+const LOG_BYTES: usize = 4 << 20;
+const LOG_EXPECTED_COUNT: u64 = 1_000_000;
+
+/// What all listeners share.
+pub(super) struct AddressTokens {
+    key: Arc<dyn HandshakeTokenKey>,
+    log: Arc<dyn TokenLog>,
+}
+
+impl AddressTokens {
+    pub(super) fn new() -> Self {
+        let mut secret = [0; 64];
+        // Only ever fails where nothing else would work; the salt then is the key.
+        let _ = SystemRandom::new().fill(&mut secret);
+        Self {
+            key: Arc::new(Salt::new(HKDF_SHA256, &[]).extract(&secret)),
+            log: Arc::new(BloomTokenLog::new_expected_items(
+                LOG_BYTES,
+                LOG_EXPECTED_COUNT,
+            )),
+        }
+    }
+
+    /// Have a listener use them.
+    pub(super) fn put_into(&self, config: &mut ServerConfig) {
+        let mut tokens = ValidationTokenConfig::default();
+        tokens.log(Arc::clone(&self.log));
+        config
+            .token_key(Arc::clone(&self.key))
+            .validation_token_config(tokens);
+    }
+}

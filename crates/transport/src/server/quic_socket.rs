@@ -1,0 +1,53 @@
+//! A QUIC listener's socket, whose datagrams can fall into a black hole both ways.
+//!
+//! For: the server role. Not for: clients; those use `RawUdpSocket` as it is.
+
+use super::BlackHole;
+use crate::socket::RawUdpSocket;
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, UdpPoller};
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// A bare socket with a black hole in front.
+#[derive(Debug)]
+pub(super) struct QuicSocket {
+    pub(super) inner: Arc<RawUdpSocket>,
+    pub(super) black_hole: Arc<BlackHole>,
+}
+
+impl AsyncUdpSocket for QuicSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Arc::clone(&self.inner).create_io_poller()
+    }
+
+    fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
+        if self.black_hole.swallows_datagram(transmit.destination) {
+            return Ok(());
+        }
+        self.inner.try_send(transmit)
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            let received = self.inner.poll_recv(cx, buffers, meta);
+            let swallowed = matches!(received, Poll::Ready(Ok(1)))
+                && self.black_hole.swallows_datagram(meta[0].addr);
+            if !swallowed {
+                return received;
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+}
