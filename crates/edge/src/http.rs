@@ -4,6 +4,7 @@
 //! For: one behaviour over h2 and h3. Not for: reading or writing streams.
 
 use crate::connections::OpenConnection;
+use crate::early_data;
 use crate::site::Resource;
 use crate::world::{Arrival, DohPlace, World};
 use base64::Engine;
@@ -139,6 +140,9 @@ fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         Ok(message) => message,
         Err(status) => return plain(status),
     };
+    if request.in_early_data && !early_data::is_repeatable(&message) {
+        return plain(StatusCode::TOO_EARLY);
+    }
     let arrival = Arrival {
         message: &message,
         transport: match request.version {

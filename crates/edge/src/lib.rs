@@ -8,6 +8,7 @@
 mod answer;
 mod config;
 mod connections;
+mod early_data;
 mod edge;
 mod ending;
 #[cfg(fuzzing)]

@@ -5,6 +5,7 @@
 use crate::answer::{Answer, Channel, answer};
 use crate::config::{EdgeConfig, SiteConfig, WebConfig};
 use crate::connections::{Connections, OpenConnection, RecordSink};
+use crate::early_data;
 use crate::site::Site;
 use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
 use crate::zone::{DEFAULT_TTL_S, Zone, https_content, parse_content};
@@ -88,7 +89,10 @@ impl World {
             DnsTransport::Dotcp => Channel::Stream,
             _ => Channel::Encrypted,
         };
-        let answer = {
+        let early = arrival.in_early_data == Some(true);
+        let answer = if early && !early_data::is_repeatable(arrival.message) {
+            early_data::too_early(arrival.message)
+        } else {
             let zone = self.zone.read().unwrap_or_else(PoisonError::into_inner);
             answer(arrival.message, &zone, channel)
         };

@@ -16,7 +16,12 @@ from resolab.records import (
     EdgeCloseConnections,
     EdgeFlush,
     EdgeReadyRecord,
+    EdgeSetAccepting,
+    EdgeSetAddressValidation,
+    EdgeSetBlackHole,
     EdgeSetTicketPolicy,
+    EdgeSetTickets,
+    EdgeSummary,
     HandshakeMode,
     LinkProfile,
     PathBackend,
@@ -27,6 +32,7 @@ from resolab.records import (
     QueryPurpose,
     QueryRecord,
     Record,
+    RetryMode,
     StubCloseConnections,
     StubReadyRecord,
     TicketPolicy,
@@ -143,6 +149,34 @@ class Edge(_Program):
     async def close_connections(self) -> None:
         """Close every connection from the server's side."""
         await self.process.command(lambda number: EdgeCloseConnections(id=number))
+
+    async def set_tickets(
+        self, name: str | None, *, lifetime_s: int | None = None, per_handshake_count: int | None = None
+    ) -> None:
+        """Change lifetime or number of the name's tickets; None as a value leaves it."""
+        await self.process.command(
+            lambda number: EdgeSetTickets(
+                id=number, name=name, lifetime_s=lifetime_s, per_handshake_count=per_handshake_count
+            )
+        )
+
+    async def set_address_validation(self, retry: RetryMode, *, address: str | None = None) -> None:
+        """Set which QUIC clients must come back with a Retry's token."""
+        await self.process.command(lambda number: EdgeSetAddressValidation(id=number, address=address, retry=retry))
+
+    async def set_accepting(self, *, accepting: bool, name: str | None = None, address: str | None = None) -> None:
+        """Take or refuse new connections: of a name, at an address, or all."""
+        await self.process.command(
+            lambda number: EdgeSetAccepting(id=number, accepting=accepting, name=name, address=address)
+        )
+
+    async def set_black_hole(self, *, black_hole: bool, name: str | None = None) -> None:
+        """Swallow what comes for a name, or everything, while connections stay open."""
+        await self.process.command(lambda number: EdgeSetBlackHole(id=number, name=name, black_hole=black_hole))
+
+    async def summary(self) -> None:
+        """Have an `edge_summary` record written."""
+        await self.process.command(lambda number: EdgeSummary(id=number))
 
     async def flush(self) -> None:
         """Wait until everything seen so far has been recorded."""

@@ -4,10 +4,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod delay;
+mod doq;
 mod handshakes;
 
 #[allow(unused_imports)]
 pub use delay::{delayed_tcp, delayed_udp};
+#[allow(unused_imports)]
+pub use doq::{ask_doq, open_doq};
 #[allow(unused_imports)]
 pub use handshakes::Client;
 
