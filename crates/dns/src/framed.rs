@@ -90,9 +90,10 @@ impl FramedConnection {
             pending.retain(|_, waiting| !waiting.is_closed());
             pending.insert(id_of(query), sender);
         }
+        let framed = frame(query);
         log.attempt(query);
         let closed = || MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed");
-        self.frames.send(frame(query)).map_err(|_| closed())?;
+        self.frames.send(framed).map_err(|_| closed())?;
         let answer = answer.await.map_err(|_| closed())??;
         log.complete(answer.last_arrival_wall_ns);
         Ok(answer.message)
@@ -151,6 +152,8 @@ async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     let mut buffer = BytesMut::with_capacity(2048);
     loop {
         tokio::select! {
+            // A query that is there does not wait for a look at what may have come.
+            biased;
             frame = queue.recv() => {
                 let Some(frame) = frame else { return Ok(()) };
                 stream.write_all(&frame).await?;
