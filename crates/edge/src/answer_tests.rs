@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::wire::{TYPE_A, TYPE_TXT, name_wire};
-use crate::zone::{https_content, parse_content};
+use crate::zone::parse_content;
 use hickory_proto::op::{Edns as ClientEdns, Message, OpCode, Query as ClientQuery};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, RecordType};
@@ -16,7 +16,7 @@ fn zone() -> Zone {
         &wire("page.resolab.test"),
         crate::wire::TYPE_HTTPS,
         300,
-        https_content(&["h3", "h2"]),
+        parse_content("HTTPS", "h3,h2").unwrap().1,
     );
     zone.add(
         &wire("alias.resolab.test"),

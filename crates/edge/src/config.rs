@@ -82,6 +82,9 @@ pub struct ResolverConfig {
     /// Names below these exist or are NXDOMAIN; all others are refused.
     #[serde(default = "default_origins")]
     pub origins: Vec<String>,
+    /// Zone files, read at the start.
+    #[serde(default)]
+    pub zone_files: Vec<PathBuf>,
     /// Session tickets for the resolver's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
@@ -164,10 +167,10 @@ pub struct SiteConfig {
 pub struct RecordConfig {
     /// Owner.
     pub name: String,
-    /// A, AAAA, CNAME, TXT or HTTPS.
+    /// Type, by name or as `TYPE65535`.
     #[serde(rename = "type")]
     pub record_type: String,
-    /// Contents as text.
+    /// Contents as in a zone file.
     pub value: String,
     /// Time to live.
     #[serde(default = "default_ttl_s")]
@@ -201,6 +204,9 @@ impl EdgeConfig {
         let mut config = Self::parse(&text, &shown)?;
         let base = path.parent().unwrap_or(Path::new(""));
         config.ca.folder = base.join(&config.ca.folder);
+        for file in config.resolver.iter_mut().flat_map(|it| &mut it.zone_files) {
+            *file = base.join(&file);
+        }
         for site in &mut config.sites {
             site.folder = base.join(&site.folder);
         }

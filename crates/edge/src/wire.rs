@@ -5,6 +5,8 @@
 
 /// Query type and class numbers used here.
 pub const TYPE_A: u16 = 1;
+/// NS.
+pub const TYPE_NS: u16 = 2;
 /// CNAME.
 pub const TYPE_CNAME: u16 = 5;
 /// SOA.
@@ -30,9 +32,9 @@ const OPTION_KEEPALIVE: u16 = 11;
 const OPTION_PADDING: u16 = 12;
 
 /// Types with a name of their own in records; others are written `TYPE65535` (RFC 3597).
-const TYPE_NAMES: [(u16, &str); 15] = [
+const TYPE_NAMES: [(u16, &str); 18] = [
     (TYPE_A, "A"),
-    (2, "NS"),
+    (TYPE_NS, "NS"),
     (TYPE_CNAME, "CNAME"),
     (TYPE_SOA, "SOA"),
     (12, "PTR"),
@@ -41,11 +43,14 @@ const TYPE_NAMES: [(u16, &str); 15] = [
     (TYPE_TXT, "TXT"),
     (TYPE_AAAA, "AAAA"),
     (33, "SRV"),
+    (39, "DNAME"),
     (43, "DS"),
     (48, "DNSKEY"),
     (64, "SVCB"),
     (TYPE_HTTPS, "HTTPS"),
+    (TYPE_OPT, "OPT"),
     (TYPE_ANY, "ANY"),
+    (257, "CAA"),
 ];
 
 /// What is wrong with a message.
@@ -247,6 +252,19 @@ pub fn type_text(number: u16) -> String {
         .iter()
         .find(|(candidate, _)| *candidate == number);
     known.map_or_else(|| format!("TYPE{number}"), |(_, name)| (*name).to_owned())
+}
+
+/// Number of a type by its name or as `TYPE65535`, in any case.
+pub fn type_number(text: &str) -> Option<u16> {
+    let known = TYPE_NAMES
+        .iter()
+        .find(|(_, name)| name.eq_ignore_ascii_case(text));
+    let numbered = || {
+        let (prefix, digits) = text.split_at_checked(4)?;
+        let plain = prefix.eq_ignore_ascii_case("TYPE") && !digits.starts_with('+');
+        digits.parse().ok().filter(|_| plain)
+    };
+    known.map(|(number, _)| *number).or_else(numbered)
 }
 
 #[cfg(test)]

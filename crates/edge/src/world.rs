@@ -7,7 +7,7 @@ use crate::config::{EdgeConfig, SiteConfig, WebConfig};
 use crate::connections::{Connections, OpenConnection, RecordSink};
 use crate::site::Site;
 use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
-use crate::zone::{DEFAULT_TTL_S, Zone, https_content, parse_content};
+use crate::zone::{DEFAULT_TTL_S, Zone, file, parse_content};
 use resolab_record::{DnsTransport, EdgeQueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::ServerPolicies;
@@ -147,6 +147,9 @@ fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {
         for address in &resolver.addresses {
             add_address(&mut zone, &name, *address);
         }
+        for path in &resolver.zone_files {
+            file::load(&mut zone, path).map_err(|error| error.to_string())?;
+        }
     }
     for site in &config.sites {
         add_site(&mut zone, site)?;
@@ -167,12 +170,8 @@ fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
     }
     add_address(zone, &name, site.address);
     if site.https_record {
-        zone.add(
-            &name,
-            TYPE_HTTPS,
-            DEFAULT_TTL_S,
-            https_content(&["h3", "h2"]),
-        );
+        let (_, content) = parse_content("HTTPS", "h3,h2")?;
+        zone.add(&name, TYPE_HTTPS, DEFAULT_TTL_S, content);
     }
     Ok(())
 }
