@@ -7,6 +7,8 @@ mod entries;
 pub mod file;
 mod service;
 
+#[cfg(fuzzing)]
+pub use contents::is_well_formed;
 pub use contents::parse_content;
 
 use crate::wire::{TYPE_CNAME, TYPE_NS, TYPE_SOA};
@@ -118,6 +120,11 @@ impl Zone {
         sets.iter()
             .find(|set| set.record_type == record_type || set.record_type == TYPE_CNAME)
             .map_or(Lookup::NoData(origin), Lookup::Records)
+    }
+
+    /// The origin a name in any case is below.
+    pub fn origin(&self, name: &[u8]) -> Option<&[u8]> {
+        self.origin_of(&name.to_ascii_lowercase())
     }
 
     /// RFC 4592 section 3.3.1: the wildcard right below the closest name that exists, if there is
