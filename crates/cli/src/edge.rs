@@ -177,9 +177,10 @@ fn command_id(command: &EdgeCommand) -> u64 {
         | EdgeCommand::SetAddressValidation { id, .. }
         | EdgeCommand::SetAccepting { id, .. }
         | EdgeCommand::SetBlackHole { id, .. }
-        | EdgeCommand::Summary { id }
         | EdgeCommand::Flush { id }
-        | EdgeCommand::LoadSite { id, .. } => *id,
+        | EdgeCommand::LoadSite { id, .. }
+        | EdgeCommand::SetNameBehaviour { id, .. }
+        | EdgeCommand::Summary { id, .. } => *id,
     }
 }
 

@@ -1,38 +1,27 @@
 //! What may be carried out although it came in early data, which an attacker can repeat: DNS
 //! queries, and nothing else a DNS message can ask for (RFC 9250 section 4.5).
 
-use crate::answer::{Answer, Rcode};
+use crate::answer::{Facts, Rcode};
+
+const REFUSED: u8 = 5;
 
 /// Whether a DNS message is a QUERY; one too short to tell is not carried out anyway.
 pub fn is_repeatable(message: &[u8]) -> bool {
     message.get(2).is_none_or(|flags| flags & 0x78 == 0)
 }
 
-/// REFUSED with the extended error Too Early (RFC 8914 code 26).
-pub fn too_early(message: &[u8]) -> Option<Answer> {
-    let flags = *message.get(2)?;
-    let mut answer = message.get(..2)?.to_vec();
-    answer.extend_from_slice(&[
-        0x80 | (flags & 0x79),
-        Rcode::Refused as u8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        1,
-    ]);
+/// REFUSED with the extended error Too Early (RFC 8914 code 26), put into `out`.
+pub fn too_early(message: &[u8], out: &mut Vec<u8>) -> Option<Facts> {
+    let flags = 0x80 | (*message.get(2)? & 0x79);
+    out.clear();
+    out.extend_from_slice(message.get(..2)?);
+    out.extend_from_slice(&[flags, REFUSED, 0, 0, 0, 0, 0, 0, 0, 1]);
     // OPT: root, type 41, 1,232 bytes, no flags, and one option of six bytes.
-    answer.extend_from_slice(&[0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 6, 0, 15, 0, 2, 0, 26]);
-    Some(Answer {
-        message: answer,
+    out.extend_from_slice(&[0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 6, 0, 15, 0, 2, 0, 26]);
+    Some(Facts {
         rcode: Rcode::Refused,
         ttl_s: None,
-        qname: String::new(),
-        qtype: String::new(),
-        keepalive_asked: false,
+        cookie_at: None,
     })
 }
 
@@ -45,8 +34,9 @@ mod tests {
         let query = [0, 7, 0x01, 0, 0, 1, 0, 0, 0, 0, 0, 0];
         let update = [0, 7, 0x28, 0, 0, 1, 0, 0, 0, 0, 0, 0];
         assert!(is_repeatable(&query) && !is_repeatable(&update));
-        let answer = too_early(&update).unwrap();
-        assert_eq!(answer.message[..4], [0, 7, 0xA8, 5]);
-        assert_eq!(answer.message[answer.message.len() - 2..], [0, 26]);
+        let mut answer = vec![9; 3];
+        too_early(&update, &mut answer).unwrap();
+        assert_eq!(answer[..4], [0, 7, 0xA8, 5]);
+        assert_eq!(answer[answer.len() - 2..], [0, 26]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::{EdgeConfig, SiteConfig};
 use crate::connections::RecordSink;
+use crate::name_config::NameConfig;
 use crate::orders;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site::Site;
@@ -114,10 +115,6 @@ impl Edge {
             EdgeCommand::SetBlackHole {
                 name, black_hole, ..
             } => orders::set_black_hole(&self.world, name.as_deref(), black_hole),
-            EdgeCommand::Summary { .. } => {
-                orders::write_summary(&self.world, &self.listeners);
-                Ok(())
-            }
             EdgeCommand::CloseConnections { name, .. } => {
                 match self.world.connections.close(name.as_deref()).await {
                     0 => Ok(()),
@@ -126,6 +123,22 @@ impl Edge {
             }
             EdgeCommand::Flush { .. } => {
                 self.world.connections.write_open();
+                Ok(())
+            }
+            EdgeCommand::SetNameBehaviour {
+                name,
+                delay_ms,
+                delay,
+                failure,
+                ..
+            } => self.world.set_name_behaviour(&NameConfig {
+                name,
+                delay_ms,
+                delay,
+                failure,
+            }),
+            EdgeCommand::Summary { label, .. } => {
+                orders::write_summary(&self.world, &self.listeners, label);
                 Ok(())
             }
             EdgeCommand::LoadSite {
@@ -142,6 +155,7 @@ impl Edge {
         self.world.policies.black_hole.end(None);
         self.world.connections.close(None).await;
         self.listeners.stop();
+        orders::write_summary(&self.world, &self.listeners, None);
     }
 
     async fn load_site(

@@ -6,23 +6,29 @@
 //! go to the sink it is given.
 
 mod answer;
+mod behaviour;
 mod config;
 mod connections;
 mod early_data;
 mod edge;
 mod ending;
+mod forward;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
 mod limits;
+mod name_config;
 mod orders;
+mod resolver;
 mod serve;
 mod site;
 mod tallies;
 mod wire;
+mod wire_cache;
 mod world;
 mod zone;
+mod zone_setup;
 
 pub use config::{ConfigError, EdgeConfig};
 pub use connections::RecordSink;

@@ -6,8 +6,7 @@
 use crate::serve::Listeners;
 use crate::tallies::resident_bytes;
 use crate::world::World;
-use resolab_record::{EdgeSummaryRecord, Record, RetryMode};
-use resolab_transport::clock::monotonic_ns;
+use resolab_record::{ConnectionsSummary, RetryMode};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -71,12 +70,11 @@ pub fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Re
     Ok(())
 }
 
-/// `summary`.
-pub fn write_summary(world: &World, listeners: &Listeners) {
+/// `summary`, and the last one at the end.
+pub fn write_summary(world: &World, listeners: &Listeners, label: Option<String>) {
     let tallies = &world.connections.tallies;
     let (retries_count, refused_command_count) = listeners.quic_counts();
-    let summary = EdgeSummaryRecord {
-        monotonic_ns: monotonic_ns(),
+    let connections = ConnectionsSummary {
         tcp_connections_count: tallies.tcp_connections.count(),
         quic_connections_count: tallies.quic_connections.count(),
         open_connections_count: world.connections.open_count() as u64,
@@ -92,7 +90,7 @@ pub fn write_summary(world: &World, listeners: &Listeners) {
         stored_tickets_count: world.policies.stored_tickets_count() as u64,
         resident_bytes: resident_bytes(),
     };
-    (world.sink)(Record::EdgeSummary(Box::new(summary)));
+    world.write_summary(label, connections);
 }
 
 fn parse_address(text: &str) -> Result<IpAddr, String> {

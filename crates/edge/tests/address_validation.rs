@@ -19,7 +19,7 @@ async fn set_retry(lab: &mut Lab, retry: RetryMode) {
 #[tokio::test]
 async fn the_configuration_asks_for_retry_and_the_record_says_so() {
     let lab =
-        Lab::start_with(|text| text.replacen("addresses", "retry = \"always\"\naddresses", 1))
+        Lab::start_edited(|text| text.replacen("addresses", "retry = \"always\"\naddresses", 1))
             .await;
     let record = Client::quic(&lab, "doq")
         .shake(&lab, lab.doq(), RESOLVER, 1)

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SHORT: &str = "[limits]\nhandshake_timeout_s = 0.4\nmessage_timeout_s = 0.3\nidle_timeout_s = 0.4\n[resolver]";
 
 async fn short() -> Lab {
-    Lab::start_with(|text| text.replacen("[resolver]", SHORT, 1)).await
+    Lab::start_edited(|text| text.replacen("[resolver]", SHORT, 1)).await
 }
 
 async fn connect(
@@ -92,7 +92,7 @@ async fn trickling_clients_are_closed_on_every_transport() {
 
 #[tokio::test]
 async fn a_doq_stream_whose_query_never_ends_is_reset_alone() {
-    let lab = Lab::start_with(|text| {
+    let lab = Lab::start_edited(|text| {
         text.replacen(
             "[resolver]",
             "[limits]\nmessage_timeout_s = 0.3\n[resolver]",
@@ -118,7 +118,7 @@ async fn connections_are_limited_by_peer_and_in_all() {
         ("connections_count", 0, 1),
     ] {
         let limit = format!("[limits]\n{key} = 2\n[resolver]");
-        let mut lab = Lab::start_with(|text| text.replacen("[resolver]", &limit, 1)).await;
+        let mut lab = Lab::start_edited(|text| text.replacen("[resolver]", &limit, 1)).await;
         let client = lab.quic_client("doq");
         let quic = open_doq(&client, lab.doq()).await;
         let plain = TcpStream::connect((lab.resolver, 8053)).await.unwrap();
@@ -156,7 +156,7 @@ async fn tls_1_2_is_refused_unless_told() {
     lab.connections(1).await;
     assert_eq!(lab.summary().await.refused_tls_version_count, 1);
     let both = "[tls]\nversions = [\"1.2\", \"1.3\"]\n[resolver]";
-    let lab = Lab::start_with(|text| text.replacen("[resolver]", both, 1)).await;
+    let lab = Lab::start_edited(|text| text.replacen("[resolver]", both, 1)).await;
     let mut dot = connect(tls12_client(&lab), &lab, 8853).await.unwrap();
     dot.write_all(&framed(&query())).await.unwrap();
     let length = dot.read_u16().await.unwrap();

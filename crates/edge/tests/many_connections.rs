@@ -90,7 +90,7 @@ async fn open_connections_and_new_ones_neither_fail_nor_leave_anything() {
     let (open, rate) = (setting("RESOLAB_OPEN", 1_000), setting("RESOLAB_RATE", 100));
     let seconds = setting("RESOLAB_SECONDS", 5);
     let patient = "[limits]\nhandshake_timeout_s = 60\n[resolver]";
-    let mut lab = Lab::start_with(|text| text.replacen("[resolver]", patient, 1)).await;
+    let mut lab = Lab::start_edited(|text| text.replacen("[resolver]", patient, 1)).await;
     let (config, server) = (lab.tls_client("doq"), lab.doq());
     let mut resident = Vec::new();
     for round in 0..2 {

@@ -121,7 +121,7 @@ async fn a_ticket_serves_on_another_listener_of_the_same_alpn() {
         (std::process::id() >> 8) as u8,
         std::process::id() as u8,
     );
-    let lab = Lab::start_with(|text| {
+    let lab = Lab::start_edited(|text| {
         let (head, tail) = text.split_once("addresses = [").unwrap();
         format!("{head}addresses = [\"{second}\", {tail}")
     })
@@ -148,7 +148,7 @@ async fn a_ticket_serves_on_another_listener_of_the_same_alpn() {
 
 #[tokio::test]
 async fn old_tickets_mean_a_full_handshake() {
-    let mut lab = Lab::start_with(|text| {
+    let mut lab = Lab::start_edited(|text| {
         text.replacen("addresses", "ticket_lifetime_s = 3600\naddresses", 1)
     })
     .await;

@@ -1,5 +1,5 @@
-//! Words and shapes of the edge's control: address validation, and the summary of what it took and
-//! what it refused.
+//! Words and shapes of the edge's control: address validation, and the summary of the connections it
+//! took and refused.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,11 +31,9 @@ pub enum AddressProof {
     Handshake,
 }
 
-/// What the edge took and refused since it started.
+/// Connections the edge took and refused since it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct EdgeSummaryRecord {
-    /// `CLOCK_MONOTONIC` of the summary.
-    pub monotonic_ns: u64,
+pub struct ConnectionsSummary {
     /// TCP connections accepted.
     pub tcp_connections_count: u64,
     /// QUIC connections accepted.

@@ -14,6 +14,7 @@ mod calibration;
 mod command;
 mod edge;
 mod edge_control;
+mod edge_names;
 mod failure;
 mod load;
 mod path;
@@ -28,7 +29,10 @@ pub use calibration::{
 };
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
-pub use edge_control::{AddressProof, EdgeSummaryRecord, RetryMode};
+pub use edge_control::{AddressProof, ConnectionsSummary, RetryMode};
+pub use edge_names::{
+    DelayDistribution, EdgeSummaryRecord, FailureMode, NameDelay, WireCacheSummary,
+};
 pub use failure::Failure;
 pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
@@ -86,7 +90,7 @@ pub enum Record {
     EdgeQuery(EdgeQueryRecord),
     /// The edge answered one HTTP request for a page's resource.
     EdgeRequest(EdgeRequestRecord),
-    /// What the edge took and refused so far.
+    /// What the edge did so far.
     EdgeSummary(Box<EdgeSummaryRecord>),
     /// The stub is listening.
     StubReady(StubReadyRecord),

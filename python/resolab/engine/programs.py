@@ -174,9 +174,9 @@ class Edge(_Program):
         """Swallow what comes for a name, or everything, while connections stay open."""
         await self.process.command(lambda number: EdgeSetBlackHole(id=number, name=name, black_hole=black_hole))
 
-    async def summary(self) -> None:
+    async def summary(self, label: str | None = None) -> None:
         """Have an `edge_summary` record written."""
-        await self.process.command(lambda number: EdgeSummary(id=number))
+        await self.process.command(lambda number: EdgeSummary(id=number, label=label))
 
     async def flush(self) -> None:
         """Wait until everything seen so far has been recorded."""

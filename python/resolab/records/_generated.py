@@ -282,12 +282,42 @@ class ConnectionState(enum.StrEnum):
     WARM = "warm"
 
 
+class ConnectionsSummary(msgspec.Struct, kw_only=True, frozen=True):
+    """Connections the edge took and refused since it started."""
+
+    tcp_connections_count: int
+    quic_connections_count: int
+    open_connections_count: int
+    queries_count: int
+    requests_count: int
+    retries_count: int
+    refused_total_count: int
+    refused_peer_count: int
+    refused_command_count: int
+    refused_tls_version_count: int
+    handshake_timeouts_count: int
+    slow_peers_count: int
+    stored_tickets_count: int
+    resident_bytes: int
+
+
 class CookieState(enum.StrEnum):
     """What the COOKIE option (RFC 7873 section 4) of a message has."""
 
     NONE = "none"
     CLIENT_ONLY = "client_only"
     SERVER = "server"
+
+
+class DelayDistribution(enum.StrEnum):
+    """Shape of a delay that is drawn anew for each query."""
+
+    CONSTANT = "constant"
+    UNIFORM = "uniform"
+    EXPONENTIAL = "exponential"
+    LOGNORMAL = "lognormal"
+    PARETO = "pareto"
+    SAMPLES = "samples"
 
 
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
@@ -316,6 +346,34 @@ class DnsTransport(enum.StrEnum):
     DOH = "doh"
     DOH3 = "doh3"
     DOQ = "doq"
+
+
+class FailureMode(enum.StrEnum):
+    """What the edge does with queries for a name instead of answering them from its records."""
+
+    NXDOMAIN = "nxdomain"
+    SERVFAIL = "servfail"
+    REFUSED = "refused"
+    DROP = "drop"
+    TRUNCATED = "truncated"
+
+
+class NameDelay(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A delay drawn from a stream of its own.
+
+    What the distribution does not take is absent.
+    """
+
+    distribution: DelayDistribution
+    mean_ms: float | None = None
+    min_ms: float | None = None
+    max_ms: float | None = None
+    median_ms: float | None = None
+    sigma: float | None = None
+    shape: float | None = None
+    samples_ms: list[float] | None = None
+    share_ratio: float | None = None
+    seed: int | None = None
 
 
 class RetryMode(enum.StrEnum):
@@ -382,12 +440,6 @@ class EdgeSetBlackHole(msgspec.Struct, kw_only=True, frozen=True, tag_field="com
     black_hole: bool
 
 
-class EdgeSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
-    """Write an `edge_summary` record."""
-
-    id: int
-
-
 class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="close_connections"):
     """Close connections from the server's side:
 
@@ -417,16 +469,37 @@ class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command
     address: str | None = None
 
 
+class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
+    """How queries for a name are treated from now on, instead of as before;
+
+    without delay and failure they are answered as usual.
+    """
+
+    id: int
+    name: str
+    delay_ms: float | None = None
+    delay: NameDelay | None = None
+    failure: FailureMode | None = None
+
+
+class EdgeSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
+    """Write an `edge_summary` record."""
+
+    id: int
+    label: str | None = None
+
+
 EdgeCommand = (
     EdgeSetTicketPolicy
     | EdgeSetTickets
     | EdgeSetAddressValidation
     | EdgeSetAccepting
     | EdgeSetBlackHole
-    | EdgeSummary
     | EdgeCloseConnections
     | EdgeFlush
     | EdgeLoadSite
+    | EdgeSetNameBehaviour
+    | EdgeSummary
 )
 
 
@@ -447,6 +520,9 @@ class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     rcode: str | None = None
     query_bytes: int
     response_bytes: int | None = None
+    delay_ns: int | None = None
+    failure_mode: FailureMode | None = None
+    forwarded: bool = False
 
 
 class EdgeReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_ready"):
@@ -486,24 +562,49 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     response_sent_ns: int | None = None
 
 
-class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_summary"):
-    """What the edge took and refused since it started."""
+class WireCacheSummary(msgspec.Struct, kw_only=True, frozen=True):
+    """Figures of the wire-format cache."""
 
+    hit_count: int
+    miss_count: int
+    hit_ratio: float | None = None
+    entry_count: int
+    entry_bytes: int
+    invalidation_count: int
+
+
+class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_summary"):
+    """What the edge did since it was started;
+
+    written by a `summary` command and at the end.
+    """
+
+    label: str | None = None
     monotonic_ns: int
-    tcp_connections_count: int
-    quic_connections_count: int
-    open_connections_count: int
-    queries_count: int
-    requests_count: int
-    retries_count: int
-    refused_total_count: int
-    refused_peer_count: int
-    refused_command_count: int
-    refused_tls_version_count: int
-    handshake_timeouts_count: int
-    slow_peers_count: int
-    stored_tickets_count: int
-    resident_bytes: int
+    queries: dict[str, int]
+    rcodes: dict[str, int]
+    unanswered_count: int
+    delayed_count: int
+    failed_on_purpose_count: int
+    forwarded_count: int
+    forward_failed_count: int
+    wire_cache: WireCacheSummary | None = None
+    connections: ConnectionsSummary = {
+        "tcp_connections_count": 0,
+        "quic_connections_count": 0,
+        "open_connections_count": 0,
+        "queries_count": 0,
+        "requests_count": 0,
+        "retries_count": 0,
+        "refused_total_count": 0,
+        "refused_peer_count": 0,
+        "refused_command_count": 0,
+        "refused_tls_version_count": 0,
+        "handshake_timeouts_count": 0,
+        "slow_peers_count": 0,
+        "stored_tickets_count": 0,
+        "resident_bytes": 0,
+    }
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):

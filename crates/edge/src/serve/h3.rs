@@ -74,7 +74,13 @@ async fn exchange(
         in_early_data,
         received_ns,
     };
-    let reply = reply(world, &request);
+    let reply = reply(world, &request).await;
+    if reply.is_withheld {
+        http_record::write(world, &request, reply, false);
+        // h3 does not tell when a client gives up a request: as long as any would wait.
+        tokio::time::sleep(connection.limits.idle_timeout).await;
+        return None;
+    }
     let sent = send(&mut stream, &reply.head, reply.body.clone()).await;
     http_record::write(world, &request, reply, sent.is_some());
     Some(())

@@ -18,7 +18,7 @@ use quinn::crypto::rustls::QuicClientConfig;
 use resolab_edge::{Edge, EdgeConfig};
 use resolab_record::TicketPolicy;
 use resolab_record::{
-    ConnectionRecord, EdgeCommand, EdgeQueryRecord, EdgeRequestRecord, EdgeSummaryRecord, Record,
+    ConnectionRecord, ConnectionsSummary, EdgeCommand, EdgeQueryRecord, EdgeRequestRecord, Record,
 };
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -47,11 +47,20 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 
 impl Lab {
     pub async fn start() -> Self {
-        Self::start_with(|text| text).await
+        Self::start_with("", "").await
+    }
+
+    /// With more lines in `[resolver]`, and more at the end.
+    pub async fn start_with(resolver_lines: &str, more: &str) -> Self {
+        Self::launch(resolver_lines, more, |text| text).await
     }
 
     /// With the configuration's text changed.
-    pub async fn start_with(edit: impl FnOnce(String) -> String) -> Self {
+    pub async fn start_edited(edit: impl FnOnce(String) -> String) -> Self {
+        Self::launch("", "", edit).await
+    }
+
+    async fn launch(resolver_lines: &str, more: &str, edit: impl FnOnce(String) -> String) -> Self {
         let number = LABS.fetch_add(1, Ordering::Relaxed) as u8;
         let process = std::process::id();
         let (second, third) = ((process >> 8) as u8 | 0x80, process as u8);
@@ -62,7 +71,8 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = EdgeConfig::parse(&edit(config_text(&folder, resolver, web)), "test").unwrap();
+        let config = edit(config_text(&folder, resolver, web, resolver_lines) + more);
+        let config = EdgeConfig::parse(&config, "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let records = Arc::clone(&records);
@@ -94,15 +104,16 @@ impl Lab {
     }
 
     /// The summary as of now.
-    pub async fn summary(&mut self) -> EdgeSummaryRecord {
+    pub async fn summary(&mut self) -> ConnectionsSummary {
         self.records
             .lock()
             .unwrap()
             .retain(|record| !matches!(record, Record::EdgeSummary(_)));
-        self.command(EdgeCommand::Summary { id: 1 }).await;
+        self.command(EdgeCommand::Summary { id: 1, label: None })
+            .await;
         self.wait(|records| {
             records.iter().find_map(|record| match record {
-                Record::EdgeSummary(summary) => Some(summary.as_ref().clone()),
+                Record::EdgeSummary(summary) => Some(summary.connections.clone()),
                 _ => None,
             })
         })
@@ -210,7 +221,12 @@ fn all<T>(records: &[Record], count: usize, pick: impl Fn(&Record) -> Option<T>)
     (found.len() >= count).then_some(found)
 }
 
-fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> String {
+fn config_text(
+    folder: &std::path::Path,
+    resolver: Ipv4Addr,
+    web: Ipv4Addr,
+    resolver_lines: &str,
+) -> String {
     format!(
         r#"
         [ca]
@@ -219,6 +235,7 @@ fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> S
         name = "{RESOLVER}"
         addresses = ["{resolver}"]
         ports = {{ do53 = 8053, dot = 8853, doh = 8443, doh3 = 8443, doq = 8853 }}
+        {resolver_lines}
         [web]
         h2_port = 8443
         h3_port = 8443
@@ -235,6 +252,17 @@ fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> S
 pub fn query() -> Vec<u8> {
     let mut message = vec![0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     message.extend_from_slice(b"\x07example\x07resolab\x04test\x00\x00\x01\x00\x01");
+    message
+}
+
+/// A query for an address of a name, with an id.
+pub fn query_for(name: &str, id: u8) -> Vec<u8> {
+    let mut message = vec![0, id, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    for label in name.split('.') {
+        message.push(label.len() as u8);
+        message.extend_from_slice(label.as_bytes());
+    }
+    message.extend_from_slice(&[0, 0, 1, 0, 1]);
     message
 }
 
