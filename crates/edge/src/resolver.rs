@@ -8,7 +8,7 @@ use crate::behaviour::{Behaviours, Treatment};
 use crate::wire::{Query, QueryError, Question};
 use crate::wire_cache::WireCache;
 use crate::zone::Zone;
-use resolab_record::{ConnectionsSummary, DnsTransport, EdgeSummaryRecord, FailureMode};
+use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -308,7 +308,7 @@ impl Resolver {
             forwarded_count: counts.forwarded,
             forward_failed_count: counts.forward_failed,
             wire_cache: self.settings.wire_cache.then(|| self.cache.summary()),
-            connections: ConnectionsSummary::default(),
+            connections: None,
         }
     }
 }

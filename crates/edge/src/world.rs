@@ -239,7 +239,7 @@ impl World {
     /// Write what was done so far.
     pub fn write_summary(&self, label: Option<String>, connections: ConnectionsSummary) {
         let mut summary = self.resolver().summary(label, monotonic_ns());
-        summary.connections = connections;
+        summary.connections = Some(connections);
         (self.sink)(Record::EdgeSummary(Box::new(summary)));
     }
 

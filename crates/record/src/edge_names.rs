@@ -100,7 +100,7 @@ pub struct EdgeSummaryRecord {
     pub wire_cache: Option<WireCacheSummary>,
     /// Connections, and what was refused.
     #[serde(default)]
-    pub connections: ConnectionsSummary,
+    pub connections: Option<ConnectionsSummary>,
 }
 
 /// Figures of the wire-format cache.

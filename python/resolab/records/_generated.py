@@ -589,22 +589,7 @@ class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     forwarded_count: int
     forward_failed_count: int
     wire_cache: WireCacheSummary | None = None
-    connections: ConnectionsSummary = {
-        "tcp_connections_count": 0,
-        "quic_connections_count": 0,
-        "open_connections_count": 0,
-        "queries_count": 0,
-        "requests_count": 0,
-        "retries_count": 0,
-        "refused_total_count": 0,
-        "refused_peer_count": 0,
-        "refused_command_count": 0,
-        "refused_tls_version_count": 0,
-        "handshake_timeouts_count": 0,
-        "slow_peers_count": 0,
-        "stored_tickets_count": 0,
-        "resident_bytes": 0,
-    }
+    connections: ConnectionsSummary | None = None
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):

@@ -113,7 +113,7 @@ impl Lab {
             .await;
         self.wait(|records| {
             records.iter().find_map(|record| match record {
-                Record::EdgeSummary(summary) => Some(summary.connections.clone()),
+                Record::EdgeSummary(summary) => summary.connections.clone(),
                 _ => None,
             })
         })
