@@ -86,19 +86,19 @@ impl Edge {
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
             EdgeCommand::SetTicketPolicy { name, policy, .. } => {
-                let name = name.as_deref();
-                orders::known(self.world.policies.set_policy(name, policy), name)
+                orders::set_ticket_policy(&self.world, name.as_deref(), policy)
             }
             EdgeCommand::SetTickets {
                 name,
                 lifetime_s,
                 per_handshake_count,
                 ..
-            } => {
-                let (name, policies) = (name.as_deref(), &self.world.policies);
-                let found = policies.set_tickets(name, lifetime_s, per_handshake_count);
-                orders::known(found, name)
-            }
+            } => orders::set_tickets(
+                &self.world,
+                name.as_deref(),
+                lifetime_s,
+                per_handshake_count,
+            ),
             EdgeCommand::SetAddressValidation { address, retry, .. } => {
                 orders::set_address_validation(&self.listeners, address.as_deref(), retry)
             }
@@ -107,19 +107,12 @@ impl Edge {
                 name,
                 address,
                 ..
-            } => {
-                let (world, listeners) = (&self.world, &mut self.listeners);
-                let (name, address) = (name.as_deref(), address.as_deref());
-                orders::set_accepting(world, listeners, accepting, name, address).await
-            }
+            } => self.set_accepting(accepting, name, address).await,
             EdgeCommand::SetBlackHole {
                 name, black_hole, ..
             } => orders::set_black_hole(&self.world, name.as_deref(), black_hole),
             EdgeCommand::CloseConnections { name, .. } => {
-                match self.world.connections.close(name.as_deref()).await {
-                    0 => Ok(()),
-                    left => Err(format!("{left} connections did not end in time")),
-                }
+                orders::close_connections(&self.world, name.as_deref()).await
             }
             EdgeCommand::Flush { .. } => {
                 self.world.connections.write_open();
@@ -154,8 +147,19 @@ impl Edge {
     pub async fn stop(&mut self) {
         self.world.policies.black_hole.end(None);
         self.world.connections.close(None).await;
-        self.listeners.stop();
+        // The listeners' own counts go with them.
         orders::write_summary(&self.world, &self.listeners, None);
+        self.listeners.stop();
+    }
+
+    async fn set_accepting(
+        &mut self,
+        accepting: bool,
+        name: Option<String>,
+        address: Option<String>,
+    ) -> Result<(), String> {
+        let (name, address) = (name.as_deref(), address.as_deref());
+        orders::set_accepting(&self.world, &mut self.listeners, accepting, name, address).await
     }
 
     async fn load_site(

@@ -6,16 +6,47 @@
 use crate::serve::Listeners;
 use crate::tallies::resident_bytes;
 use crate::world::World;
-use resolab_record::{ConnectionsSummary, RetryMode};
+use resolab_record::{ConnectionsSummary, RetryMode, TicketPolicy};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 /// `Ok` if a name is served.
-pub fn known(found: bool, name: Option<&str>) -> Result<(), String> {
+fn known(found: bool, name: Option<&str>) -> Result<(), String> {
     let name = name.unwrap_or_default();
     found
         .then_some(())
         .ok_or_else(|| format!("no server name `{name}` here"))
+}
+
+/// `set_ticket_policy`.
+pub fn set_ticket_policy(
+    world: &World,
+    name: Option<&str>,
+    policy: TicketPolicy,
+) -> Result<(), String> {
+    known(world.policies.set_policy(name, policy), name)
+}
+
+/// `set_tickets`.
+pub fn set_tickets(
+    world: &World,
+    name: Option<&str>,
+    lifetime_s: Option<u32>,
+    per_handshake_count: Option<u32>,
+) -> Result<(), String> {
+    let policies = &world.policies;
+    known(
+        policies.set_tickets(name, lifetime_s, per_handshake_count),
+        name,
+    )
+}
+
+/// `close_connections`.
+pub async fn close_connections(world: &World, name: Option<&str>) -> Result<(), String> {
+    match world.connections.close(name).await {
+        0 => Ok(()),
+        left => Err(format!("{left} connections did not end in time")),
+    }
 }
 
 /// `set_address_validation`.

@@ -91,7 +91,7 @@ async fn handshake_overdue(connection: &OpenConnection) {
         .as_ref()
         .and_then(|facts| facts.complete_ns());
     if complete.is_some() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
