@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Handshakes under way at once: a slow machine falls behind the rate, it does not fail.
 const UNDER_WAY_COUNT: usize = 100;
 
