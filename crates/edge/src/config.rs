@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::coalescing::CoalescingConfig;
 use resolab_record::TicketPolicy;
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -49,6 +50,9 @@ pub struct EdgeConfig {
     /// Settings of all sites.
     #[serde(default)]
     pub web: WebConfig,
+    /// DNS and pages on one connection.
+    #[serde(default)]
+    pub coalescing: CoalescingConfig,
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
@@ -252,7 +256,7 @@ impl EdgeConfig {
                 return Some(format!("site {} stands twice", site.host));
             }
         }
-        None
+        self.coalescing.contradiction(self)
     }
 }
 

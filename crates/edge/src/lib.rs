@@ -6,6 +6,7 @@
 //! go to the sink it is given.
 
 mod answer;
+mod coalescing;
 mod config;
 mod connections;
 mod edge;

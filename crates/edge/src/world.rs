@@ -3,6 +3,7 @@
 //! For: answering one DNS message or finding one site, with its record. Not for: sockets.
 
 use crate::answer::{Answer, Channel, answer};
+use crate::coalescing::Coalescing;
 use crate::config::{EdgeConfig, SiteConfig, WebConfig};
 use crate::connections::{Connections, OpenConnection, RecordSink};
 use crate::site::Site;
@@ -27,6 +28,8 @@ pub struct World {
     pub web: WebConfig,
     /// The resolver's name and DoH path; `None` for a web server only.
     pub doh: Option<DohPlace>,
+    /// What the resolver's connections serve beside DNS.
+    pub coalescing: Coalescing,
     zone: RwLock<Zone>,
     sites: RwLock<HashMap<String, Arc<Site>>>,
 }
@@ -76,6 +79,7 @@ impl World {
             sink,
             web: config.web.clone(),
             doh,
+            coalescing: Coalescing::new(config),
             zone: RwLock::new(build_zone(config)?),
             sites: RwLock::default(),
         })

@@ -39,6 +39,11 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 
 impl Lab {
     pub async fn start() -> Self {
+        Self::start_with("").await
+    }
+
+    /// With more of a configuration, whole sections.
+    pub async fn start_with(more: &str) -> Self {
         let number = LABS.fetch_add(1, Ordering::Relaxed) as u8;
         let process = std::process::id();
         let (second, third) = ((process >> 8) as u8 | 0x80, process as u8);
@@ -49,7 +54,8 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = EdgeConfig::parse(&config_text(&folder, resolver, web), "test").unwrap();
+        let config = config_text(&folder, resolver, web) + more;
+        let config = EdgeConfig::parse(&config, "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let records = Arc::clone(&records);

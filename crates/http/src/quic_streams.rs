@@ -1,11 +1,13 @@
-//! HTTP/3 server transport over a quinn connection that tells which requests came as early data,
-//! which the stock adapter keeps to itself.
+//! HTTP/3 transport over a quinn connection, for both roles, with what the stock adapter keeps to
+//! itself: which requests came as early data, which origins the server says it has, a frame of our
+//! own after SETTINGS, and request streams somebody else has looked at first.
 //!
-//! For: the server role. Not for: clients, or what is answered.
+//! Not for: what is asked or answered.
 //!
 //! A stream accepted before the handshake is complete can only carry early data: quinn drops 1-RTT
 //! packets until then (RFC 9001 section 5.7).
 
+use crate::origins::{OriginReader, Origins};
 use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
@@ -16,6 +18,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use tokio::sync::mpsc;
 
 /// Ids of the request streams of one connection that were opened in early data.
 #[derive(Debug, Clone, Default)]
@@ -41,31 +44,112 @@ impl EarlyStreams {
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
 type BiStreams = (quinn::SendStream, quinn::RecvStream);
 
-/// An accepted QUIC connection as the h3 crate wants it.
-pub struct ServerQuic {
-    connection: quinn::Connection,
-    early: EarlyStreams,
-    accepting_bi: Option<Waiting<BiStreams>>,
-    accepting_uni: Option<Waiting<quinn::RecvStream>>,
-    opener: StreamOpener,
+/// A request stream whose first bytes were read by somebody else.
+pub struct HandedStream {
+    /// Its sending direction.
+    pub send: quinn::SendStream,
+    /// The rest of its receiving direction.
+    pub receive: quinn::RecvStream,
+    /// The bytes read.
+    pub first: Bytes,
 }
 
-impl ServerQuic {
-    /// Wrap a connection; the second value tells early requests from others.
-    pub fn new(connection: quinn::Connection) -> (Self, EarlyStreams) {
-        let early = EarlyStreams::default();
-        let wrapped = Self {
+/// Where request streams come from.
+enum Requests {
+    /// From the connection itself.
+    Accepted(Option<Waiting<BiStreams>>),
+    /// From whoever accepts them.
+    Handed(mpsc::UnboundedReceiver<HandedStream>),
+}
+
+/// A QUIC connection as the h3 crate wants it.
+pub struct Http3Quic {
+    connection: quinn::Connection,
+    early: EarlyStreams,
+    requests: Requests,
+    accepting_uni: Option<Waiting<quinn::RecvStream>>,
+    opener: StreamOpener,
+    origins: Option<Origins>,
+}
+
+impl Http3Quic {
+    fn new(connection: quinn::Connection, requests: Requests) -> Self {
+        Self {
             opener: StreamOpener::new(connection.clone()),
             connection,
-            early: early.clone(),
-            accepting_bi: None,
+            early: EarlyStreams::default(),
+            requests,
             accepting_uni: None,
-        };
-        (wrapped, early)
+            origins: None,
+        }
+    }
+
+    /// Client side; what the server says of its origins goes into `origins`.
+    pub fn client(connection: quinn::Connection, origins: Origins) -> Self {
+        let mut quic = Self::new(connection, Requests::Accepted(None));
+        quic.origins = Some(origins);
+        quic
+    }
+
+    /// Server side of a connection that is all HTTP/3.
+    pub fn server(connection: quinn::Connection) -> Self {
+        Self::new(connection, Requests::Accepted(None))
+    }
+
+    /// Server side of a connection whose request streams somebody else accepts.
+    pub fn handed(
+        connection: quinn::Connection,
+        requests: mpsc::UnboundedReceiver<HandedStream>,
+    ) -> Self {
+        Self::new(connection, Requests::Handed(requests))
+    }
+
+    /// Send these bytes, whole frames, on the control stream right after SETTINGS.
+    #[must_use]
+    pub fn with_control_frames(mut self, frames: Bytes) -> Self {
+        self.opener.control_tail = Some(frames).filter(|frames| !frames.is_empty());
+        self
+    }
+
+    /// Tells early requests from others.
+    pub fn early_streams(&self) -> EarlyStreams {
+        self.early.clone()
+    }
+
+    fn poll_request(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<HandedStream, ConnectionErrorIncoming>> {
+        let connection = &self.connection;
+        match &mut self.requests {
+            Requests::Accepted(accepting) => {
+                let waiting = accepting.get_or_insert_with(|| {
+                    let connection = connection.clone();
+                    Box::pin(async move { connection.accept_bi().await })
+                });
+                let accepted = ready!(waiting.as_mut().poll(cx));
+                *accepting = None;
+                Poll::Ready(accepted.map_err(connection_error).map(|(send, receive)| {
+                    HandedStream {
+                        send,
+                        receive,
+                        first: Bytes::new(),
+                    }
+                }))
+            }
+            Requests::Handed(streams) => {
+                // Nobody hands streams over any more once the connection has ended.
+                let ended = || {
+                    let reason = connection.close_reason();
+                    connection_error(reason.unwrap_or(ConnectionError::LocallyClosed))
+                };
+                Poll::Ready(ready!(streams.poll_recv(cx)).ok_or_else(ended))
+            }
+        }
     }
 }
 
-impl<B: Buf> quic::Connection<B> for ServerQuic {
+impl<B: Buf> quic::Connection<B> for Http3Quic {
     type RecvStream = Receiver;
     type OpenStreams = StreamOpener;
 
@@ -80,27 +164,32 @@ impl<B: Buf> quic::Connection<B> for ServerQuic {
         });
         let accepted = ready!(waiting.as_mut().poll(cx));
         self.accepting_uni = None;
-        Poll::Ready(accepted.map(Receiver).map_err(connection_error))
+        let observer = self.origins.clone().map(OriginReader::new);
+        Poll::Ready(
+            accepted
+                .map(|stream| Receiver {
+                    observer,
+                    ..Receiver::new(stream)
+                })
+                .map_err(connection_error),
+        )
     }
 
     fn poll_accept_bidi(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Exchange<B>, ConnectionErrorIncoming>> {
-        let connection = &self.connection;
-        let waiting = self.accepting_bi.get_or_insert_with(|| {
-            let connection = connection.clone();
-            Box::pin(async move { connection.accept_bi().await })
-        });
-        let accepted = ready!(waiting.as_mut().poll(cx));
-        self.accepting_bi = None;
-        let (send, receive) = accepted.map_err(connection_error)?;
-        if receive.is_0rtt() {
-            self.early.insert(u64::from(VarInt::from(receive.id())));
+        let stream = ready!(self.poll_request(cx))?;
+        if stream.receive.is_0rtt() {
+            self.early
+                .insert(u64::from(VarInt::from(stream.receive.id())));
         }
         Poll::Ready(Ok(Exchange {
-            send: Sender::new(send),
-            receive: Receiver(receive),
+            send: Sender::new(stream.send),
+            receive: Receiver {
+                first: stream.first,
+                ..Receiver::new(stream.receive)
+            },
         }))
     }
 
@@ -109,7 +198,7 @@ impl<B: Buf> quic::Connection<B> for ServerQuic {
     }
 }
 
-impl<B: Buf> quic::OpenStreams<B> for ServerQuic {
+impl<B: Buf> quic::OpenStreams<B> for Http3Quic {
     type BidiStream = Exchange<B>;
     type SendStream = Sender<B>;
 
@@ -132,9 +221,12 @@ impl<B: Buf> quic::OpenStreams<B> for ServerQuic {
     }
 }
 
-/// Opens streams from the server's side.
+/// Opens streams from our side.
 pub struct StreamOpener {
     connection: quinn::Connection,
+    /// For the first unidirectional stream, which is the control stream (the h3 crate opens it
+    /// before those of QPACK).
+    control_tail: Option<Bytes>,
     opening_bi: Option<Waiting<BiStreams>>,
     opening_uni: Option<Waiting<quinn::SendStream>>,
 }
@@ -143,6 +235,7 @@ impl StreamOpener {
     fn new(connection: quinn::Connection) -> Self {
         Self {
             connection,
+            control_tail: None,
             opening_bi: None,
             opening_uni: None,
         }
@@ -173,7 +266,7 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         let (send, receive) = opened.map_err(lost)?;
         Poll::Ready(Ok(Exchange {
             send: Sender::new(send),
-            receive: Receiver(receive),
+            receive: Receiver::new(receive),
         }))
     }
 
@@ -188,7 +281,15 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         });
         let opened = ready!(waiting.as_mut().poll(cx));
         self.opening_uni = None;
-        Poll::Ready(opened.map(Sender::new).map_err(lost))
+        let tail = self.control_tail.take();
+        Poll::Ready(
+            opened
+                .map(|stream| Sender {
+                    tail,
+                    ..Sender::new(stream)
+                })
+                .map_err(lost),
+        )
     }
 
     fn close(&mut self, code: Code, reason: &[u8]) {
@@ -253,7 +354,22 @@ impl<B: Buf> quic::SendStream<B> for Exchange<B> {
 }
 
 /// The receiving direction of a stream.
-pub struct Receiver(quinn::RecvStream);
+pub struct Receiver {
+    stream: quinn::RecvStream,
+    /// Bytes somebody read before.
+    first: Bytes,
+    observer: Option<OriginReader>,
+}
+
+impl Receiver {
+    fn new(stream: quinn::RecvStream) -> Self {
+        Self {
+            stream,
+            first: Bytes::new(),
+            observer: None,
+        }
+    }
+}
 
 impl quic::RecvStream for Receiver {
     type Buf = Bytes;
@@ -262,19 +378,25 @@ impl quic::RecvStream for Receiver {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        if !self.first.is_empty() {
+            return Poll::Ready(Ok(Some(std::mem::take(&mut self.first))));
+        }
         // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
-        let chunk = std::pin::pin!(self.0.read_chunk(usize::MAX, true));
+        let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
         let chunk = ready!(chunk.poll(cx)).map_err(read_error)?;
+        if let (Some(observer), Some(chunk)) = (&mut self.observer, &chunk) {
+            observer.feed(&chunk.bytes);
+        }
         Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)))
     }
 
     fn stop_sending(&mut self, error_code: u64) {
         // A stream that ended already needs no stopping.
-        let _ = self.0.stop(var_int(error_code));
+        let _ = self.stream.stop(var_int(error_code));
     }
 
     fn recv_id(&self) -> StreamId {
-        stream_id(self.0.id())
+        stream_id(self.stream.id())
     }
 }
 
@@ -282,6 +404,8 @@ impl quic::RecvStream for Receiver {
 pub struct Sender<B: Buf> {
     stream: quinn::SendStream,
     writing: Option<WriteBuf<B>>,
+    /// Follows what is written first.
+    tail: Option<Bytes>,
 }
 
 impl<B: Buf> Sender<B> {
@@ -289,6 +413,7 @@ impl<B: Buf> Sender<B> {
         Self {
             stream,
             writing: None,
+            tail: None,
         }
     }
 }
@@ -303,6 +428,14 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
             let stream = Pin::new(&mut self.stream);
             let written = ready!(stream.poll_write(cx, data.chunk())).map_err(write_error)?;
             data.advance(written);
+        }
+        if self.writing.is_some() {
+            while let Some(tail) = self.tail.as_mut().filter(|tail| !tail.is_empty()) {
+                let stream = Pin::new(&mut self.stream);
+                let written = ready!(stream.poll_write(cx, tail)).map_err(write_error)?;
+                tail.advance(written);
+            }
+            self.tail = None;
         }
         self.writing = None;
         Poll::Ready(Ok(()))
