@@ -130,6 +130,12 @@ SEEDS: dict[str, list[bytes]] = {
     "profile": [PROFILE],
     "edge_config": [EDGE],
     "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
+    # A control stream: SETTINGS, ORIGIN, GOAWAY; a query and a request.
+    "private_streams": [
+        b"\x03\x00\x04\x00" + b"\x0c\x10" + behind_length(b"https://a.test") + b"\x07\x01\x00",
+        b"\x01DQ" + behind_length(QUERY),
+        b"\x05\x01\x02\x00\x00",
+    ],
 }
 
 for target, inputs in SEEDS.items():

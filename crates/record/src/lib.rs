@@ -14,6 +14,7 @@ mod calibration;
 mod command;
 mod edge;
 mod failure;
+mod fetch;
 mod load;
 mod path;
 mod process;
@@ -28,6 +29,9 @@ pub use calibration::{
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
 pub use failure::Failure;
+pub use fetch::{
+    CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
+};
 pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
@@ -52,7 +56,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.3";
+pub const FORMAT_VERSION: &str = "1.4";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +92,8 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// A name and a page fetched together, whatever became of them.
+    Fetch(Box<FetchRecord>),
     /// What a load run did since the last such line.
     LoadProgress(LoadProgressRecord),
     /// What a load run did.

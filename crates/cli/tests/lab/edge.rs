@@ -33,24 +33,48 @@ impl Edge {
         let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let (high, low) = ((process >> 8) as u8 | 0x80, process as u8);
         let address = format!("127.{high}.{low}.{number}");
-        Self::start(Command::new(PROGRAM), address)
+        Self::start(Command::new(PROGRAM), address, "")
     }
 
     /// In the server host of a path.
     pub fn behind(lab: &Lab) -> Self {
-        let mut command = lab.enter("server");
-        command.args(["--", PROGRAM]);
-        Self::start(command, "10.77.0.1".to_owned())
+        Self::behind_with(lab, "")
     }
 
-    fn start(mut command: Command, address: String) -> Self {
+    /// The same with a site that shares the resolver's connections: `page.resolab.test`, with
+    /// `/1k.txt`, `/8k.txt` and `/20k.txt`.
+    pub fn with_pages(lab: &Lab, address: &str) -> Self {
+        Self::with_pages_and(lab, address, "")
+    }
+
+    /// The same with more in its section on that.
+    pub fn with_pages_and(lab: &Lab, address: &str, more: &str) -> Self {
+        let sections = format!(
+            "[[site]]\nhost = \"page.resolab.test\"\naddress = \"{address}\"\n\
+             folder = \"pages\"\n[coalescing]\nshared_connection = true\n\
+             private_alpn = true\n{more}"
+        );
+        Self::behind_with(lab, &sections)
+    }
+
+    fn behind_with(lab: &Lab, sections: &str) -> Self {
+        let mut command = lab.enter("server");
+        command.args(["--", PROGRAM]);
+        Self::start(command, "10.77.0.1".to_owned(), sections)
+    }
+
+    fn start(mut command: Command, address: String, sections: &str) -> Self {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("resolab-cli-query-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(folder.join("pages")).unwrap();
+        for kilobytes in [1, 8, 20] {
+            let page = folder.join(format!("pages/{kilobytes}k.txt"));
+            std::fs::write(page, vec![b'x'; kilobytes * 1_000]).unwrap();
+        }
         let text = format!(
             "[ca]\nfolder = \"ca\"\n[resolver]\nname = \"dns.resolab.test\"\n\
-             addresses = [\"{address}\"]\n"
+             addresses = [\"{address}\"]\n{sections}"
         );
         std::fs::write(folder.join("edge.toml"), text).unwrap();
         let mut child = command
@@ -77,9 +101,20 @@ impl Edge {
     }
 
     /// Query records of `resolab-core query`, run by `command`.
-    pub fn query_by(&self, mut command: Command, arguments: &[&str]) -> Vec<Value> {
+    pub fn query_by(&self, command: Command, arguments: &[&str]) -> Vec<Value> {
+        self.records_of(command, "query", arguments)
+    }
+
+    /// Records of `resolab-core fetch`, in the client host of a path.
+    pub fn fetch_over(&self, lab: &Lab, arguments: &[&str]) -> Vec<Value> {
+        let mut command = lab.enter("client");
+        command.args(["--", PROGRAM]);
+        self.records_of(command, "fetch", arguments)
+    }
+
+    fn records_of(&self, mut command: Command, name: &str, arguments: &[&str]) -> Vec<Value> {
         let output = command
-            .args(["query", "--ca", &self.ca_file, "--resolve"])
+            .args([name, "--ca", &self.ca_file, "--resolve"])
             .arg(format!("dns.resolab.test={}", self.address))
             .args(arguments)
             .output()
@@ -109,6 +144,10 @@ impl Edge {
 impl Drop for Edge {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
+        // It does not end before its records are read.
+        if let Some(mut records) = self.child.stdout.take() {
+            let _ = std::io::copy(&mut records, &mut std::io::sink());
+        }
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }

@@ -4,7 +4,9 @@
 //! For: opening one connection to one resolver or server with the handshake that was asked for.
 //! Not for: what travels on it, nor for pooling connections.
 
+mod address_tokens;
 mod certificate_check;
+mod certificate_names;
 mod failure;
 #[cfg(fuzzing)]
 #[doc(hidden)]
@@ -23,6 +25,8 @@ mod tls;
 mod tls_config;
 mod trust;
 
+pub use address_tokens::AddressTokens;
+pub use certificate_names::certificate_covers;
 pub use failure::MeasuredFailure;
 pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
