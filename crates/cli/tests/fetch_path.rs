@@ -55,6 +55,8 @@ fn assert_round_trips(lab: &Lab, edge: &Edge, arguments: &[&str], whole: f64) ->
     panic!("{arguments:?}: {seen:?} round trips, not about {whole}");
 }
 
+const BOTH: &str = "shared_connection = true\nprivate_alpn = true\n";
+const NO_ORIGINS: &str = "private_alpn = true\norigin_frame = false\n";
 const H3: &str = "h3://dns.resolab.test";
 const QUIC: &str = "quic://dns.resolab.test";
 
@@ -63,7 +65,7 @@ fn name_and_first_byte_take_as_many_round_trips_as_the_protocols_say() {
     let Some(lab) = Lab::open(FAR, FAR) else {
         return;
     };
-    let edge = Edge::with_pages(&lab, "10.77.1.1");
+    let edge = Edge::with_pages(&lab, "10.77.1.1", BOTH);
     for (mode, handshake, resolver, is_speculative, whole) in [
         ("separate", "full", QUIC, false, 4.0),
         ("separate", "full", H3, false, 4.0),
@@ -121,7 +123,7 @@ fn a_page_that_may_not_share_is_fetched_from_its_own_address() {
         return;
     };
     // Covered by the certificate, but neither at the address nor named as an origin.
-    let edge = Edge::with_pages_and(&lab, "10.77.1.1", "origin_frame = false\n");
+    let edge = Edge::with_pages(&lab, "10.77.1.1", NO_ORIGINS);
     let arguments = ["--mode", "private_alpn", "--handshake", "zero_rtt"];
     let arguments = [&arguments[..], &["--speculative", "--resolver", H3]].concat();
     let records = assert_round_trips(&lab, &edge, &arguments, 2.0);
@@ -132,11 +134,47 @@ fn a_page_that_may_not_share_is_fetched_from_its_own_address() {
     }
     // At the connection's address, it may.
     drop(edge);
-    let edge = Edge::with_pages_and(&lab, "10.77.0.1", "origin_frame = false\n");
+    let edge = Edge::with_pages(&lab, "10.77.0.1", NO_ORIGINS);
     let records = assert_round_trips(&lab, &edge, &arguments, 1.0);
     for record in measured(&records) {
         assert_eq!(record["speculation"], json!("used"), "{record}");
         assert_eq!(record["shared_because"], json!("address"), "{record}");
+    }
+    // Certificate and address are right, but HTTP/3 alone is not told to share: 421.
+    let arguments = [
+        "--mode",
+        "shared_connection",
+        "--speculative",
+        "--resolver",
+        H3,
+    ];
+    let records = assert_round_trips(&lab, &edge, &arguments, 4.0);
+    for record in measured(&records) {
+        assert_eq!(record["speculation"], json!("discarded"), "{record}");
+        assert_eq!(record["status"], json!(200), "{record}");
+        assert_eq!(record["connections"].as_array().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn what_left_in_rejected_early_data_is_sent_again() {
+    let Some(lab) = Lab::open(FAR, FAR) else {
+        return;
+    };
+    let mut edge = Edge::with_pages(&lab, "10.77.1.1", BOTH);
+    edge.command(
+        r#"{"command":"set_ticket_policy","id":1,"name":null,"policy":"reject_early_data"}"#,
+    );
+    for mode in ["shared_connection", "private_alpn"] {
+        let arguments = ["--mode", mode, "--handshake", "zero_rtt"];
+        let arguments = [&arguments[..], &["--speculative", "--resolver", H3]].concat();
+        let records = assert_round_trips(&lab, &edge, &arguments, 2.0);
+        for record in measured(&records) {
+            let connection = &record["connections"][0];
+            assert_eq!(connection["early_data_accepted"], json!(false), "{record}");
+            assert_eq!(connection["handshake_mode"], json!("resumed"), "{record}");
+            assert_eq!(record["speculation"], json!("used"), "{record}");
+        }
     }
 }
 

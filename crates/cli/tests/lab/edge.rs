@@ -3,7 +3,7 @@
 
 use super::{Lab, PROGRAM};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -41,20 +41,21 @@ impl Edge {
         Self::behind_with(lab, "")
     }
 
-    /// The same with a site that shares the resolver's connections: `page.resolab.test`, with
-    /// `/1k.txt`, `/8k.txt` and `/20k.txt`.
-    pub fn with_pages(lab: &Lab, address: &str) -> Self {
-        Self::with_pages_and(lab, address, "")
-    }
-
-    /// The same with more in its section on that.
-    pub fn with_pages_and(lab: &Lab, address: &str, more: &str) -> Self {
+    /// The same with a site: `page.resolab.test`, with `/1k.txt`, `/8k.txt` and `/20k.txt`, on this
+    /// address and with this `[coalescing]`.
+    pub fn with_pages(lab: &Lab, address: &str, coalescing: &str) -> Self {
         let sections = format!(
             "[[site]]\nhost = \"page.resolab.test\"\naddress = \"{address}\"\n\
-             folder = \"pages\"\n[coalescing]\nshared_connection = true\n\
-             private_alpn = true\n{more}"
+             folder = \"pages\"\n[coalescing]\n{coalescing}"
         );
         Self::behind_with(lab, &sections)
+    }
+
+    /// Send a command; its answer is among the records nobody reads.
+    pub fn command(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
 
     fn behind_with(lab: &Lab, sections: &str) -> Self {
