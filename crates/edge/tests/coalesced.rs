@@ -82,7 +82,7 @@ async fn pages_come_on_the_resolvers_connection_only_when_told() {
         ("", 421),
         ("[coalescing]\nprivate_alpn = true", 421),
     ] {
-        let lab = Lab::start_with(more).await;
+        let lab = Lab::start_with("", more).await;
         let quic = connect(&lab.quic_client("h3"), lab.doh()).await;
         let mut http = open(&quic).await;
         let (head, _) = get(&mut http, HOST).await;
@@ -98,7 +98,7 @@ async fn pages_come_on_the_resolvers_connection_only_when_told() {
 
 #[tokio::test]
 async fn the_certificate_covers_what_the_origin_frame_names() {
-    let lab = Lab::start_with(BOTH).await;
+    let lab = Lab::start_with("", BOTH).await;
     for alpn in ["h3", private_alpn::ALPN] {
         let quic = connect(&lab.quic_client(alpn), lab.doh()).await;
         let origins = origins_of(&quic).await;
@@ -119,7 +119,7 @@ async fn the_certificate_covers_what_the_origin_frame_names() {
         }
     }
     for more in ["", &format!("{BOTH}origin_frame = false\n")] {
-        let lab = Lab::start_with(more).await;
+        let lab = Lab::start_with("", more).await;
         let quic = connect(&lab.quic_client("h3"), lab.doh()).await;
         assert!(!origins_of(&quic).await.are_known(), "{more}");
     }
@@ -127,7 +127,7 @@ async fn the_certificate_covers_what_the_origin_frame_names() {
 
 #[tokio::test]
 async fn queries_and_requests_share_a_private_connection() {
-    let lab = Lab::start_with(BOTH).await;
+    let lab = Lab::start_with("", BOTH).await;
     let quic = connect(&lab.quic_client(private_alpn::ALPN), lab.doh()).await;
     let mut http = open(&quic).await;
     // Says nothing, then half of the prefix: holds up nobody.
@@ -164,7 +164,7 @@ async fn queries_and_requests_share_a_private_connection() {
 
 #[tokio::test]
 async fn a_broken_query_ends_a_private_connection_with_doqs_code() {
-    let lab = Lab::start_with(BOTH).await;
+    let lab = Lab::start_with("", BOTH).await;
     let quic = connect(&lab.quic_client(private_alpn::ALPN), lab.doh()).await;
     let (mut send, _receive) = quic.open_bi().await.unwrap();
     send.write_all(b"DQ\x00\x00").await.unwrap();
@@ -178,7 +178,7 @@ async fn a_broken_query_ends_a_private_connection_with_doqs_code() {
 
 #[tokio::test]
 async fn one_ticket_carries_a_query_and_a_request_in_early_data() {
-    let lab = Lab::start_with(BOTH).await;
+    let lab = Lab::start_with("", BOTH).await;
     let server = delayed_udp(lab.doh()).await;
     let client = lab.quic_client(private_alpn::ALPN);
     let quic = connect(&client, server).await;

@@ -13,6 +13,7 @@
 mod calibration;
 mod command;
 mod edge;
+mod edge_names;
 mod failure;
 mod fetch;
 mod load;
@@ -28,6 +29,9 @@ pub use calibration::{
 };
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
+pub use edge_names::{
+    DelayDistribution, EdgeSummaryRecord, FailureMode, NameDelay, WireCacheSummary,
+};
 pub use failure::Failure;
 pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
@@ -88,6 +92,8 @@ pub enum Record {
     EdgeQuery(EdgeQueryRecord),
     /// The edge answered one HTTP request for a page's resource.
     EdgeRequest(EdgeRequestRecord),
+    /// What the edge did so far.
+    EdgeSummary(Box<EdgeSummaryRecord>),
     /// The stub is listening.
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.

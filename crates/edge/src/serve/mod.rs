@@ -3,6 +3,7 @@
 //! Not for: what the answers are (`answer`, `http`, `site`).
 
 mod coalesced;
+mod datagrams;
 mod doq;
 mod framed;
 mod h2;

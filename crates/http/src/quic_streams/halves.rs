@@ -66,7 +66,7 @@ impl<B: Buf> quic::SendStream<B> for Exchange<B> {
 
 /// The receiving direction of a stream.
 pub struct Receiver {
-    stream: quinn::RecvStream,
+    pub(super) stream: quinn::RecvStream,
     /// Bytes somebody read before.
     pub(super) first: Bytes,
     pub(super) observer: Option<OriginReader>,
@@ -113,8 +113,8 @@ impl quic::RecvStream for Receiver {
 
 /// The sending direction of a stream.
 pub struct Sender<B: Buf> {
-    stream: quinn::SendStream,
-    writing: Option<WriteBuf<B>>,
+    pub(super) stream: quinn::SendStream,
+    pub(super) writing: Option<WriteBuf<B>>,
     /// Follows what is written first.
     pub(super) tail: Option<Bytes>,
 }

@@ -24,6 +24,7 @@ mod tickets;
 mod tls;
 mod tls_config;
 mod trust;
+mod verified_chain;
 
 pub use address_tokens::AddressTokens;
 pub use certificate_names::certificate_covers;
