@@ -23,7 +23,7 @@ impl FetchClient {
     /// Make sure a ticket is at hand for each connection the next fetch will open: if not, fetch
     /// once, in the plain order, and wait for tickets a round trip and a little more.
     pub async fn prime(&self, sequence: u64, deadline: Duration) -> Option<FetchRecord> {
-        if !self.lacks_tickets(&self.dns) && !self.lacks_web_tickets() {
+        if !self.dns.lacks_tickets() && !self.lacks_web_tickets() {
             return None;
         }
         let (course, result) = self.run(false, deadline).await;
@@ -46,15 +46,15 @@ impl FetchClient {
         Some(record)
     }
 
-    fn lacks_tickets(&self, server: &Server) -> bool {
-        server
-            .tickets
-            .as_ref()
-            .is_some_and(|tickets| tickets.count() == 0)
-    }
-
     fn lacks_web_tickets(&self) -> bool {
-        self.web_was_used.load(Ordering::Relaxed) && self.lacks_tickets(&self.web)
+        self.web_was_used.load(Ordering::Relaxed) && self.web.lacks_tickets()
+    }
+}
+
+impl Server {
+    fn lacks_tickets(&self) -> bool {
+        let tickets = self.tickets.as_ref();
+        tickets.is_some_and(|tickets| tickets.count() == 0)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::FetchClient;
 use super::run::{Course, Opened};
 use resolab_record::{FetchConnection, FetchRecord, QueryPurpose};
-use resolab_transport::client::MeasuredFailure;
+use resolab_transport::client::{Handshake, MeasuredFailure};
 use std::sync::{Arc, PoisonError};
 
 impl FetchClient {
@@ -82,7 +82,7 @@ fn connection(opened: &Opened, time_origin_ns: u64) -> FetchConnection {
         address: opened.address,
         server_name: opened.server_name.clone(),
         alpn: handshake.and_then(|handshake| handshake.alpn.clone()),
-        handshake_mode: handshake.map(|handshake| handshake.mode()),
+        handshake_mode: handshake.map(Handshake::mode),
         early_data_accepted: handshake.and_then(|handshake| handshake.early_data_accepted),
         address_token_used: opened.address_token_used,
         quic_retry: log.quic_retry(),
