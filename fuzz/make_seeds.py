@@ -141,7 +141,7 @@ SEEDS: dict[str, list[bytes]] = {
     "mahimahi_trace": [b"0\n5\n5\n12\n"],
     "profile": [PROFILE],
     "edge_config": [EDGE],
-    "wire_cache": [behind_length(QUERY) + behind_length(QUERY.replace(b"\x01a", b"\x01A")) + behind_length(message(0x0100, b"", 0))],
+    "wire_cache": [b"".join(map(behind_length, (QUERY, QUERY.replace(b"\x01a", b"\x01A"), message(0x0100, b"", 0))))],
     "zone_file": [ZONE, b"$INCLUDE more.zone t.\n\x0c@ A 192.0.2.1\n"],
     "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
     # A control stream: SETTINGS, ORIGIN, GOAWAY; a query and a request.
