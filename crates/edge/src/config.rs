@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::coalescing::CoalescingConfig;
 use crate::limits::{Limits, TlsConfig};
 use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
 use resolab_record::{RetryMode, TicketPolicy};
@@ -57,6 +58,9 @@ pub struct EdgeConfig {
     /// Versions of TLS.
     #[serde(default)]
     pub tls: TlsConfig,
+    /// DNS and pages on one connection.
+    #[serde(default)]
+    pub coalescing: CoalescingConfig,
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
@@ -317,7 +321,7 @@ impl EdgeConfig {
                 return Some(format!("site {} stands twice", site.host));
             }
         }
-        None
+        self.coalescing.contradiction(self)
     }
 }
 

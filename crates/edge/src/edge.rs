@@ -57,13 +57,14 @@ impl Edge {
         if let Some(resolver) = &config.resolver {
             let mut names = vec![resolver.name.to_ascii_lowercase()];
             names.extend(resolver.addresses.iter().map(ToString::to_string));
+            names.extend_from_slice(edge.world.coalescing.certificate_names());
             let certificate = edge.authority.issue(&names)?;
             let terms = TicketTerms::new(resolver.ticket_policy).with(
                 resolver.ticket_lifetime_s,
                 resolver.tickets_per_handshake_count,
             );
             edge.world.policies.add_name(&names[0], certificate, terms);
-            specs.extend(ListenerSpec::of_resolver(resolver));
+            specs.extend(ListenerSpec::of_resolver(resolver, &config.coalescing));
         }
         for site in &config.sites {
             edge.put_site(site)?;

@@ -89,7 +89,8 @@ pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         // RFC 8470 section 5.2: the client sends it again once the handshake is complete.
         return plain(StatusCode::TOO_EARLY);
     }
-    let Some(site) = world.site(host) else {
+    let site = world.site(host);
+    let Some(site) = site.filter(|_| world.coalescing.admits(request.connection, host)) else {
         return plain(StatusCode::MISDIRECTED_REQUEST);
     };
     if !safe {

@@ -1,9 +1,11 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
 use super::{quic, tcp, udp};
+use crate::coalescing::CoalescingConfig;
 use crate::config::{ResolverConfig, WebConfig};
 use crate::limits::Limits;
 use crate::world::World;
+use resolab_http::private_alpn;
 use resolab_record::RetryMode;
 use resolab_transport::server::{QuicControl, QuicListener, QuicSettings, listen_tcp};
 use std::collections::BTreeMap;
@@ -41,14 +43,16 @@ pub struct ListenerSpec {
 
 impl ListenerSpec {
     /// What the resolver needs.
-    pub fn of_resolver(config: &ResolverConfig) -> Vec<Self> {
+    pub fn of_resolver(config: &ResolverConfig, coalescing: &CoalescingConfig) -> Vec<Self> {
         let ports = &config.ports;
+        let private = ports.doh3.filter(|_| coalescing.private_alpn);
         let offers = [
             (ports.do53, ListenerKind::Udp, None),
             (ports.do53, ListenerKind::Tcp, None),
             (ports.dot, ListenerKind::Tls, Some("dot")),
             (ports.doh, ListenerKind::Tls, Some("h2")),
             (ports.doh3, ListenerKind::Quic, Some("h3")),
+            (private, ListenerKind::Quic, Some(private_alpn::ALPN)),
             (ports.doq, ListenerKind::Quic, Some("doq")),
         ];
         let mut specs = Vec::new();
