@@ -186,10 +186,10 @@ async fn floods_of_malformed_initials_and_of_streams_leave_good_clients_served()
     let mut random = 1_u32;
     for number in 0..20_000_u32 {
         let mut packet = vec![0; 1_200];
-        packet.iter_mut().for_each(|byte| {
+        for byte in &mut packet {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             *byte = (random >> 24) as u8;
-        });
+        }
         // An Initial of version 1 with connection ids of 8 bytes and no token; the rest is noise.
         packet[..6].copy_from_slice(&[0xC0, 0, 0, 0, 1, 8]);
         packet[14] = 8;
