@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::TicketPolicy;
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -52,6 +53,9 @@ pub struct EdgeConfig {
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
+    /// Certificates that several names share.
+    #[serde(default, rename = "certificate")]
+    pub certificates: Vec<CertificateConfig>,
     /// Records besides those of the sites and the resolver.
     #[serde(default, rename = "zone")]
     pub records: Vec<RecordConfig>,
@@ -115,49 +119,6 @@ impl PortsConfig {
     }
 }
 
-/// `[web]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WebConfig {
-    /// TCP port of HTTP/2.
-    pub h2_port: u16,
-    /// UDP port of HTTP/3.
-    pub h3_port: u16,
-    /// Whether HTTP/2 answers advertise HTTP/3 (RFC 7838).
-    pub alt_svc: bool,
-    /// `cache-control` of every file.
-    pub cache_control: String,
-}
-
-impl Default for WebConfig {
-    fn default() -> Self {
-        Self {
-            h2_port: 443,
-            h3_port: 443,
-            alt_svc: false,
-            cache_control: "max-age=0".to_owned(),
-        }
-    }
-}
-
-/// `[[site]]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SiteConfig {
-    /// Host name.
-    pub host: String,
-    /// Address it is served on and its A or AAAA record says.
-    pub address: IpAddr,
-    /// Folder with its files.
-    pub folder: PathBuf,
-    /// Session tickets for its name.
-    #[serde(default = "default_policy")]
-    pub ticket_policy: TicketPolicy,
-    /// Whether DNS has an HTTPS record (`alpn=h3,h2`) for it.
-    #[serde(default)]
-    pub https_record: bool,
-}
-
 /// `[[zone]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -202,7 +163,7 @@ impl EdgeConfig {
         let base = path.parent().unwrap_or(Path::new(""));
         config.ca.folder = base.join(&config.ca.folder);
         for site in &mut config.sites {
-            site.folder = base.join(&site.folder);
+            site.rebase(base);
         }
         Ok(config)
     }
@@ -243,16 +204,7 @@ impl EdgeConfig {
                 );
             }
         }
-        let mut hosts = std::collections::HashSet::new();
-        for site in &self.sites {
-            if wildcard(&site.address) {
-                return Some(format!("site {}: address is a wildcard", site.host));
-            }
-            if !hosts.insert(site.host.to_ascii_lowercase()) {
-                return Some(format!("site {} stands twice", site.host));
-            }
-        }
-        None
+        settings::contradiction(&self.sites, &self.certificates)
     }
 }
 

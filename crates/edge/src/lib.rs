@@ -1,4 +1,4 @@
-//! The edge: DNS on all six transports and the web on HTTP/2 and HTTP/3 in one process, with one
+//! The edge: DNS on all six transports and the web on HTTP/1.1, HTTP/2 and HTTP/3 in one process, with one
 //! certificate authority and ticket policies that change live. It records what it saw of every
 //! connection, query and request.
 //!
@@ -8,13 +8,15 @@
 mod answer;
 mod config;
 mod connections;
+mod doh;
 mod edge;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
 mod serve;
-mod site;
+mod site_command;
+mod web;
 mod wire;
 mod world;
 mod zone;

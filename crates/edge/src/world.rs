@@ -3,11 +3,12 @@
 //! For: answering one DNS message or finding one site, with its record. Not for: sockets.
 
 use crate::answer::{Answer, Channel, answer};
-use crate::config::{EdgeConfig, SiteConfig, WebConfig};
+use crate::config::EdgeConfig;
 use crate::connections::{Connections, OpenConnection, RecordSink};
-use crate::site::Site;
-use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
-use crate::zone::{DEFAULT_TTL_S, Zone, https_content, parse_content};
+use crate::web::Site;
+use crate::web::names::{self, add_address, host_wire, wildcard_of};
+use crate::web::settings::{SiteConfig, WebConfig};
+use crate::zone::{Zone, parse_content};
 use resolab_record::{DnsTransport, EdgeQueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::ServerPolicies;
@@ -124,16 +125,29 @@ impl World {
     pub fn put_site(&self, config: &SiteConfig, site: Site) -> Result<(), String> {
         let host = config.host.to_ascii_lowercase();
         let mut zone = self.zone.write().unwrap_or_else(PoisonError::into_inner);
-        add_site(&mut zone, config)?;
+        names::add_site(&mut zone, config)?;
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         sites.insert(host, Arc::new(site));
         Ok(())
     }
 
-    /// The site of an authority (`host` or `host:port`).
+    /// Take a site and its name's records away; requests under way keep what they have. `false`
+    /// when there is none.
+    pub fn remove_site(&self, host: &str) -> Result<bool, String> {
+        let mut zone = self.zone.write().unwrap_or_else(PoisonError::into_inner);
+        let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
+        if sites.remove(&host.to_ascii_lowercase()).is_none() {
+            return Ok(false);
+        }
+        names::remove_site(&mut zone, host).map(|()| true)
+    }
+
+    /// The site of a host, else that of the wildcard above it.
     pub fn site(&self, host: &str) -> Option<Arc<Site>> {
+        let host = host.to_ascii_lowercase();
         let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
-        sites.get(&host.to_ascii_lowercase()).cloned()
+        let exact = sites.get(&host);
+        exact.or_else(|| sites.get(&wildcard_of(&host)?)).cloned()
     }
 }
 
@@ -149,7 +163,7 @@ fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {
         }
     }
     for site in &config.sites {
-        add_site(&mut zone, site)?;
+        names::add_site(&mut zone, site)?;
     }
     for record in &config.records {
         let name = host_wire(&record.name)?;
@@ -158,32 +172,4 @@ fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {
         zone.add(&name, record_type, record.ttl_s, content);
     }
     Ok(zone)
-}
-
-fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
-    let name = host_wire(&site.host)?;
-    for record_type in [TYPE_A, TYPE_AAAA, TYPE_HTTPS] {
-        zone.remove(&name, record_type);
-    }
-    add_address(zone, &name, site.address);
-    if site.https_record {
-        zone.add(
-            &name,
-            TYPE_HTTPS,
-            DEFAULT_TTL_S,
-            https_content(&["h3", "h2"]),
-        );
-    }
-    Ok(())
-}
-
-fn add_address(zone: &mut Zone, name: &[u8], address: IpAddr) {
-    match address {
-        IpAddr::V4(v4) => zone.add(name, TYPE_A, DEFAULT_TTL_S, v4.octets().to_vec()),
-        IpAddr::V6(v6) => zone.add(name, TYPE_AAAA, DEFAULT_TTL_S, v6.octets().to_vec()),
-    }
-}
-
-fn host_wire(text: &str) -> Result<Vec<u8>, String> {
-    name_wire(text).ok_or_else(|| format!("`{text}` is no host name"))
 }

@@ -9,7 +9,7 @@
 use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
-use quinn::{ConnectionError, ReadError, VarInt, WriteError};
+use quinn::{ConnectionError, ReadError, StoppedError, VarInt, WriteError};
 use std::collections::HashSet;
 use std::future::Future;
 use std::io;
@@ -282,14 +282,34 @@ impl quic::RecvStream for Receiver {
 pub struct Sender<B: Buf> {
     stream: quinn::SendStream,
     writing: Option<WriteBuf<B>>,
+    /// Whether the client took the request back, asked once a write has to wait: quinn does not
+    /// say so to a write that waits for room in the connection's send window.
+    stopped: Option<Stopped>,
 }
+
+type Stopped = Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
 impl<B: Buf> Sender<B> {
     fn new(stream: quinn::SendStream) -> Self {
         Self {
             stream,
             writing: None,
+            stopped: None,
         }
+    }
+
+    fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<StreamErrorIncoming> {
+        let stream = &self.stream;
+        let stopped = self
+            .stopped
+            .get_or_insert_with(|| Box::pin(stream.stopped()));
+        let end = ready!(stopped.as_mut().poll(cx));
+        self.stopped = None;
+        Poll::Ready(match end {
+            Ok(code) => write_error(WriteError::Stopped(code.unwrap_or_default())),
+            Err(StoppedError::ConnectionLost(error)) => lost(error),
+            Err(other) => StreamErrorIncoming::Unknown(Box::new(io::Error::other(other))),
+        })
     }
 }
 
@@ -301,8 +321,10 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
             .filter(|data| Buf::has_remaining(*data))
         {
             let stream = Pin::new(&mut self.stream);
-            let written = ready!(stream.poll_write(cx, data.chunk())).map_err(write_error)?;
-            data.advance(written);
+            match stream.poll_write(cx, data.chunk()) {
+                Poll::Ready(written) => data.advance(written.map_err(write_error)?),
+                Poll::Pending => return self.poll_stopped(cx).map(Err),
+            }
         }
         self.writing = None;
         Poll::Ready(Ok(()))

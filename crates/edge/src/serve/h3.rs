@@ -1,17 +1,21 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
+use super::exchange::{self, ReplySink};
 use super::quic::Served;
-use super::{MESSAGE_LIMIT_BYTES, http_record};
+use super::{HEADER_LIMIT_BYTES, IDLE_TIMEOUT, MESSAGE_LIMIT_BYTES};
 use crate::connections::OpenConnection;
-use crate::http::{HttpRequest, reply};
+use crate::http::HttpRequest;
 use crate::world::World;
 use bytes::{Buf, Bytes, BytesMut};
+use h3::error::Code;
 use h3::server::{RequestResolver, RequestStream};
+use http::StatusCode;
 use quinn::Connection;
 use resolab_http::server_quic::{EarlyStreams, Exchange, ServerQuic};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
+use tokio::time::timeout;
 
 /// H3_NO_ERROR (RFC 9114 section 8.1).
 pub const NO_ERROR: u32 = 0x100;
@@ -28,6 +32,7 @@ pub async fn serve(
     let mut builder = h3::server::builder();
     // Reserved frames would be bytes of random length in every exchange.
     builder.send_grease(false);
+    builder.max_field_section_size(HEADER_LIMIT_BYTES as u64);
     let Ok(mut http) = builder.build::<_, Bytes>(transport).await else {
         return Served::Closed(quic.closed().await);
     };
@@ -49,43 +54,65 @@ pub async fn serve(
 }
 
 async fn exchange(
-    world: &World,
+    world: &Arc<World>,
     connection: &OpenConnection,
     early: &EarlyStreams,
     resolver: RequestResolver<ServerQuic, Bytes>,
 ) -> Option<()> {
-    let (head, mut stream) = resolver.resolve_request().await.ok()?;
+    let resolving = timeout(IDLE_TIMEOUT, resolver.resolve_request());
+    let (head, mut stream) = resolving.await.ok()?.ok()?;
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
+    let reading = timeout(IDLE_TIMEOUT, read_body(&mut stream));
     let request = HttpRequest {
-        body: read_body(&mut stream).await?,
+        body: reading.await.ok()??,
         head: &head,
         version: HttpVersion::H3,
         connection,
         in_early_data,
         received_ns,
     };
-    let reply = reply(world, &request);
-    let sent = send(&mut stream, &reply.head, reply.body.clone()).await;
-    http_record::write(world, &request, reply, sent.is_some());
-    Some(())
+    let (reply, pending) = exchange::prepare(world, &request).await;
+    let written = exchange::write(pending, reply, &mut stream).await;
+    if written.is_none() {
+        // Else the stream would end in being dropped, as if the body were whole.
+        stream.stop_stream(Code::H3_REQUEST_CANCELLED);
+    }
+    written
 }
 
-async fn read_body(stream: &mut Stream) -> Option<Bytes> {
+/// The whole body, `Err` if it is too large, `None` if the client broke off.
+async fn read_body(stream: &mut Stream) -> Option<Result<Bytes, StatusCode>> {
     let mut whole = BytesMut::new();
     while let Some(mut chunk) = stream.recv_data().await.ok()? {
         if whole.len() + chunk.remaining() > MESSAGE_LIMIT_BYTES {
-            return None;
+            stream.stop_sending(Code::H3_NO_ERROR);
+            return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
         whole.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
     }
-    Some(whole.freeze())
+    Some(Ok(whole.freeze()))
 }
 
-async fn send(stream: &mut Stream, head: &http::Response<()>, body: Bytes) -> Option<()> {
-    stream.send_response(head.clone()).await.ok()?;
-    if !body.is_empty() {
-        stream.send_data(body).await.ok()?;
+impl ReplySink for Stream {
+    async fn head(&mut self, head: http::Response<()>, end: bool) -> Option<()> {
+        self.send_response(head).await.ok()?;
+        if end {
+            self.finish().await.ok()?;
+        }
+        Some(())
     }
-    stream.finish().await.ok()
+
+    /// Sending waits for the client's windows itself.
+    async fn room(&mut self, wanted_bytes: usize) -> Option<usize> {
+        Some(wanted_bytes)
+    }
+
+    async fn piece(&mut self, bytes: Bytes, end: bool) -> Option<()> {
+        self.send_data(bytes).await.ok()?;
+        if end {
+            self.finish().await.ok()?;
+        }
+        Some(())
+    }
 }

@@ -1,7 +1,8 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
 use super::{IDLE_TIMEOUT, quic, tcp, udp};
-use crate::config::{ResolverConfig, WebConfig};
+use crate::config::ResolverConfig;
+use crate::web::settings::WebConfig;
 use crate::world::World;
 use resolab_transport::server::{QuicListener, QuicSettings, listen_tcp};
 use std::collections::BTreeMap;
@@ -44,6 +45,7 @@ impl ListenerSpec {
             (ports.do53, ListenerKind::Tcp, None),
             (ports.dot, ListenerKind::Tls, Some("dot")),
             (ports.doh, ListenerKind::Tls, Some("h2")),
+            (ports.doh, ListenerKind::Tls, Some("http/1.1")),
             (ports.doh3, ListenerKind::Quic, Some("h3")),
             (ports.doq, ListenerKind::Quic, Some("doq")),
         ];
@@ -63,20 +65,17 @@ impl ListenerSpec {
 
     /// What a site on `address` needs.
     pub fn of_site(address: IpAddr, web: &WebConfig) -> Vec<Self> {
-        let h2 = SocketAddr::new(address, web.h2_port);
-        let h3 = SocketAddr::new(address, web.h3_port);
-        vec![
-            Self {
-                address: h2,
-                kind: ListenerKind::Tls,
-                alpn: Some("h2"),
-            },
-            Self {
-                address: h3,
-                kind: ListenerKind::Quic,
-                alpn: Some("h3"),
-            },
-        ]
+        let over_tcp = web.tcp_alpn.iter().map(|alpn| Self {
+            address: SocketAddr::new(address, web.h2_port),
+            kind: ListenerKind::Tls,
+            alpn: Some(alpn.id()),
+        });
+        let h3 = Self {
+            address: SocketAddr::new(address, web.h3_port),
+            kind: ListenerKind::Quic,
+            alpn: Some("h3"),
+        };
+        over_tcp.chain([h3]).collect()
     }
 }
 

@@ -3,7 +3,11 @@
 //! Not for: what the answers are (`answer`, `http`, `site`).
 
 mod doq;
+mod exchange;
 mod framed;
+mod h1;
+mod h1_body;
+mod h1_stream;
 mod h2;
 mod h3;
 mod http_record;
@@ -20,3 +24,5 @@ use std::time::Duration;
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest DNS message or DoH body.
 const MESSAGE_LIMIT_BYTES: usize = 65_535;
+/// Largest head of an HTTP request, as each version counts it; above it 431.
+const HEADER_LIMIT_BYTES: usize = 16_384;

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used)]
 
+pub mod clients;
 mod delay;
 
 #[allow(unused_imports)]
@@ -39,6 +40,11 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 
 impl Lab {
     pub async fn start() -> Self {
+        Self::start_with("", "").await
+    }
+
+    /// With more keys of its site, and more tables. `WEB` in either is the site's address.
+    pub async fn start_with(site: &str, tables: &str) -> Self {
         let number = LABS.fetch_add(1, Ordering::Relaxed) as u8;
         let process = std::process::id();
         let (second, third) = ((process >> 8) as u8 | 0x80, process as u8);
@@ -49,7 +55,9 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = EdgeConfig::parse(&config_text(&folder, resolver, web), "test").unwrap();
+        let more = format!("{site}\n{tables}").replace("WEB", &web.to_string());
+        let text = config_text(&folder, resolver, web) + &more;
+        let config = EdgeConfig::parse(&text, "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let records = Arc::clone(&records);

@@ -66,6 +66,14 @@ impl ServerPolicies {
         table.policies.insert(name, policy);
     }
 
+    /// Serve a name no more, from the next ClientHello on.
+    pub fn remove_name(&self, name: &str) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let name = name.to_ascii_lowercase();
+        table.certificates.remove(&name);
+        table.policies.remove(&name);
+    }
+
     /// Whether a name is served.
     pub fn has_name(&self, name: &str) -> bool {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
@@ -91,6 +99,12 @@ impl ServerPolicies {
         let Some(name) = name else {
             return (table.nameless.clone(), table.default_policy);
         };
+        // A name of its own comes before the wildcard above it.
+        let wildcard = name
+            .split_once('.')
+            .map(|(_, parent)| format!("*.{parent}"));
+        let exact = table.certificates.contains_key(name);
+        let name = wildcard.as_deref().filter(|_| !exact).unwrap_or(name);
         let policy = table
             .policies
             .get(name)
