@@ -175,7 +175,9 @@ fn command_id(command: &EdgeCommand) -> u64 {
         | EdgeCommand::CloseConnections { id, .. }
         | EdgeCommand::Flush { id }
         | EdgeCommand::LoadSite { id, .. }
-        | EdgeCommand::RemoveSite { id, .. } => *id,
+        | EdgeCommand::RemoveSite { id, .. }
+        | EdgeCommand::SetNameBehaviour { id, .. }
+        | EdgeCommand::Summary { id, .. } => *id,
     }
 }
 

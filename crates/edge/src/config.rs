@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::TicketPolicy;
 use serde::Deserialize;
@@ -59,6 +60,12 @@ pub struct EdgeConfig {
     /// Records besides those of the sites and the resolver.
     #[serde(default, rename = "zone")]
     pub records: Vec<RecordConfig>,
+    /// Names that are delayed or fail.
+    #[serde(default, rename = "name")]
+    pub names: Vec<NameConfig>,
+    /// What is written out.
+    #[serde(default, rename = "records")]
+    pub written: WrittenConfig,
 }
 
 /// `[ca]`.
@@ -86,6 +93,18 @@ pub struct ResolverConfig {
     /// Names below these exist or are NXDOMAIN; all others are refused.
     #[serde(default = "default_origins")]
     pub origins: Vec<String>,
+    /// Zone files, read at the start.
+    #[serde(default)]
+    pub zone_files: Vec<PathBuf>,
+    /// Whether encoded answers are kept.
+    #[serde(default = "default_true")]
+    pub wire_cache: bool,
+    /// Responses on encrypted transports to padded queries are padded to multiples of this.
+    #[serde(default = "default_padding_block_bytes")]
+    pub padding_block_bytes: u16,
+    /// Where names outside the origins are asked; absent: they are refused.
+    #[serde(default)]
+    pub forward: Option<ForwardConfig>,
     /// Session tickets for the resolver's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
@@ -125,14 +144,22 @@ impl PortsConfig {
 pub struct RecordConfig {
     /// Owner.
     pub name: String,
-    /// A, AAAA, CNAME, TXT or HTTPS.
+    /// Type, by name or as `TYPE65535`.
     #[serde(rename = "type")]
     pub record_type: String,
-    /// Contents as text.
+    /// Contents as in a zone file.
     pub value: String,
     /// Time to live.
     #[serde(default = "default_ttl_s")]
     pub ttl_s: u32,
+}
+
+fn default_true() -> bool {
+    true
+}
+
+fn default_padding_block_bytes() -> u16 {
+    crate::resolver::ResolverSettings::default().padding_block_bytes
 }
 
 fn default_doh_path() -> String {
@@ -162,6 +189,13 @@ impl EdgeConfig {
         let mut config = Self::parse(&text, &shown)?;
         let base = path.parent().unwrap_or(Path::new(""));
         config.ca.folder = base.join(&config.ca.folder);
+        for file in config.resolver.iter_mut().flat_map(|it| &mut it.zone_files) {
+            *file = base.join(&file);
+        }
+        let forward = config.resolver.iter_mut().flat_map(|it| &mut it.forward);
+        for file in forward.flat_map(|forward| &mut forward.ca_file) {
+            *file = base.join(&file);
+        }
         for site in &mut config.sites {
             site.rebase(base);
         }
@@ -203,6 +237,9 @@ impl EdgeConfig {
                         .to_owned(),
                 );
             }
+        }
+        if let Some(reason) = self.names.iter().find_map(NameConfig::contradiction) {
+            return Some(reason);
         }
         settings::contradiction(&self.sites, &self.certificates)
     }

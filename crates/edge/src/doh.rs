@@ -4,7 +4,7 @@
 
 use crate::http::{HttpReply, HttpRequest, plain, set};
 use crate::web::Body;
-use crate::world::{Arrival, World};
+use crate::world::{Arrival, Reply, World};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
 /// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
-pub fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     let message = match dns_message(request) {
         Ok(message) => message,
         Err(status) => return plain(status),
@@ -33,9 +33,17 @@ pub fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         in_early_data: Some(request.in_early_data),
         received_ns: request.received_ns,
     };
-    let (answer, record) = world.answer(&arrival);
+    let Reply {
+        answer,
+        is_withheld,
+        note,
+        ..
+    } = world.answer(&arrival).await;
     let Some(answer) = answer else {
-        return plain(StatusCode::BAD_REQUEST);
+        let mut reply = plain(StatusCode::BAD_REQUEST);
+        reply.is_withheld = is_withheld;
+        reply.query = is_withheld.then_some(note);
+        return reply;
     };
     let mut reply = plain(StatusCode::OK);
     set(
@@ -50,7 +58,7 @@ pub fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         set(&mut reply, CACHE_CONTROL, max_age.unwrap_or(NO_STORE));
     }
     reply.body = Body::from(answer.message);
-    reply.query = Some(record);
+    reply.query = Some(note);
     reply
 }
 

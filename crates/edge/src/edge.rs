@@ -2,6 +2,7 @@
 
 use crate::config::EdgeConfig;
 use crate::connections::RecordSink;
+use crate::name_config::NameConfig;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site_command;
 use crate::web::Site;
@@ -96,6 +97,22 @@ impl Edge {
                 self.world.connections.write_open();
                 Ok(())
             }
+            EdgeCommand::SetNameBehaviour {
+                name,
+                delay_ms,
+                delay,
+                failure,
+                ..
+            } => self.world.set_name_behaviour(&NameConfig {
+                name,
+                delay_ms,
+                delay,
+                failure,
+            }),
+            EdgeCommand::Summary { label, .. } => {
+                self.world.write_summary(label);
+                Ok(())
+            }
             EdgeCommand::LoadSite {
                 host,
                 folder,
@@ -120,6 +137,7 @@ impl Edge {
     pub async fn stop(&mut self) {
         self.world.connections.close(None).await;
         self.listeners.stop();
+        self.world.write_summary(None);
     }
 
     async fn load_site(&mut self, site: SiteConfig, names_policy: bool) -> Result<(), String> {

@@ -6,10 +6,10 @@
 use crate::connections::OpenConnection;
 use crate::doh::reply_dns;
 use crate::web::{Body, reply_page};
-use crate::world::{DohPlace, World};
+use crate::world::{DohPlace, QueryNote, World};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use resolab_record::{EdgeQueryRecord, HttpVersion};
+use resolab_record::HttpVersion;
 use std::time::Duration;
 
 /// One request, body read.
@@ -43,7 +43,9 @@ pub struct HttpReply {
     /// Size of the resource without content coding.
     pub resource_bytes: Option<u64>,
     /// For DoH, the record of the query, to be written instead of one of the request.
-    pub query: Option<EdgeQueryRecord>,
+    pub query: Option<QueryNote>,
+    /// Whether nothing is to be sent, ever.
+    pub is_withheld: bool,
 }
 
 impl HttpRequest<'_> {
@@ -75,7 +77,7 @@ pub fn authority(head: &Request<()>) -> &str {
 }
 
 /// Answer a request.
-pub fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     if let Err(status) = request.body {
         return plain(status);
     }
@@ -85,7 +87,7 @@ pub fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         .as_ref()
         .filter(|doh| is_doh(doh, host, request.head.uri().path()));
     if doh.is_some() {
-        return reply_dns(world, request);
+        return reply_dns(world, request).await;
     }
     let method = request.head.method();
     if request.in_early_data && method != Method::GET && method != Method::HEAD {
@@ -124,6 +126,7 @@ pub fn plain(status: StatusCode) -> HttpReply {
         content_range: None,
         resource_bytes: None,
         query: None,
+        is_withheld: false,
     }
 }
 

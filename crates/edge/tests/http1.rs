@@ -19,7 +19,7 @@ async fn open(lab: &Lab) -> H1 {
 
 #[tokio::test]
 async fn pages_come_one_after_the_other_on_one_connection() {
-    let lab = Lab::start_with("alt_svc = true", "").await;
+    let lab = Lab::with_site("alt_svc = true").await;
     let mut http = open(&lab).await;
     let (head, body) = http
         .fetch(&request(Method::GET, HOST, "/img/a.png", &[]), None)

@@ -34,7 +34,7 @@ async fn leaf(lab: &Lab, name: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn certificates_are_each_names_own_or_shared_when_told() {
-    let lab = Lab::start_with("", ORIGINS).await;
+    let lab = Lab::with_site(ORIGINS).await;
     let shared = leaf(&lab, HOST).await;
     for name in [RESOLVER, "a.cdn.resolab.test", "b.cdn.resolab.test"] {
         assert!(leaf(&lab, name).await == shared, "{name}");
@@ -44,7 +44,7 @@ async fn certificates_are_each_names_own_or_shared_when_told() {
 
 #[tokio::test]
 async fn several_names_on_one_address_and_wildcards_are_served() {
-    let lab = Lab::start_with("", ORIGINS).await;
+    let lab = Lab::with_site(ORIGINS).await;
     for alpn in VERSIONS {
         let mut http = Client::connect(&lab, alpn, "x.cdn.resolab.test").await;
         for (host, path, status) in [
@@ -98,7 +98,7 @@ async fn ask(lab: &Lab, host: &str) -> (u8, u8) {
 
 #[tokio::test]
 async fn a_site_is_swapped_and_removed_under_a_request() {
-    let mut lab = Lab::start_with("", "").await;
+    let mut lab = Lab::with_site("").await;
     let host = "late.resolab.test";
     let first = "generated_prefix = \"/\"\nseed = 1\nalt_svc = true\nserver_time_ms = 400";
     lab.edge.carry_out(load(host, first)).await.unwrap();

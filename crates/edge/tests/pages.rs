@@ -27,7 +27,7 @@ const GENERATED: &str = r#"
 
 #[tokio::test]
 async fn the_best_encoding_both_know_is_used() {
-    let lab = Lab::start_with(GENERATED, "").await;
+    let lab = Lab::with_site(GENERATED).await;
     for (count, alpn) in VERSIONS.into_iter().enumerate() {
         let mut http = Client::connect(&lab, alpn, HOST).await;
         let (head, plain) = http.get("/style.css", &[]).await;
@@ -65,7 +65,7 @@ async fn the_best_encoding_both_know_is_used() {
 
 #[tokio::test]
 async fn parts_and_conditions_are_honoured() {
-    let lab = Lab::start_with("compression = []", "").await;
+    let lab = Lab::with_site("compression = []").await;
     for alpn in VERSIONS {
         let mut http = Client::connect(&lab, alpn, HOST).await;
         let accept = ("accept-encoding", "br");
@@ -131,7 +131,7 @@ async fn parts_and_conditions_are_honoured() {
 
 #[tokio::test]
 async fn generated_bodies_are_the_same_each_time_and_in_parts() {
-    let lab = Lab::start_with(&GENERATED.replace("250", "0"), "").await;
+    let lab = Lab::with_site(&GENERATED.replace("250", "0")).await;
     let path = "/generated/3000001.js";
     let mut first = None;
     for alpn in VERSIONS {
@@ -156,7 +156,7 @@ async fn generated_bodies_are_the_same_each_time_and_in_parts() {
 
 #[tokio::test]
 async fn one_slow_answer_holds_up_no_other_stream() {
-    let lab = Lab::start_with(GENERATED, "").await;
+    let lab = Lab::with_site(GENERATED).await;
     for alpn in ["h2", "h3"] {
         let client = Client::connect(&lab, alpn, HOST).await;
         let (mut slow, mut fast) = match client {
@@ -199,7 +199,7 @@ fn resident_bytes() -> u64 {
 
 #[tokio::test]
 async fn a_client_that_takes_nothing_costs_little() {
-    let lab = Lab::start_with(&GENERATED.replace("250", "0"), "").await;
+    let lab = Lab::with_site(&GENERATED.replace("250", "0")).await;
     let before = resident_bytes();
     let get = || request(Method::GET, HOST, "/generated/9000000000.bin", &[]);
     let (mut streams_h2, mut streams_h3) = (Vec::new(), Vec::new());
@@ -289,7 +289,7 @@ async fn over_limit_h3(
 #[tokio::test]
 async fn requests_taken_back_are_not_worked_on() {
     const FLOOD_COUNT: usize = 2_000;
-    let lab = Lab::start_with(&GENERATED.replace("250", "20000"), "").await;
+    let lab = Lab::with_site(&GENERATED.replace("250", "20000")).await;
     let Client::H2(mut flood) = Client::connect(&lab, "h2", HOST).await else {
         unreachable!()
     };

@@ -29,7 +29,6 @@ mod doq;
 mod dot;
 mod dotcp;
 mod doudp;
-mod exact_timer;
 mod framed;
 mod http2;
 mod matching;

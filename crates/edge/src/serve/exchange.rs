@@ -5,7 +5,7 @@
 use super::IDLE_TIMEOUT;
 use super::http_record::Pending;
 use crate::http::{HttpReply, HttpRequest, reply};
-use crate::world::World;
+use crate::world::{World, wait_until};
 use bytes::Bytes;
 use http::Response;
 use resolab_transport::clock::monotonic_ns;
@@ -28,16 +28,25 @@ pub trait ReplySink: Send {
     fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
 }
 
-/// Decide on the reply and wait as long as the server would take for it.
-pub async fn prepare(world: &Arc<World>, request: &HttpRequest<'_>) -> (HttpReply, Pending) {
-    let mut reply = reply(world, request);
+/// Decide on the reply and wait as long as the server would take for it. `None` when there is
+/// never to be one: the client has waited as long as the edge bears silence.
+pub async fn prepare(
+    world: &Arc<World>,
+    request: &HttpRequest<'_>,
+) -> Option<(HttpReply, Pending)> {
+    let mut reply = reply(world, request).await;
     let mut pending = Pending::new(world, request, &mut reply);
+    if reply.is_withheld {
+        drop(pending);
+        sleep(IDLE_TIMEOUT).await;
+        return None;
+    }
     if let Some(wait) = reply.wait.filter(|wait| !wait.is_zero()) {
         let start_ns = monotonic_ns();
-        sleep(wait).await;
+        wait_until(start_ns + wait.as_nanos() as u64).await;
         pending.waited(monotonic_ns() - start_ns);
     }
-    (reply, pending)
+    Some((reply, pending))
 }
 
 /// Write the reply; `None` when the client broke off or took nothing for as long as the edge

@@ -19,7 +19,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::TlsStream;
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -67,11 +66,16 @@ fn builder() -> http1::Builder {
     builder
 }
 
+/// There is no answer, on purpose; it ends the connection.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is withheld")]
+struct Withheld;
+
 async fn answer(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
     request: Request<Incoming>,
-) -> Result<Response<ReplyBody>, Infallible> {
+) -> Result<Response<ReplyBody>, Withheld> {
     let received_ns = monotonic_ns();
     let in_early_data = connection.in_early_data() == Some(true);
     let (parts, body) = request.into_parts();
@@ -90,7 +94,7 @@ async fn answer(
         in_early_data,
         received_ns,
     };
-    let (reply, pending) = exchange::prepare(world, &request).await;
+    let (reply, pending) = exchange::prepare(world, &request).await.ok_or(Withheld)?;
     let (mut head, ()) = reply.head.into_parts();
     if refused {
         // What is left of the request is not read.
@@ -138,7 +142,7 @@ fn ending_of(served: hyper::Result<()>) -> Ending {
         return Ending::orderly();
     };
     let text = chain(&error);
-    if error.is_timeout() {
+    if error.is_timeout() || error.is_user() {
         return Ending::noted("idle");
     }
     if error.is_parse() {

@@ -97,7 +97,7 @@ fn spawn_exchange(
             received_ns,
         };
         let prepared = tokio::select! {
-            prepared = exchange::prepare(&world, &request) => Some(prepared),
+            prepared = exchange::prepare(&world, &request) => prepared,
             // Nobody waits for it any more: a flood of requests taken back must not pile up.
             _ = poll_fn(|cx| respond.poll_reset(cx)) => None,
         };

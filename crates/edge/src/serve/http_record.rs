@@ -3,8 +3,8 @@
 
 use crate::connections::session_resumed;
 use crate::http::{HttpReply, HttpRequest};
-use crate::world::World;
-use resolab_record::{EdgeQueryRecord, EdgeRequestRecord, Record};
+use crate::world::{QueryNote, World};
+use resolab_record::{EdgeRequestRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Pending {
 }
 
 enum Kind {
-    Query(EdgeQueryRecord),
+    Query(QueryNote),
     Request(Box<EdgeRequestRecord>),
 }
 

@@ -4,7 +4,7 @@
 
 use super::settings::SiteConfig;
 use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
-use crate::zone::{DEFAULT_TTL_S, Zone, https_content};
+use crate::zone::{DEFAULT_TTL_S, Zone, parse_content};
 use std::net::IpAddr;
 
 /// Put a site's records into the zone, instead of those it had.
@@ -15,7 +15,8 @@ pub fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
         add_address(zone, &name, *address);
     }
     if let Some(alpn) = site.https_record.alpn() {
-        zone.add(&name, TYPE_HTTPS, DEFAULT_TTL_S, https_content(&alpn));
+        let (_, content) = parse_content("HTTPS", &alpn.join(","))?;
+        zone.add(&name, TYPE_HTTPS, DEFAULT_TTL_S, content);
     }
     Ok(())
 }

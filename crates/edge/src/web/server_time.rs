@@ -1,170 +1,93 @@
-//! The time a server takes before it answers: a constant or drawn from a distribution.
+//! The time a server takes before it answers: a constant, or drawn from a distribution like the
+//! delays of names.
 //!
 //! For: how long one answer waits, the same draws in the same order for the same seed.
 //! Not for: waiting.
 
-use super::generated::mixed;
+use crate::behaviour::{DelayStream, constant_delay};
+use resolab_record::NameDelay;
 use serde::Deserialize;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Longest wait: a connection silent for the edge's 30 s is closed.
-pub const LONGEST_MS: f64 = 25_000.0;
+const LONGEST: Duration = Duration::from_secs(25);
 
 /// As configured.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum ServerTime {
     /// The same each time, milliseconds.
     Constant(f64),
-    /// Drawn anew for each answer.
-    Drawn(Distribution),
-}
-
-/// A distribution, cut at 0 and at 25 s.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Distribution {
-    /// Between two values.
-    Uniform {
-        /// Smallest.
-        min_ms: f64,
-        /// Largest.
-        max_ms: f64,
-    },
-    /// Memoryless.
-    Exponential {
-        /// Mean.
-        mean_ms: f64,
-    },
-    /// Its logarithm is normal: most near the median, a few far above.
-    Lognormal {
-        /// Median.
-        median_ms: f64,
-        /// Standard deviation of the natural logarithm.
-        sigma: f64,
-    },
+    /// Drawn anew for each answer; what is above 25 s is 25 s.
+    Drawn(NameDelay),
 }
 
 impl ServerTime {
-    /// What is wrong with it.
-    pub fn contradiction(self) -> Option<String> {
-        let values = match self {
-            Self::Constant(ms) => vec![ms],
-            Self::Drawn(Distribution::Uniform { min_ms, max_ms }) if min_ms > max_ms => {
-                return Some("min_ms is above max_ms".to_owned());
-            }
-            Self::Drawn(Distribution::Uniform { min_ms, max_ms }) => vec![min_ms, max_ms],
-            Self::Drawn(Distribution::Exponential { mean_ms }) => vec![mean_ms],
-            Self::Drawn(Distribution::Lognormal { median_ms, sigma }) => vec![median_ms, sigma],
-        };
-        let fits = |value: &f64| (0.0..=LONGEST_MS).contains(value);
-        let all_fit = values.iter().all(fits);
-        (!all_fit).then(|| format!("server time must lie between 0 and {LONGEST_MS} ms"))
-    }
-
-    /// The wait of the draw of this number.
-    fn wait(self, seed: u64, number: u64) -> Duration {
-        let ms = match self {
-            Self::Constant(ms) => ms,
-            Self::Drawn(distribution) => distribution.draw(seed, number),
-        };
-        Duration::from_secs_f64(ms.clamp(0.0, LONGEST_MS) / 1_000.0)
-    }
-}
-
-impl Distribution {
-    fn draw(self, seed: u64, number: u64) -> f64 {
-        let first = unit(mixed(mixed(seed).wrapping_add(2 * number)));
-        let second = unit(mixed(mixed(seed).wrapping_add(2 * number + 1)));
+    fn stream(&self, seed: u64) -> Result<DelayStream, String> {
         match self {
-            Self::Uniform { min_ms, max_ms } => min_ms + (max_ms - min_ms) * first,
-            Self::Exponential { mean_ms } => -mean_ms * (1.0 - first).ln(),
-            Self::Lognormal { median_ms, sigma } => {
-                // Box and Muller (1958).
-                let radius = (-2.0 * (1.0 - first).ln()).sqrt();
-                let normal = radius * (std::f64::consts::TAU * second).cos();
-                median_ms * (sigma * normal).exp()
+            Self::Constant(ms) if *ms > LONGEST.as_secs_f64() * 1_000.0 => {
+                Err(format!("{ms} ms is longer than {LONGEST:?}"))
             }
+            Self::Constant(ms) => DelayStream::new(&constant_delay(*ms)),
+            Self::Drawn(delay) => DelayStream::new(&NameDelay {
+                seed: Some(delay.seed.unwrap_or(seed)),
+                ..delay.clone()
+            }),
         }
     }
-}
 
-/// From 64 random bits to [0, 1).
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
+    /// What is wrong with it.
+    pub fn contradiction(&self) -> Option<String> {
+        let reason = self.stream(0).err()?;
+        Some(format!("server_time_ms: {reason}"))
+    }
 }
 
 /// The waits of one resource, one after the other.
 #[derive(Debug)]
-pub struct Waits {
-    time: ServerTime,
-    seed: u64,
-    drawn_count: AtomicU64,
-}
+pub struct Waits(Mutex<DelayStream>);
 
 impl Waits {
-    /// None drawn yet.
-    pub const fn new(time: ServerTime, seed: u64) -> Self {
-        Self {
-            time,
-            seed,
-            drawn_count: AtomicU64::new(0),
-        }
+    /// None drawn yet; `seed` unless the setting has one.
+    pub fn new(time: &ServerTime, seed: u64) -> Result<Self, String> {
+        time.stream(seed).map(|stream| Self(Mutex::new(stream)))
     }
 
     /// The next.
     pub fn next(&self) -> Duration {
-        let number = self.drawn_count.fetch_add(1, Ordering::Relaxed);
-        self.time.wait(self.seed, number)
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Duration::from_nanos(stream.draw_ns()).min(LONGEST)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use resolab_record::DelayDistribution;
 
-    fn draws(distribution: Distribution) -> Vec<f64> {
-        let waits = Waits::new(ServerTime::Drawn(distribution), 3);
-        let mut draws: Vec<f64> = (0..20_000)
-            .map(|_| waits.next().as_secs_f64() * 1_000.0)
-            .collect();
-        draws.sort_by(f64::total_cmp);
-        draws
+    #[test]
+    fn a_constant_is_constant_and_draws_depend_on_the_seed() {
+        let constant = Waits::new(&ServerTime::Constant(1.5), 1).unwrap();
+        let waits = [constant.next(), constant.next()];
+        assert_eq!(waits, [Duration::from_micros(1_500); 2]);
+        let drawn = ServerTime::Drawn(NameDelay {
+            distribution: DelayDistribution::Exponential,
+            ..constant_delay(1e5)
+        });
+        let draws = |seed| {
+            let waits = Waits::new(&drawn, seed).unwrap();
+            std::array::from_fn::<_, 50, _>(|_| waits.next())
+        };
+        assert_eq!(draws(1), draws(1));
+        assert_ne!(draws(1), draws(2));
+        assert_eq!(draws(1).into_iter().max(), Some(LONGEST));
     }
 
     #[test]
-    fn draws_have_the_moments_of_their_distribution() {
-        let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
-        let uniform = draws(Distribution::Uniform {
-            min_ms: 10.0,
-            max_ms: 30.0,
-        });
-        assert!((mean(&uniform) - 20.0).abs() < 0.2 && uniform[0] >= 10.0);
-        let exponential = draws(Distribution::Exponential { mean_ms: 5.0 });
-        assert!((mean(&exponential) - 5.0).abs() < 0.15);
-        let lognormal = draws(Distribution::Lognormal {
-            median_ms: 8.0,
-            sigma: 0.5,
-        });
-        assert!((lognormal[10_000] - 8.0).abs() < 0.2);
-        // One standard deviation above the median: exp(0.5) times it.
-        assert!((lognormal[16_827] / 8.0 - 0.5_f64.exp()).abs() < 0.05);
-    }
-
-    #[test]
-    fn a_constant_is_constant_and_nonsense_is_named() {
-        let waits = Waits::new(ServerTime::Constant(1.5), 1);
-        assert_eq!(
-            (waits.next(), waits.next()),
-            (Duration::from_micros(1_500), Duration::from_micros(1_500))
-        );
-        assert!(ServerTime::Constant(-1.0).contradiction().is_some());
-        assert!(ServerTime::Constant(f64::NAN).contradiction().is_some());
-        let reversed = ServerTime::Drawn(Distribution::Uniform {
-            min_ms: 2.0,
-            max_ms: 1.0,
-        });
-        assert!(reversed.contradiction().is_some());
+    fn nonsense_is_named() {
+        for ms in [-1.0, f64::NAN, 25_001.0] {
+            assert!(ServerTime::Constant(ms).contradiction().is_some(), "{ms}");
+        }
     }
 }

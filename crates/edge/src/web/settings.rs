@@ -221,13 +221,11 @@ impl SiteConfig {
         all.find(|path| !path.starts_with('/')).map(String::as_str)
     }
 
-    fn server_times(&self) -> impl Iterator<Item = ServerTime> {
-        let generated = self.generated.iter().filter_map(|body| body.server_time_ms);
-        let paths = self.paths.iter().map(|path| path.server_time_ms);
-        self.server_time_ms
-            .into_iter()
-            .chain(paths)
-            .chain(generated)
+    fn server_times(&self) -> impl Iterator<Item = &ServerTime> {
+        let generated = self.generated.iter();
+        let generated = generated.filter_map(|body| body.server_time_ms.as_ref());
+        let paths = self.paths.iter().map(|path| &path.server_time_ms);
+        self.server_time_ms.iter().chain(paths).chain(generated)
     }
 }
 
@@ -315,7 +313,11 @@ mod tests {
             ("10.77.1.1", "0.0.0.0", "wildcard"),
             ("10.77.1.1", "10.77.1.1.1", "IP address"),
             ("\"/api/*\"", "\"api\"", "`api` does not begin with /"),
-            ("median_ms = 20", "median_ms = -1", "between 0 and"),
+            (
+                "median_ms = 20",
+                "median_ms = -1",
+                "median_ms -1 is not between",
+            ),
             ("\"gzip\"", "\"zip\"", "unknown variant `zip`"),
             ("\"http/1.1\"", "\"\"", "ALPN"),
         ] {

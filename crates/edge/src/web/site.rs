@@ -57,7 +57,8 @@ impl Site {
                 .unwrap_or_else(|| seed_of(config.seed, &body.path));
             let content = Generated::new(seed, texture_of(media, body.compressible), body.bytes);
             let mut resource = Resource::generated(media, content, compression);
-            resource.waits = body.server_time_ms.map(|time| Waits::new(time, seed));
+            let waits = body.server_time_ms.as_ref();
+            resource.waits = waits.map(|time| Waits::new(time, seed)).transpose()?;
             site.resources.insert(body.path.clone(), Arc::new(resource));
         }
         Ok(site)
@@ -73,16 +74,18 @@ impl Site {
         let alt_svc = alt_svc.then(|| header(&format!("h3=\":{}\"; ma=86400", web.h3_port)));
         let path_waits = config.paths.iter().map(|path| {
             let seed = seed_of(config.seed, &path.path);
-            (path.path.clone(), Waits::new(path.server_time_ms, seed))
+            let waits = Waits::new(&path.server_time_ms, seed)?;
+            Ok::<_, String>((path.path.clone(), waits))
         });
+        let waits = config.server_time_ms.as_ref();
         Ok(Self {
             cache_control: header(cache_control)?,
             alt_svc: alt_svc.transpose()?,
             resources: HashMap::new(),
-            waits: config
-                .server_time_ms
-                .map(|time| Waits::new(time, config.seed)),
-            path_waits: path_waits.collect(),
+            waits: waits
+                .map(|time| Waits::new(time, config.seed))
+                .transpose()?,
+            path_waits: path_waits.collect::<Result<_, _>>()?,
             generated_prefix: config.generated_prefix.clone(),
             seed: config.seed,
         })
