@@ -173,11 +173,12 @@ impl Resolver {
             .draw(query.question.name)
             .unwrap_or_default();
         let asked = self.asked(message, query, way);
-        let (answer, forward) = match treatment
+        let failed = treatment
             .failure
-            .and_then(|mode| self.fail(mode, &asked, out))
-        {
-            Some(failed) => (failed, false),
+            .and_then(|mode| self.fail(mode, &asked, out));
+        let (answer, forward) = match failed {
+            Some(facts) => (Some(facts), false),
+            None if treatment.failure == Some(FailureMode::Drop) => (None, false),
             None => self.answer(&asked, way.now_ns, out),
         };
         Plan {
@@ -231,24 +232,18 @@ impl Resolver {
         }
     }
 
-    /// What a failure mode makes of a query: `None` if nothing.
-    fn fail(
-        &self,
-        mode: FailureMode,
-        asked: &Asked<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Option<Facts>> {
-        let code = |rcode, out| Some(Some(asked.answer_code(rcode, &self.zone, out)));
-        match mode {
-            FailureMode::Drop => Some(None),
-            FailureMode::Nxdomain => code(Rcode::NxDomain, out),
-            FailureMode::Servfail => code(Rcode::ServFail, out),
-            FailureMode::Refused => code(Rcode::Refused, out),
+    /// The answer of a failure mode; `None` if it has none of its own.
+    fn fail(&self, mode: FailureMode, asked: &Asked<'_>, out: &mut Vec<u8>) -> Option<Facts> {
+        let rcode = match mode {
+            FailureMode::Nxdomain => Rcode::NxDomain,
+            FailureMode::Servfail => Rcode::ServFail,
+            FailureMode::Refused => Rcode::Refused,
             FailureMode::Truncated if asked.channel == Channel::Datagram => {
-                Some(Some(asked.answer_truncated(out)))
+                return Some(asked.answer_truncated(out));
             }
-            FailureMode::Truncated => None,
-        }
+            FailureMode::Truncated | FailureMode::Drop => return None,
+        };
+        Some(asked.answer_code(rcode, &self.zone, out))
     }
 
     /// Make upstream's response (without OPT, in `out`) the answer to `message`; with `None` the

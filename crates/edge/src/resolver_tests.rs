@@ -235,12 +235,11 @@ fn cookies_come_back_with_a_servers_part_that_stays() {
             .options()
             .options
             .clone();
-        let cookie = options.into_iter().find_map(|(code, option)| match option {
+        options.into_iter().find_map(|(code, option)| match option {
             EdnsOption::Unknown(10, value) => Some(value),
             other if u16::from(code) == 10 => Some(Vec::<u8>::try_from(&other).unwrap()),
             _ => None,
-        });
-        cookie
+        })
     };
     let first = ask(&mut resolver, &[1; 8], 1).unwrap();
     assert_eq!((first.len(), &first[..8]), (16, &[1; 8][..]));

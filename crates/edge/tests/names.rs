@@ -217,11 +217,10 @@ async fn summary(lab: &mut Lab) -> EdgeSummaryRecord {
     let command = EdgeCommand::Summary { id: 1, label };
     lab.edge.carry_out(command).await.unwrap();
     lab.wait(|records| {
-        let summaries = records.iter().rev().find_map(|record| match record {
+        records.iter().rev().find_map(|record| match record {
             Record::EdgeSummary(summary) => Some(summary.as_ref().clone()),
             _ => None,
-        });
-        summaries
+        })
     })
     .await
 }

@@ -37,6 +37,7 @@ mod quic;
 mod readiness;
 mod slots;
 mod stream;
+mod streams;
 mod supply;
 
 pub use engine::{LiveCounters, LoadError};

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod clock;
+pub mod receive_stamp;
 pub mod exact_timer;
 pub mod server;
 pub mod socket;

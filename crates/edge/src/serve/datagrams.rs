@@ -46,7 +46,7 @@ impl Batch {
             queries: vec![0; BATCH_COUNT * QUERY_BYTES],
             incoming_iovecs: vec![iovec; BATCH_COUNT],
             outgoing_iovecs: vec![iovec; BATCH_COUNT],
-            answers: vec![Vec::with_capacity(512); BATCH_COUNT],
+            answers: vec![Vec::new(); BATCH_COUNT],
             places: Vec::with_capacity(BATCH_COUNT),
         };
         let buffers = batch.queries.chunks_exact_mut(QUERY_BYTES);

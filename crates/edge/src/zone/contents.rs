@@ -142,7 +142,7 @@ fn unknown(record_type: u16, words: &[Word]) -> Result<Vec<u8>, String> {
     let length: usize = parsed(&length.text, "length")?;
     let digits: String = digits.iter().map(|word| word.text.as_str()).collect();
     let wrong = || format!("`{digits}` is no even number of hexadecimal digits");
-    if !digits.is_ascii() || digits.len() % 2 != 0 {
+    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
         return Err(wrong());
     }
     let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| wrong());
@@ -207,7 +207,10 @@ fn name_bytes(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// Seconds, also written like `1h30m`; RFC 2181 section 8 has 31 bits.
+/// RFC 2181 section 8.
+const TIME_MAX_S: u32 = 0x7FFF_FFFF;
+
+/// Seconds, also written like `1h30m`.
 pub fn time_s(text: &str) -> Result<u32, String> {
     let wrong = || format!("`{text}` is no time");
     let (mut total, mut number) = (0_u64, None::<u64>);
@@ -235,8 +238,8 @@ pub fn time_s(text: &str) -> Result<u32, String> {
     let total = total.saturating_add(number.unwrap_or(0));
     u32::try_from(total)
         .ok()
-        .filter(|&seconds| seconds <= i32::MAX as u32)
-        .ok_or_else(|| format!("`{text}` is longer than 2147483647 s"))
+        .filter(|&seconds| seconds <= TIME_MAX_S)
+        .ok_or_else(|| format!("`{text}` is longer than {TIME_MAX_S} s"))
 }
 
 /// Contents of a record of the configuration: as in a zone file, names absolute. Shorter forms: a
