@@ -43,7 +43,7 @@ pub fn judge(
     let unmet = if headers.contains_key(IF_MATCH) {
         !matches_tag(headers, IF_MATCH, validators.etag, Comparison::Strong)
     } else {
-        is_after(headers, IF_UNMODIFIED_SINCE, validators)
+        is_after(headers, &IF_UNMODIFIED_SINCE, validators)
     };
     if unmet {
         return Verdict::Failed;
@@ -54,7 +54,7 @@ pub fn judge(
         headers.contains_key(IF_MODIFIED_SINCE)
             && validators.last_modified.is_some()
             && date(headers, &IF_MODIFIED_SINCE).is_some()
-            && !is_after(headers, IF_MODIFIED_SINCE, validators)
+            && !is_after(headers, &IF_MODIFIED_SINCE, validators)
     };
     if known {
         return Verdict::NotModified;
@@ -69,7 +69,7 @@ pub fn judge(
     }
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Comparison {
     Strong,
     Weak,
@@ -102,8 +102,8 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
 }
 
 /// Whether the representation changed after the date of a field; no date, no change.
-fn is_after(headers: &HeaderMap, name: HeaderName, validators: Validators<'_>) -> bool {
-    match (validators.last_modified, date(headers, &name)) {
+fn is_after(headers: &HeaderMap, name: &HeaderName, validators: Validators<'_>) -> bool {
+    match (validators.last_modified, date(headers, name)) {
         (Some(modified), Some(asked)) => modified > asked,
         _ => false,
     }
@@ -127,12 +127,14 @@ fn part(text: &str, len_bytes: u64) -> Verdict {
     let Some((first, last)) = spec.trim().split_once('-') else {
         return Verdict::Whole;
     };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(first) || !digits(last) {
+        return Verdict::Whole;
+    }
     let range = match (position(first), position(last)) {
-        (Some(None), Some(Some(suffix))) => len_bytes.saturating_sub(suffix)..len_bytes,
-        (Some(Some(first)), Some(None)) => first..len_bytes,
-        (Some(Some(first)), Some(Some(last))) if first <= last => {
-            first..len_bytes.min(last.saturating_add(1))
-        }
+        (None, Some(suffix)) => len_bytes.saturating_sub(suffix)..len_bytes,
+        (Some(first), None) => first..len_bytes,
+        (Some(first), Some(last)) if first <= last => first..len_bytes.min(last.saturating_add(1)),
         _ => return Verdict::Whole,
     };
     if range.start >= range.end {
@@ -142,14 +144,10 @@ fn part(text: &str, len_bytes: u64) -> Verdict {
     }
 }
 
-/// Digits, `Some(None)` for nothing, `None` for anything else.
-fn position(text: &str) -> Option<Option<u64>> {
-    if text.is_empty() {
-        return Some(None);
-    }
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+/// The number of digits, `None` for nothing.
+fn position(digits: &str) -> Option<u64> {
     // A position beyond 64 bits lies beyond every end.
-    digits.then(|| Some(text.parse().unwrap_or(u64::MAX)))
+    (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -160,7 +158,7 @@ mod tests {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     const EARLIER: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
 
-    fn verdict(method: Method, fields: &[(HeaderName, &str)]) -> Verdict {
+    fn verdict(method: &Method, fields: &[(HeaderName, &str)]) -> Verdict {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(name, value.parse().unwrap());
@@ -170,7 +168,7 @@ mod tests {
             etag: &etag,
             last_modified: Some(UNIX_EPOCH + Duration::from_secs(784_111_777)),
         };
-        judge(&method, &headers, validators, 1_000)
+        judge(method, &headers, validators, 1_000)
     }
 
     #[test]
@@ -193,9 +191,13 @@ mod tests {
             ("bytes=0-1,3-4", Verdict::Whole),
             ("lines=0-1", Verdict::Whole),
         ] {
-            assert_eq!(verdict(Method::GET, &[(RANGE, range)]), expected, "{range}");
+            assert_eq!(
+                verdict(&Method::GET, &[(RANGE, range)]),
+                expected,
+                "{range}"
+            );
         }
-        let head = verdict(Method::HEAD, &[(RANGE, "bytes=0-0")]);
+        let head = verdict(&Method::HEAD, &[(RANGE, "bytes=0-0")]);
         assert_eq!(head, Verdict::Whole);
     }
 
@@ -210,7 +212,7 @@ mod tests {
             (EARLIER, &Verdict::Whole),
         ] {
             let fields = [(RANGE, "bytes=0-0"), (IF_RANGE, condition)];
-            assert_eq!(&verdict(Method::GET, &fields), expected, "{condition}");
+            assert_eq!(&verdict(&Method::GET, &fields), expected, "{condition}");
         }
     }
 
@@ -235,7 +237,7 @@ mod tests {
             (&[(IF_UNMODIFIED_SINCE, EARLIER)], Verdict::Failed),
         ];
         for (fields, expected) in cases {
-            assert_eq!(verdict(Method::GET, fields), expected, "{fields:?}");
+            assert_eq!(verdict(&Method::GET, fields), expected, "{fields:?}");
         }
     }
 }
