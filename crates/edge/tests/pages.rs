@@ -64,19 +64,25 @@ async fn the_best_encoding_both_know_is_used() {
 }
 
 #[tokio::test]
+async fn without_compression_nothing_varies() {
+    let lab = Lab::with_site("compression = []").await;
+    let mut http = Client::connect(&lab, "h2", HOST).await;
+    let accept = ("accept-encoding", "br");
+    let (head, _) = http.get("/", &[accept]).await;
+    assert_eq!(
+        (
+            head.headers().get("vary"),
+            head.headers().get("content-encoding")
+        ),
+        (None, None)
+    );
+}
+
+#[tokio::test]
 async fn parts_and_conditions_are_honoured() {
     let lab = Lab::with_site("compression = []").await;
     for alpn in VERSIONS {
         let mut http = Client::connect(&lab, alpn, HOST).await;
-        let accept = ("accept-encoding", "br");
-        let (head, _) = http.get("/", &[accept]).await;
-        assert_eq!(
-            (
-                head.headers().get("vary"),
-                head.headers().get("content-encoding")
-            ),
-            (None, None)
-        );
         let (head, body) = http
             .get("/img/a.png", &[("range", "bytes=1000-1999")])
             .await;
@@ -123,10 +129,10 @@ async fn parts_and_conditions_are_honoured() {
     }
     let seen = lab.requests(10).await;
     assert_eq!(
-        seen[1].content_range.as_deref(),
+        seen[0].content_range.as_deref(),
         Some("bytes 1000-1999/150000")
     );
-    assert_eq!((seen[4].status, seen[4].body_bytes), (304, 0));
+    assert_eq!((seen[3].status, seen[3].body_bytes), (304, 0));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use super::{HOST, Lab};
 use bytes::{Buf, Bytes};
 use http::{HeaderName, HeaderValue, Method, Request, Response};
 use rustls::ClientConfig;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -164,10 +165,10 @@ impl H1 {
             uri.authority().unwrap()
         );
         for (name, value) in request.headers() {
-            text += &format!("{name}: {}\r\n", value.to_str().unwrap());
+            write!(text, "{name}: {}\r\n", value.to_str().unwrap()).unwrap();
         }
         if let Some(body) = &body {
-            text += &format!("content-length: {}\r\n", body.len());
+            write!(text, "content-length: {}\r\n", body.len()).unwrap();
         }
         text += "\r\n";
         let bytes = [text.into_bytes(), body.unwrap_or_default()].concat();
@@ -211,7 +212,7 @@ impl H1 {
 
     /// Bytes read, 0 at the end.
     pub async fn more(&mut self) -> usize {
-        let mut buffer = [0; 16_384];
+        let mut buffer = vec![0; 16_384];
         let count = self.read.read(&mut buffer).await.unwrap();
         self.unread.extend_from_slice(&buffer[..count]);
         count
