@@ -141,9 +141,15 @@ SEEDS: dict[str, list[bytes]] = {
     "mahimahi_trace": [b"0\n5\n5\n12\n"],
     "profile": [PROFILE],
     "edge_config": [EDGE],
-    "wire_cache": [behind_length(QUERY) + behind_length(QUERY.replace(b"\x01a", b"\x01A")) + behind_length(message(0x0100, b"", 0))],
+    "wire_cache": [b"".join(map(behind_length, (QUERY, QUERY.replace(b"\x01a", b"\x01A"), message(0x0100, b"", 0))))],
     "zone_file": [ZONE, b"$INCLUDE more.zone t.\n\x0c@ A 192.0.2.1\n"],
     "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
+    # A control stream: SETTINGS, ORIGIN, GOAWAY; a query and a request.
+    "private_streams": [
+        b"\x03\x00\x04\x00" + b"\x0c\x10" + behind_length(b"https://a.test") + b"\x07\x01\x00",
+        b"\x01DQ" + behind_length(QUERY),
+        b"\x05\x01\x02\x00\x00",
+    ],
 }
 
 for target, inputs in SEEDS.items():

@@ -33,7 +33,7 @@ def main() -> int:
     options = _options()
     # Devices and processes are put back as they were, also on a polite end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    facts = _facts(quick=options.quick) | ({"against": options.against} if options.against else {})
+    facts = describe(quick=options.quick) | ({"against": options.against} if options.against else {})
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
         try:
             parts = _measure(options, Path(scratch))
@@ -46,7 +46,7 @@ def main() -> int:
         except KeyboardInterrupt:
             return 130
     facts["load average at the end"] = _load_average()
-    _show(facts, parts)
+    show(facts, parts)
     if options.json:
         result = {"facts": facts, "parts": [part.as_json() for part in parts]}
         options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
@@ -88,7 +88,8 @@ def _measure(options: argparse.Namespace, scratch: Path) -> list[Part]:
         progress.end()
 
 
-def _facts(*, quick: bool) -> dict[str, str]:
+def describe(*, quick: bool) -> dict[str, str]:
+    """Return what the figures depend on: machine, kernel, program, load."""
     machine = describe_machine()
     core = subprocess.run([engine.find_core(), "--version"], capture_output=True, text=True, check=False)
     memory = "" if machine.memory_bytes is None else f", {machine.memory_bytes / 2**30:.0f} GiB"
@@ -105,7 +106,8 @@ def _load_average() -> str:
     return " ".join(f"{value:.2f}" for value in os.getloadavg())
 
 
-def _show(facts: dict[str, str], parts: list[Part]) -> None:
+def show(facts: dict[str, str], parts: list[Part]) -> None:
+    """Print facts and tables."""
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for name, value in facts.items():
         console.print(f"{name}: {value}", highlight=False, soft_wrap=True)

@@ -46,7 +46,7 @@ class Testbed:
         config.write_text(
             edge_configuration(self.folder / "ca", SERVER_ADDRESS, [qname], TICKET_POLICIES[handshake]), "utf-8"
         )
-        with _edge(self.path.ready.pid, config) as ca_file:
+        with edge_behind(self.path.ready.pid, config) as ca_file:
             command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
             command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", ca_file]
             command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(self.pause_ms)]
@@ -81,7 +81,7 @@ async def testbed(core: str, profile: str, folder: Path, *, pause_ms: int, keep_
 
 
 @contextlib.contextmanager
-def _edge(path_pid: int, config: Path) -> Iterator[str]:
+def edge_behind(path_pid: int, config: Path) -> Iterator[str]:
     """Run the edge in the path's server host; yields its authority's file."""
     command = [*engine.enter_prefix(path_pid, "server"), str(engine.find_core()), "edge", "--config", str(config)]
     said = config.with_suffix(".said")

@@ -38,6 +38,16 @@ pub enum HandshakeArgument {
     ZeroRtt,
 }
 
+impl From<HandshakeArgument> for HandshakeMode {
+    fn from(typed: HandshakeArgument) -> Self {
+        match typed {
+            HandshakeArgument::Full => Self::Full,
+            HandshakeArgument::Resumed => Self::Resumed,
+            HandshakeArgument::ZeroRtt => Self::ZeroRtt,
+        }
+    }
+}
+
 /// A DoH method as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum DohMethodArgument {
@@ -231,11 +241,7 @@ impl ClientArguments {
         let read = |text: &String| text.parse::<Sha256>();
         let pins: Result<_, _> = self.pin.iter().map(read).collect();
         Ok(ClientOptions {
-            handshake_mode: match self.handshake {
-                HandshakeArgument::Full => HandshakeMode::Full,
-                HandshakeArgument::Resumed => HandshakeMode::Resumed,
-                HandshakeArgument::ZeroRtt => HandshakeMode::ZeroRtt,
-            },
+            handshake_mode: self.handshake.into(),
             doh_method: match self.doh_method {
                 DohMethodArgument::Post => DohMethod::Post,
                 DohMethodArgument::Get => DohMethod::Get,

@@ -6,6 +6,7 @@ mod client_arguments;
 mod edge;
 mod edns_arguments;
 mod enter;
+mod fetch;
 mod output;
 mod path;
 mod probe;
@@ -51,6 +52,10 @@ enum Command {
     /// Ask a resolver and write one record per query.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Query(query::Arguments),
+    /// Fetch a name and a page together, on connections of their own or on one, and write one record
+    /// for each time.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    Fetch(fetch::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
     #[command(after_help = client_arguments::KEY_LOG_HELP)]
     Bench(bench::Arguments),
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),
+        Command::Fetch(arguments) => fetch::run(arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),
     }

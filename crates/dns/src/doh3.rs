@@ -13,8 +13,9 @@ pub const ALPN: &str = "h3";
 /// One open connection.
 pub struct Doh3Session {
     /// HTTP/3.
-    pub client: H3Client,
-    template: RequestTemplate,
+    pub client: Arc<H3Client>,
+    /// Of its requests.
+    pub template: RequestTemplate,
 }
 
 /// Open a connection.
@@ -25,10 +26,8 @@ pub async fn open(
     log: &Arc<SetupLog>,
 ) -> Result<Doh3Session, MeasuredFailure> {
     let connection = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
-    Ok(Doh3Session {
-        client: H3Client::open(connection).await?,
-        template,
-    })
+    let client = Arc::new(H3Client::open(connection).await?);
+    Ok(Doh3Session { client, template })
 }
 
 impl Doh3Session {

@@ -22,7 +22,9 @@ const REQUEST_CANCELLED: VarInt = VarInt::from_u32(0x3);
 /// One connection.
 pub struct DoqSession {
     /// QUIC.
-    pub quic: QuicConnection,
+    pub quic: Arc<QuicConnection>,
+    /// Before each query; nothing where streams carry nothing else.
+    prefix: &'static [u8],
 }
 
 /// Open a connection.
@@ -31,12 +33,16 @@ pub async fn open(
     quic: &QuicClient,
     log: &Arc<SetupLog>,
 ) -> Result<DoqSession, MeasuredFailure> {
-    Ok(DoqSession {
-        quic: quic.connect(resolver, Arc::clone(log)).await?,
-    })
+    let quic = quic.connect(resolver, Arc::clone(log)).await?;
+    Ok(DoqSession::on(Arc::new(quic), b""))
 }
 
 impl DoqSession {
+    /// On a connection somebody opened, with a prefix that tells its queries from other streams.
+    pub fn on(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
+        Self { quic, prefix }
+    }
+
     /// Send a query and wait for the response; once more on the same connection if it went as
     /// early data and that was rejected (RFC 9250 section 4.5).
     pub async fn exchange(
@@ -44,7 +50,7 @@ impl DoqSession {
         query: &[u8],
         log: &ExchangeLog,
     ) -> Result<Vec<u8>, MeasuredFailure> {
-        let framed = frame(query);
+        let framed = [self.prefix, &frame(query)].concat();
         log.attempt(query);
         let mut result = self.try_exchange(&framed).await;
         if matches!(result, Err(StreamError::EarlyDataRejected)) {

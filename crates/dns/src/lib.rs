@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod client;
 pub mod cookie;
 pub mod edns;
+pub mod fetch;
 pub mod message;
 pub mod question;
 pub mod resolver_address;

@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::coalescing::CoalescingConfig;
 use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::TicketPolicy;
@@ -51,6 +52,9 @@ pub struct EdgeConfig {
     /// Settings of all sites.
     #[serde(default)]
     pub web: WebConfig,
+    /// DNS and pages on one connection.
+    #[serde(default)]
+    pub coalescing: CoalescingConfig,
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
@@ -242,6 +246,7 @@ impl EdgeConfig {
             return Some(reason);
         }
         settings::contradiction(&self.sites, &self.certificates)
+            .or_else(|| self.coalescing.contradiction(self))
     }
 }
 

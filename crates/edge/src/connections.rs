@@ -82,6 +82,15 @@ impl OpenConnection {
         self.facts.as_ref().map(|facts| facts.in_early_data())
     }
 
+    /// Server name asked for, lower case, and ALPN, where they are known.
+    pub fn name_and_alpn(&self) -> (Option<&str>, Option<&str>) {
+        let facts = self.facts.as_ref();
+        (
+            facts.and_then(|facts| facts.server_name()),
+            facts.and_then(|facts| facts.alpn()),
+        )
+    }
+
     fn is_named(&self, name: Option<&str>) -> bool {
         let own = self.facts.as_ref().and_then(|facts| facts.server_name());
         name.is_none_or(|name| own.is_some_and(|own| own.eq_ignore_ascii_case(name)))

@@ -52,11 +52,18 @@ impl Edge {
         if let Some(resolver) = &config.resolver {
             let mut names = vec![resolver.name.to_ascii_lowercase()];
             names.extend(resolver.addresses.iter().map(ToString::to_string));
-            let certificate = edge.authority.certificate_for(&names)?;
+            // A group's certificate does not have the sites that coalescing adds.
+            let coalesced = edge.world.coalescing.certificate_names();
+            let certificate = if coalesced.is_empty() {
+                edge.authority.certificate_for(&names)?
+            } else {
+                names.extend_from_slice(coalesced);
+                edge.authority.issue(&names)?
+            };
             edge.world
                 .policies
                 .add_name(&names[0], certificate, resolver.ticket_policy);
-            specs.extend(ListenerSpec::of_resolver(resolver));
+            specs.extend(ListenerSpec::of_resolver(resolver, &config.coalescing));
         }
         for site in &config.sites {
             edge.put_site(site, false).await?;

@@ -94,7 +94,8 @@ pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         // RFC 8470 section 5.2: the client sends it again once the handshake is complete.
         return plain(StatusCode::TOO_EARLY);
     }
-    match world.site(host) {
+    let site = world.site(host);
+    match site.filter(|_| world.coalescing.admits(request.connection, host)) {
         Some(site) => reply_page(&site, request),
         None => plain(StatusCode::MISDIRECTED_REQUEST),
     }

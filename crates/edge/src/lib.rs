@@ -7,6 +7,7 @@
 
 mod answer;
 mod behaviour;
+mod coalescing;
 mod config;
 mod connections;
 mod doh;

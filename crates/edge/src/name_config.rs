@@ -90,3 +90,70 @@ pub enum QueryRecords {
     /// Their numbers only, in `edge_summary`.
     Count,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::EdgeConfig;
+
+    const HEAD: &str =
+        "[ca]\nfolder = \"ca\"\n[resolver]\nname = \"r.test\"\naddresses = [\"10.0.0.1\"]\n";
+
+    #[test]
+    fn names_forwarding_and_records_are_read() {
+        let text = r#"
+            [resolver.forward]
+            url = "tls://192.0.2.1"
+            handshake = "resumed"
+            [[name]]
+            name = "*.slow.test"
+            delay = { distribution = "samples", samples_ms = [1.0, 2.0], share_ratio = 0.5 }
+            failure = "servfail"
+            [records]
+            queries = "count"
+        "#;
+        let config = EdgeConfig::parse(&format!("{HEAD}{text}"), "edge.toml").unwrap();
+        assert_eq!(config.written.queries, QueryRecords::Count);
+        assert_eq!(config.names[0].failure, Some(FailureMode::Servfail));
+        let resolver = config.resolver.unwrap();
+        assert!(resolver.wire_cache && resolver.padding_block_bytes == 468);
+        let forward = resolver.forward.unwrap();
+        assert_eq!(
+            (forward.handshake, forward.timeout_ms),
+            (HandshakeMode::Resumed, 5_000)
+        );
+        assert!(!forward.cache);
+        let plain = EdgeConfig::parse(HEAD, "edge.toml").unwrap();
+        assert_eq!(plain.written.queries, QueryRecords::Each);
+    }
+
+    #[test]
+    fn names_that_say_nothing_or_wrong_are_errors() {
+        for (lines, part) in [
+            ("name = \"a.test\"", "neither delay_ms, delay nor failure"),
+            ("name = \"a..test\"\ndelay_ms = 1", "no name"),
+            ("name = \"a.test\"\ndelay_ms = -1", "mean_ms -1"),
+            (
+                "name = \"a.test\"\nfailure = \"sometimes\"",
+                "unknown variant",
+            ),
+            (
+                "name = \"a.test\"\ndelay = { distribution = \"pareto\" }",
+                "min_ms is missing",
+            ),
+            (
+                "name = \"a.test\"\ndelay_ms = 1\ndelay = { distribution = \"constant\", mean_ms = 1 }",
+                "exclude each other",
+            ),
+        ] {
+            let text = format!("{HEAD}[[name]]\n{lines}\n");
+            let error = EdgeConfig::parse(&text, "edge.toml")
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(part) && error.contains("edge.toml"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 use crate::answer::Facts;
 use crate::behaviour::Behaviours;
+use crate::coalescing::Coalescing;
 use crate::config::EdgeConfig;
 use crate::connections::{Connections, OpenConnection, RecordSink};
 use crate::forward::Forwarder;
@@ -35,6 +36,8 @@ pub struct World {
     pub web: WebConfig,
     /// The resolver's name and DoH path; `None` for a web server only.
     pub doh: Option<DohPlace>,
+    /// What the resolver's connections serve beside DNS.
+    pub coalescing: Coalescing,
     forwarder: Option<Forwarder>,
     query_records: QueryRecords,
     resolver: Mutex<Resolver>,
@@ -140,6 +143,7 @@ impl World {
             sink,
             web: config.web.clone(),
             doh,
+            coalescing: Coalescing::new(config),
             forwarder: forward.map(Forwarder::new).transpose()?,
             query_records: config.written.queries,
             resolver: Mutex::new(resolver),

@@ -3,12 +3,15 @@
 
 mod common;
 
+use bytes::Bytes;
 use common::{Lab, RESOLVER, framed, query_for};
+use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 
 const NAMES: &str = r#"
 [[zone]]
@@ -284,4 +287,54 @@ async fn datagrams_that_come_at_once_are_all_answered() {
     }
     ids.sort_unstable();
     assert_eq!(ids, (0..200).collect::<Vec<u8>>());
+}
+
+async fn doh(lab: &Lab) -> h2::client::SendRequest<Bytes> {
+    let connector = TlsConnector::from(lab.tls_client("h2"));
+    let tcp = TcpStream::connect(lab.doh()).await.unwrap();
+    let name = RESOLVER.to_owned().try_into().unwrap();
+    let stream = connector.connect(name, tcp).await.unwrap();
+    let (http, connection) = h2::client::handshake(stream).await.unwrap();
+    tokio::spawn(connection);
+    http.ready().await.unwrap()
+}
+
+#[tokio::test]
+async fn doh_requests_wait_each_for_itself_and_dropped_ones_for_the_client() {
+    let lab = Lab::start_with("", NAMES).await;
+    let mut http = doh(&lab).await;
+    let mut post = |name: &str| {
+        let request = Request::post(format!("https://{RESOLVER}/dns-query"))
+            .header("content-type", "application/dns-message")
+            .body(())
+            .unwrap();
+        let (response, mut body) = http.send_request(request, false).unwrap();
+        body.send_data(query_for(name, 0).into(), true).unwrap();
+        (response, body)
+    };
+    let mut dropped = post("drop.resolab.test");
+    let (slow, _) = post("slow.resolab.test");
+    let (quick, _) = post("a.resolab.test");
+    let begin = Instant::now();
+    let first = tokio::select! {
+        response = slow => (response, "slow"),
+        response = quick => (response, "quick"),
+    };
+    assert_eq!(
+        (first.0.unwrap().status().as_u16(), first.1),
+        (200, "quick")
+    );
+    let (slow, _) = post("slow.resolab.test");
+    assert_eq!(slow.await.unwrap().status().as_u16(), 200);
+    assert!(begin.elapsed() >= DELAY);
+    let silence = timeout(Duration::from_millis(20), &mut dropped.0).await;
+    assert!(silence.is_err(), "a dropped query was answered");
+    dropped.1.send_reset(h2::Reason::CANCEL);
+    let records = lab.queries(4).await;
+    assert_eq!(of(&records, "drop.").answered_ns, None);
+    // The connection is as good as before.
+    assert_eq!(
+        post("a.resolab.test").0.await.unwrap().status().as_u16(),
+        200
+    );
 }

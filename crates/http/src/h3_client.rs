@@ -2,13 +2,14 @@
 //! takes the control streams with it, so everything is made anew on the same connection and the
 //! request is sent again.
 
+use crate::origins::Origins;
+use crate::quic_streams::{Http3Quic, StreamOpener};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, SendRequest};
 use h3::error::StreamError;
-use h3_quinn::OpenStreams;
 use http::{Request, Response};
 use resolab_record::Failure;
-use resolab_transport::client::{MeasuredFailure, QuicConnection, quic_failure};
+use resolab_transport::client::{MeasuredFailure, Phase, QuicConnection, quic_failure};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,14 +30,24 @@ pub struct H3Client {
     quic: Arc<QuicConnection>,
     state: Mutex<State>,
     ended_count: AtomicU64,
+    origins: Origins,
+}
+
+/// When the parts of an exchange were there.
+#[derive(Debug, Default)]
+pub struct ResponseTimes {
+    /// Begins when the request was handed to the connection, ends with the last byte of the response.
+    pub exchange: Phase,
+    /// Begins with the response's head, ends with the first bytes of its body.
+    pub response: Phase,
 }
 
 /// HTTP/3 as it stands on the connection; replaced when early data is rejected.
 struct State {
-    requests: SendRequest<OpenStreams, Bytes>,
+    requests: SendRequest<StreamOpener, Bytes>,
     /// Reads control streams. Not running before the handshake's end: while early data may still
     /// be rejected, it would take the loss of its streams for a broken peer and close.
-    control: Option<Connection<h3_quinn::Connection, Bytes>>,
+    control: Option<Connection<Http3Quic, Bytes>>,
     driver: Option<JoinHandle<()>>,
     is_remade: bool,
 }
@@ -60,12 +71,13 @@ pub struct H3Exchange {
 impl H3Client {
     /// Begin HTTP/3. SETTINGS and the first request share a flight.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
-        let state = Mutex::new(State::make(&quic, false).await?);
-        let ended_count = AtomicU64::new(0);
+        let origins = Origins::default();
+        let state = Mutex::new(State::make(&quic, &origins, false).await?);
         Ok(Self {
             quic,
             state,
-            ended_count,
+            ended_count: AtomicU64::new(0),
+            origins,
         })
     }
 
@@ -75,9 +87,20 @@ impl H3Client {
         request: Request<Bytes>,
         body_max_bytes: usize,
     ) -> Result<H3Exchange, MeasuredFailure> {
+        let times = ResponseTimes::default();
+        self.exchange_timed(request, body_max_bytes, &times).await
+    }
+
+    /// The same, and when its parts were there.
+    pub async fn exchange_timed(
+        &self,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+        times: &ResponseTimes,
+    ) -> Result<H3Exchange, MeasuredFailure> {
         let mut requests = self.state.lock().await.requests.clone();
         let result = self
-            .exchange_once(&mut requests, request.clone(), body_max_bytes)
+            .exchange_once(&mut requests, request.clone(), body_max_bytes, times)
             .await;
         match result {
             Ok(response) => {
@@ -90,7 +113,7 @@ impl H3Client {
             Err(error) if self.was_rejected(&error) => {
                 let mut requests = self.remake().await?;
                 let response = self
-                    .exchange_once(&mut requests, request, body_max_bytes)
+                    .exchange_once(&mut requests, request, body_max_bytes, times)
                     .await
                     .map_err(|error| self.failure_of(&error))?;
                 self.run_driver().await;
@@ -110,20 +133,22 @@ impl H3Client {
     }
 
     /// HTTP/3 anew on the connection whose early data was rejected; the first to notice does it.
-    async fn remake(&self) -> Result<SendRequest<OpenStreams, Bytes>, MeasuredFailure> {
+    async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            *state = State::make(&self.quic, true).await?;
+            *state = State::make(&self.quic, &self.origins, true).await?;
         }
         Ok(state.requests.clone())
     }
 
     async fn exchange_once(
         &self,
-        requests: &mut SendRequest<OpenStreams, Bytes>,
+        requests: &mut SendRequest<StreamOpener, Bytes>,
         request: Request<Bytes>,
         body_max_bytes: usize,
+        times: &ResponseTimes,
     ) -> Result<Response<Bytes>, ExchangeError> {
+        times.exchange.begin();
         let (head, body) = request.into_parts();
         let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
         if !body.is_empty() {
@@ -135,13 +160,16 @@ impl H3Client {
             self.run_driver().await;
         }
         let (head, ()) = self.bounded(stream.recv_response()).await?.into_parts();
+        times.response.begin();
         let mut body = BytesMut::new();
         while let Some(chunk) = self.bounded(stream.recv_data()).await? {
             if body.len() + chunk.remaining() > body_max_bytes {
                 return Err(ExchangeError::TooLarge);
             }
+            times.response.finish();
             body.put(chunk);
         }
+        times.exchange.finish();
         self.ended_count.fetch_add(1, Ordering::Relaxed);
         Ok(Response::from_parts(head, body.freeze()))
     }
@@ -162,13 +190,20 @@ impl H3Client {
         let most_bytes = unexplained_bytes() + WAITED_FOR_MAX_BYTES;
         poll_fn(|cx| match part.as_mut().poll(cx) {
             Poll::Ready(result) => Poll::Ready(result.map_err(ExchangeError::H3)),
-            Poll::Pending if { false } => Poll::Pending,
             Poll::Pending if unexplained_bytes() > most_bytes => {
                 Poll::Ready(Err(ExchangeError::TooLarge))
             }
             Poll::Pending => Poll::Pending,
         })
         .await
+    }
+
+    /// Read what the server says of the connection, once early data can no longer be rejected; for
+    /// connections that carry more than exchanges.
+    pub async fn read_control(&self) {
+        if self.quic.log.is_past_early_data() {
+            self.run_driver().await;
+        }
     }
 
     async fn run_driver(&self) {
@@ -202,13 +237,23 @@ impl H3Client {
     pub fn quic(&self) -> &QuicConnection {
         &self.quic
     }
+
+    /// What the server said of its origins.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
 }
 
 impl State {
-    async fn make(quic: &QuicConnection, is_remade: bool) -> Result<Self, MeasuredFailure> {
+    async fn make(
+        quic: &QuicConnection,
+        origins: &Origins,
+        is_remade: bool,
+    ) -> Result<Self, MeasuredFailure> {
+        let transport = Http3Quic::client(quic.connection.clone(), origins.clone());
         let (control, requests) = h3::client::builder()
             .send_grease(false)
-            .build(h3_quinn::Connection::new(quic.connection.clone()))
+            .build(transport)
             .await
             .map_err(|error| match quic.connection.close_reason() {
                 Some(reason) => quic_failure(&reason, &quic.log),

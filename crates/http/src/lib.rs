@@ -1,15 +1,18 @@
-//! One timed HTTP exchange over HTTP/2 or HTTP/3, client side.
+//! Timed HTTP exchanges over HTTP/2 or HTTP/3, and HTTP/3's transport for both roles.
 //!
-//! For: requests with small bodies (a DNS message) on a connection somebody else opened and timed.
-//! Not for: opening connections (`resolab-transport`), what the bodies mean (`resolab-dns`), pages.
+//! For: requests on a connection somebody else opened and timed; what a connection may be used for
+//! beside its own name; telling DoQ from HTTP/3 on a connection that has both.
+//! Not for: opening connections (`resolab-transport`), what the bodies mean (`resolab-dns`).
 
 mod h2_client;
 mod h3_client;
+mod origins;
+pub mod private_alpn;
+pub mod quic_streams;
 
 pub use h2_client::H2Client;
-pub use h3_client::H3Client;
+pub use h3_client::{H3Client, ResponseTimes};
+pub use origins::{OriginReader, Origins, https_origin, origin_frame};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;
-
-pub mod server_quic;

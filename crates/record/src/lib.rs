@@ -15,6 +15,7 @@ mod command;
 mod edge;
 mod edge_names;
 mod failure;
+mod fetch;
 mod load;
 mod path;
 mod process;
@@ -32,6 +33,9 @@ pub use edge_names::{
     DelayDistribution, EdgeSummaryRecord, FailureMode, NameDelay, WireCacheSummary,
 };
 pub use failure::Failure;
+pub use fetch::{
+    CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
+};
 pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
@@ -94,6 +98,8 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// A name and a page fetched together, whatever became of them.
+    Fetch(Box<FetchRecord>),
     /// What a load run did since the last such line.
     LoadProgress(LoadProgressRecord),
     /// What a load run did.

@@ -184,6 +184,14 @@ class CalibrationRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     checks: list[CalibrationCheck]
 
 
+class CoalescingMode(enum.StrEnum):
+    """How a query and a page's request share connections."""
+
+    SEPARATE = "separate"
+    SHARED_CONNECTION = "shared_connection"
+    PRIVATE_ALPN = "private_alpn"
+
+
 class CommandDoneRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="command_done"):
     """The answer to one command."""
 
@@ -266,6 +274,13 @@ class CookieState(enum.StrEnum):
     NONE = "none"
     CLIENT_ONLY = "client_only"
     SERVER = "server"
+
+
+class CoverageSource(enum.StrEnum):
+    """Where it is known from that the connection's certificate covers the page's host."""
+
+    CONNECTION = "connection"
+    EARLIER = "earlier"
 
 
 class DelayDistribution(enum.StrEnum):
@@ -517,6 +532,85 @@ class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     forwarded_count: int
     forward_failed_count: int
     wire_cache: WireCacheSummary | None = None
+
+
+class FetchConnection(msgspec.Struct, kw_only=True, frozen=True):
+    """One connection of a fetch.
+
+    Instants are nanoseconds since the fetch's `time_origin_ns`.
+    """
+
+    address: str
+    server_name: str
+    alpn: str | None = None
+    handshake_mode: HandshakeMode | None = None
+    early_data_accepted: bool | None = None
+    address_token_used: bool
+    quic_retry: bool | None = None
+    quic_handshake_start_ns: int | None = None
+    quic_handshake_end_ns: int | None = None
+    connection_min_rtt_ns: int | None = None
+    retransmitted_count: int | None = None
+    sent_bytes: int | None = None
+    received_bytes: int | None = None
+
+
+class QueryPurpose(enum.StrEnum):
+    """Why the query was made."""
+
+    MEASURED = "measured"
+    PRIMING = "priming"
+    FORWARDED = "forwarded"
+
+
+class SharedBecause(enum.StrEnum):
+    """Why the resolver's connection was good for the page once the name was known."""
+
+    ADDRESS = "address"
+    ORIGIN = "origin"
+
+
+class Speculation(enum.StrEnum):
+    """What became of a request sent beside the query."""
+
+    NOT_SENT = "not_sent"
+    USED = "used"
+    DISCARDED = "discarded"
+
+
+class FetchRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="fetch"):
+    """One name and page, whatever became of them.
+
+    Instants are nanoseconds since `time_origin_ns`.
+    """
+
+    coalescing_mode: CoalescingMode
+    speculative: bool
+    url: str
+    resolver: str
+    purpose: QueryPurpose
+    sequence: int
+    time_origin_ns: int
+    requested_handshake_mode: HandshakeMode
+    connections: list[FetchConnection]
+    query_start_ns: int | None = None
+    name_complete_ns: int | None = None
+    rcode: str | None = None
+    addresses: list[str]
+    speculation: Speculation | None = None
+    coverage_source: CoverageSource | None = None
+    shared_because: SharedBecause | None = None
+    page_request_ns: int | None = None
+    page_head_ns: int | None = None
+    page_first_byte_ns: int | None = None
+    page_complete_ns: int | None = None
+    status: int | None = None
+    page_bytes: int | None = None
+    name_round_trip_count: float | None = None
+    first_byte_round_trip_count: float | None = None
+    page_round_trip_count: float | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
@@ -821,14 +915,6 @@ class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     profile: LinkProfile
 
 
-class QueryPurpose(enum.StrEnum):
-    """Why the query was made."""
-
-    MEASURED = "measured"
-    PRIMING = "priming"
-    FORWARDED = "forwarded"
-
-
 class RetryPolicy(enum.StrEnum):
     """When a query without a response is sent again."""
 
@@ -993,6 +1079,7 @@ Record = (
     | EdgeReadyRecord
     | EdgeRequestRecord
     | EdgeSummaryRecord
+    | FetchRecord
     | FlowRecord
     | LoadProgressRecord
     | LoadRecord

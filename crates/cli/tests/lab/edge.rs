@@ -3,7 +3,7 @@
 
 use super::{Lab, PROGRAM};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -33,24 +33,49 @@ impl Edge {
         let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let (high, low) = ((process >> 8) as u8 | 0x80, process as u8);
         let address = format!("127.{high}.{low}.{number}");
-        Self::start(Command::new(PROGRAM), address)
+        Self::start(Command::new(PROGRAM), address, "")
     }
 
     /// In the server host of a path.
     pub fn behind(lab: &Lab) -> Self {
-        let mut command = lab.enter("server");
-        command.args(["--", PROGRAM]);
-        Self::start(command, "10.77.0.1".to_owned())
+        Self::behind_with(lab, "")
     }
 
-    fn start(mut command: Command, address: String) -> Self {
+    /// The same with a site: `page.resolab.test`, with `/1k.txt`, `/8k.txt` and `/20k.txt`, on this
+    /// address and with this `[coalescing]`.
+    pub fn with_pages(lab: &Lab, address: &str, coalescing: &str) -> Self {
+        let sections = format!(
+            "[[site]]\nhost = \"page.resolab.test\"\naddress = \"{address}\"\n\
+             folder = \"pages\"\n[coalescing]\n{coalescing}"
+        );
+        Self::behind_with(lab, &sections)
+    }
+
+    /// Send a command; its answer is among the records nobody reads.
+    pub fn command(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+
+    fn behind_with(lab: &Lab, sections: &str) -> Self {
+        let mut command = lab.enter("server");
+        command.args(["--", PROGRAM]);
+        Self::start(command, "10.77.0.1".to_owned(), sections)
+    }
+
+    fn start(mut command: Command, address: String, sections: &str) -> Self {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("resolab-cli-query-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(folder.join("pages")).unwrap();
+        for kilobytes in [1, 8, 20] {
+            let page = folder.join(format!("pages/{kilobytes}k.txt"));
+            std::fs::write(page, vec![b'x'; kilobytes * 1_000]).unwrap();
+        }
         let text = format!(
             "[ca]\nfolder = \"ca\"\n[resolver]\nname = \"dns.resolab.test\"\n\
-             addresses = [\"{address}\"]\n"
+             addresses = [\"{address}\"]\n{sections}"
         );
         std::fs::write(folder.join("edge.toml"), text).unwrap();
         let mut child = command
@@ -77,9 +102,20 @@ impl Edge {
     }
 
     /// Query records of `resolab-core query`, run by `command`.
-    pub fn query_by(&self, mut command: Command, arguments: &[&str]) -> Vec<Value> {
+    pub fn query_by(&self, command: Command, arguments: &[&str]) -> Vec<Value> {
+        self.records_of(command, "query", arguments)
+    }
+
+    /// Records of `resolab-core fetch`, in the client host of a path.
+    pub fn fetch_over(&self, lab: &Lab, arguments: &[&str]) -> Vec<Value> {
+        let mut command = lab.enter("client");
+        command.args(["--", PROGRAM]);
+        self.records_of(command, "fetch", arguments)
+    }
+
+    fn records_of(&self, mut command: Command, name: &str, arguments: &[&str]) -> Vec<Value> {
         let output = command
-            .args(["query", "--ca", &self.ca_file, "--resolve"])
+            .args([name, "--ca", &self.ca_file, "--resolve"])
             .arg(format!("dns.resolab.test={}", self.address))
             .args(arguments)
             .output()
@@ -109,6 +145,10 @@ impl Edge {
 impl Drop for Edge {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
+        // It does not end before its records are read.
+        if let Some(mut records) = self.child.stdout.take() {
+            let _ = std::io::copy(&mut records, &mut std::io::sink());
+        }
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }

@@ -12,7 +12,7 @@ use hickory_proto::rr::{RData, Record};
 use http::{Request, Response};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{ClientOptions, DnsClient};
-use resolab_http::server_quic::ServerQuic;
+use resolab_http::quic_streams::Http3Quic;
 use resolab_record::TicketPolicy;
 use resolab_transport::client::Sha256;
 use resolab_transport::server::{
@@ -318,7 +318,7 @@ fn from_uri(uri: &http::Uri) -> Vec<u8> {
 }
 
 async fn serve_h3(connection: quinn::Connection) {
-    let (transport, _) = ServerQuic::new(connection);
+    let transport = Http3Quic::server(connection);
     let Ok(mut connection) = h3::server::Connection::<_, Bytes>::new(transport).await else {
         return;
     };

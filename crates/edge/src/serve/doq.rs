@@ -15,7 +15,7 @@ const PROTOCOL_ERROR: u32 = 2;
 
 /// What a client must not do (RFC 9250 section 4.3.3); it ends the connection.
 #[derive(Debug, PartialEq, Eq)]
-struct Violation(&'static str);
+pub struct Violation(pub &'static str);
 
 /// Serve until the connection ends.
 pub async fn serve(
@@ -27,10 +27,11 @@ pub async fn serve(
     while let Ok((send, receive)) = quic.accept_bi().await {
         let (world, connection) = (Arc::clone(world), Arc::clone(connection));
         let (quic, violation) = (quic.clone(), Arc::clone(&violation));
+        let query = QueryStream::new(send, receive);
         tokio::spawn(async move {
-            if let Err(Violation(reason)) = exchange(&world, &connection, send, receive).await {
+            if let Err(Violation(reason)) = exchange(&world, &connection, query).await {
                 let _ = violation.set(reason);
-                quic.close(VarInt::from_u32(PROTOCOL_ERROR), reason.as_bytes());
+                close_for(&quic, reason);
             }
         });
     }
@@ -40,14 +41,44 @@ pub async fn serve(
     }
 }
 
-async fn exchange(
+/// Close a connection whose client broke the rules of DoQ.
+pub fn close_for(quic: &Connection, reason: &str) {
+    quic.close(VarInt::from_u32(PROTOCOL_ERROR), reason.as_bytes());
+}
+
+/// The stream of one query.
+pub struct QueryStream {
+    /// The answer's direction.
+    pub send: SendStream,
+    /// The query's direction.
+    pub receive: RecvStream,
+    /// What was read of the query already.
+    pub read: Vec<u8>,
+}
+
+impl QueryStream {
+    /// A stream nothing was read of.
+    pub fn new(send: SendStream, receive: RecvStream) -> Self {
+        Self {
+            send,
+            receive,
+            read: Vec::new(),
+        }
+    }
+}
+
+/// Answer the query of a stream.
+pub async fn exchange(
     world: &World,
     connection: &OpenConnection,
-    mut send: SendStream,
-    mut receive: RecvStream,
+    stream: QueryStream,
 ) -> Result<(), Violation> {
+    let QueryStream {
+        mut send,
+        mut receive,
+        read: mut bytes,
+    } = stream;
     let opened_early = receive.is_0rtt();
-    let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = message_end(&bytes)? {
             break end;

@@ -11,7 +11,7 @@ use h3::error::Code;
 use h3::server::{RequestResolver, RequestStream};
 use http::StatusCode;
 use quinn::Connection;
-use resolab_http::server_quic::{EarlyStreams, Exchange, ServerQuic};
+use resolab_http::quic_streams::{EarlyStreams, Exchange, Http3Quic};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
@@ -28,7 +28,18 @@ pub async fn serve(
     connection: &Arc<OpenConnection>,
     quic: &Connection,
 ) -> Served {
-    let (transport, early) = ServerQuic::new(quic.clone());
+    serve_over(world, connection, quic, Http3Quic::server(quic.clone())).await
+}
+
+/// Serve HTTP/3 over `transport`, which may leave out streams that are not HTTP/3's.
+pub async fn serve_over(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    quic: &Connection,
+    transport: Http3Quic,
+) -> Served {
+    let early = transport.early_streams();
+    let transport = transport.with_control_frames(world.coalescing.control_frames(connection));
     let mut builder = h3::server::builder();
     // Reserved frames would be bytes of random length in every exchange.
     builder.send_grease(false);
@@ -57,7 +68,7 @@ async fn exchange(
     world: &Arc<World>,
     connection: &OpenConnection,
     early: &EarlyStreams,
-    resolver: RequestResolver<ServerQuic, Bytes>,
+    resolver: RequestResolver<Http3Quic, Bytes>,
 ) -> Option<()> {
     let resolving = timeout(IDLE_TIMEOUT, resolver.resolve_request());
     let (head, mut stream) = resolving.await.ok()?.ok()?;

@@ -1,9 +1,11 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
 use super::{IDLE_TIMEOUT, quic, tcp, udp};
+use crate::coalescing::CoalescingConfig;
 use crate::config::ResolverConfig;
 use crate::web::settings::WebConfig;
 use crate::world::World;
+use resolab_http::private_alpn;
 use resolab_transport::server::{QuicListener, QuicSettings, listen_tcp};
 use std::collections::BTreeMap;
 use std::io;
@@ -38,8 +40,9 @@ pub struct ListenerSpec {
 
 impl ListenerSpec {
     /// What the resolver needs.
-    pub fn of_resolver(config: &ResolverConfig) -> Vec<Self> {
+    pub fn of_resolver(config: &ResolverConfig, coalescing: &CoalescingConfig) -> Vec<Self> {
         let ports = &config.ports;
+        let private = ports.doh3.filter(|_| coalescing.private_alpn);
         let offers = [
             (ports.do53, ListenerKind::Udp, None),
             (ports.do53, ListenerKind::Tcp, None),
@@ -47,6 +50,7 @@ impl ListenerSpec {
             (ports.doh, ListenerKind::Tls, Some("h2")),
             (ports.doh, ListenerKind::Tls, Some("http/1.1")),
             (ports.doh3, ListenerKind::Quic, Some("h3")),
+            (private, ListenerKind::Quic, Some(private_alpn::ALPN)),
             (ports.doq, ListenerKind::Quic, Some("doq")),
         ];
         let mut specs = Vec::new();

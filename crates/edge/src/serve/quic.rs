@@ -1,9 +1,10 @@
 //! Accepted QUIC connections: what ALPN says, and how they ended.
 
-use super::{doq, h3};
+use super::{coalesced, doq, h3};
 use crate::connections::{Ending, OpenConnection, Protocol};
 use crate::world::World;
 use quinn::{ConnectionError, TransportErrorCode, VarInt};
+use resolab_http::private_alpn;
 use resolab_record::Failure;
 use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
@@ -45,11 +46,15 @@ async fn serve_connection(
         Ok(quic) => quic,
         Err(error) => return ending_of(&error, connection),
     };
-    let is_doq = connection.facts.as_ref().and_then(|facts| facts.alpn()) == Some("doq");
+    let alpn = connection.facts.as_ref().and_then(|facts| facts.alpn());
+    let is_doq = alpn == Some("doq");
+    let is_coalesced = alpn == Some(private_alpn::ALPN);
     let no_error = if is_doq { doq::NO_ERROR } else { h3::NO_ERROR };
     let serving = async {
         if is_doq {
             doq::serve(world, connection, &quic).await
+        } else if is_coalesced {
+            coalesced::serve(world, connection, &quic).await
         } else {
             h3::serve(world, connection, &quic).await
         }

@@ -7,7 +7,7 @@ use http::{Request, Response};
 use quinn::VarInt;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
-use resolab_http::server_quic::ServerQuic;
+use resolab_http::quic_streams::Http3Quic;
 use resolab_load::{Coalescing, Extent, LoadPlan, Names, Pace};
 use resolab_record::{LoadRecord, TicketPolicy};
 use resolab_transport::server::{
@@ -315,7 +315,7 @@ fn query_of(uri: &http::Uri, body: Vec<u8>) -> Vec<u8> {
 }
 
 async fn serve_h3(world: World, quic: quinn::Connection) {
-    let (transport, _) = ServerQuic::new(quic.clone());
+    let transport = Http3Quic::server(quic.clone());
     let mut connection = h3::server::Connection::<_, Bytes>::new(transport)
         .await
         .unwrap();

@@ -4,7 +4,9 @@
 //! For: opening one connection to one resolver or server with the handshake that was asked for.
 //! Not for: what travels on it, nor for pooling connections.
 
+mod address_tokens;
 mod certificate_check;
+mod certificate_names;
 mod failure;
 #[cfg(fuzzing)]
 #[doc(hidden)]
@@ -24,6 +26,8 @@ mod tls_config;
 mod trust;
 mod verified_chain;
 
+pub use address_tokens::AddressTokens;
+pub use certificate_names::certificate_covers;
 pub use failure::MeasuredFailure;
 pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};

@@ -65,6 +65,13 @@ impl QuicClient {
         })
     }
 
+    /// The same with other address tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
+        self.token_store = tokens;
+        self
+    }
+
     /// Connect, or get ready for 0-RTT data.
     pub async fn connect(
         &self,

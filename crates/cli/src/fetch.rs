@@ -1,0 +1,148 @@
+//! `resolab-core fetch`: fetches a name and a page together and writes one record for each time.
+//! Not for: what that is; that is `resolab_dns::fetch`.
+
+use crate::client_arguments::{HandshakeArgument, Refusal};
+use crate::output;
+use clap::ValueEnum;
+use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
+use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
+use resolab_record::{CoalescingMode, Record};
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A mode as typed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ModeArgument {
+    /// The query on a connection to the resolver, the page on one to its own server.
+    Separate,
+    /// DoH3 and the page on one HTTP/3 connection.
+    SharedConnection,
+    /// DoQ and HTTP/3 on one connection under the private ALPN.
+    PrivateAlpn,
+}
+
+/// Arguments.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// How query and page share connections.
+    #[arg(long, value_enum)]
+    mode: ModeArgument,
+    /// Send the page's request in the same flight as the query, if the connection's certificate
+    /// covers its host; what comes back counts only if the answer agrees (the connection's address,
+    /// or an ORIGIN frame). Needs a shared connection.
+    #[arg(long)]
+    speculative: bool,
+    /// Handshake to ask for, of every connection; what happened is in the record. Tickets are
+    /// fetched in this process.
+    #[arg(long, value_enum, default_value = "full")]
+    handshake: HandshakeArgument,
+    /// Resolver: h3://, or quic:// with --mode separate.
+    #[arg(long, value_name = "URL")]
+    resolver: ResolverAddress,
+    /// PEM file with the certificate authorities to trust, instead of the system's.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Address of the resolver's host name, instead of asking the system.
+    #[arg(long, value_name = "HOST=ADDRESS")]
+    resolve: Vec<String>,
+    /// Come back without the address token a server gave (RFC 9000 section 8.1.3).
+    #[arg(long)]
+    no_address_token: bool,
+    /// Do not pad queries.
+    #[arg(long)]
+    no_padding: bool,
+    /// Times to fetch.
+    #[arg(long, default_value_t = 1)]
+    count: u64,
+    /// Pause between fetches.
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    interval_ms: u64,
+    /// Deadline of each fetch.
+    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
+    timeout_ms: u64,
+    /// The page.
+    #[arg(value_name = "https://NAME/PATH")]
+    page: PageAddress,
+}
+
+/// Run.
+pub fn run(arguments: Arguments) -> ExitCode {
+    let (count, interval) = (arguments.count, arguments.interval_ms);
+    let deadline = Duration::from_millis(arguments.timeout_ms);
+    let fetched = arguments
+        .prepare()
+        .and_then(|client| fetch_all(&client, count, Duration::from_millis(interval), deadline));
+    match fetched {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refusal.exit(),
+    }
+}
+
+fn fetch_all(
+    client: &FetchClient,
+    count: u64,
+    interval: Duration,
+    deadline: Duration,
+) -> Result<(), Refusal> {
+    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
+    output::write_record(&output::start_record("fetch", monotonic_ns())).map_err(broken)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+    let all = async {
+        for sequence in 0..count {
+            if sequence > 0 && !interval.is_zero() {
+                tokio::time::sleep(interval).await;
+            }
+            if let Some(primed) = client.prime(sequence, deadline).await {
+                output::write_record(&Record::Fetch(Box::new(primed)))?;
+                tokio::time::sleep(interval).await;
+            }
+            let fetched = client.fetch_once(sequence, deadline).await;
+            output::write_record(&Record::Fetch(Box::new(fetched)))?;
+        }
+        Ok(())
+    };
+    runtime.block_on(all).map_err(broken)
+}
+
+impl Arguments {
+    /// Everything that may fail or take its time before a clock starts.
+    fn prepare(self) -> Result<FetchClient, Refusal> {
+        let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
+        let (resolver_at, _) = given
+            .locate(&self.resolver)
+            .map_err(Refusal::configuration)?;
+        let default = EdnsOptions::default();
+        let padding = if self.no_padding {
+            Padding::None
+        } else {
+            default.padding
+        };
+        let options = FetchOptions {
+            mode: match self.mode {
+                ModeArgument::Separate => CoalescingMode::Separate,
+                ModeArgument::SharedConnection => CoalescingMode::SharedConnection,
+                ModeArgument::PrivateAlpn => CoalescingMode::PrivateAlpn,
+            },
+            is_speculative: self.speculative,
+            handshake_mode: self.handshake.into(),
+            keeps_address_tokens: !self.no_address_token,
+            edns: EdnsOptions { padding, ..default },
+            ca_file: self.ca,
+        };
+        FetchClient::new(self.resolver, resolver_at, self.page, options).map_err(
+            |error| match error {
+                FetchError::Unsupported { .. } => Refusal::unsupported(error),
+                FetchError::Question(_) => Refusal::usage(error),
+                FetchError::Client(_) => Refusal::configuration(error),
+            },
+        )
+    }
+}

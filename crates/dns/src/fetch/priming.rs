@@ -1,0 +1,63 @@
+//! Fetches before a measured one that needs what they leave: tickets, address tokens and what the
+//! server says of its origins. Outside every clock, in the same process.
+
+use super::{FetchClient, Server};
+use resolab_record::{FetchRecord, QueryPurpose};
+use resolab_transport::client::SetupLog;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Tickets may follow the page by this much more than a round trip.
+const TICKET_SLACK: Duration = Duration::from_millis(250);
+
+impl FetchClient {
+    /// Fetch once.
+    pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchRecord {
+        let (course, result) = self.run(self.options.is_speculative, deadline).await;
+        let record = self.record(&course, &result, QueryPurpose::Measured, sequence);
+        course.close().await;
+        record
+    }
+
+    /// Make sure a ticket is at hand for each connection the next fetch will open: if not, fetch
+    /// once, in the plain order, and wait for tickets a round trip and a little more.
+    pub async fn prime(&self, sequence: u64, deadline: Duration) -> Option<FetchRecord> {
+        if !self.dns.lacks_tickets() && !self.lacks_web_tickets() {
+            return None;
+        }
+        let (course, result) = self.run(false, deadline).await;
+        let record = self.record(&course, &result, QueryPurpose::Priming, sequence);
+        if result.is_ok() {
+            let logs: Vec<_> = {
+                let opened = course.opened.lock().unwrap_or_else(PoisonError::into_inner);
+                opened.iter().map(|one| one.log.clone()).collect()
+            };
+            let round_trip = logs.iter().filter_map(|log| round_trip(log)).max();
+            let round_trip = round_trip.unwrap_or_default();
+            tokio::time::sleep(round_trip).await;
+            for server in [Some(&self.dns), Some(&self.web).filter(|_| logs.len() > 1)] {
+                if let Some(tickets) = server.and_then(|server| server.tickets.as_ref()) {
+                    tickets.wait(round_trip + TICKET_SLACK).await;
+                }
+            }
+        }
+        course.close().await;
+        Some(record)
+    }
+
+    fn lacks_web_tickets(&self) -> bool {
+        self.web_was_used.load(Ordering::Relaxed) && self.web.lacks_tickets()
+    }
+}
+
+impl Server {
+    fn lacks_tickets(&self) -> bool {
+        let tickets = self.tickets.as_ref();
+        tickets.is_some_and(|tickets| tickets.count() == 0)
+    }
+}
+
+fn round_trip(log: &SetupLog) -> Option<Duration> {
+    log.path_facts()?.rtt_ns.map(Duration::from_nanos)
+}

@@ -1,0 +1,119 @@
+//! DoQ and HTTP/3 on one connection under the private ALPN (docs/formats/private-alpn.md): each
+//! stream goes where its first bytes say.
+//!
+//! Not for: answering; `doq` and `h3` do that as on connections of their own.
+
+use super::doq::{self, QueryStream, Violation};
+use super::h3;
+use super::quic::Served;
+use crate::connections::OpenConnection;
+use crate::world::World;
+use bytes::Bytes;
+use quinn::{Connection, RecvStream, SendStream};
+use resolab_http::private_alpn::{DNS_PREFIX, StreamKind, stream_kind};
+use resolab_http::quic_streams::{HandedStream, Http3Quic};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::mpsc;
+
+/// What the streams of a connection share.
+#[derive(Clone)]
+struct Shared {
+    world: Arc<World>,
+    connection: Arc<OpenConnection>,
+    quic: Connection,
+    /// To HTTP/3; never more of them than streams a client may have open.
+    requests: mpsc::UnboundedSender<HandedStream>,
+    violation: Arc<OnceLock<&'static str>>,
+}
+
+/// Serve until the connection ends.
+pub async fn serve(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    quic: &Connection,
+) -> Served {
+    let (requests, handed) = mpsc::unbounded_channel();
+    let violation = Arc::new(OnceLock::new());
+    let shared = Shared {
+        world: Arc::clone(world),
+        connection: Arc::clone(connection),
+        quic: quic.clone(),
+        requests,
+        violation: Arc::clone(&violation),
+    };
+    let transport = Http3Quic::handed(quic.clone(), handed);
+    let (served, ()) = tokio::join!(
+        h3::serve_over(world, connection, quic, transport),
+        accept(shared)
+    );
+    match violation.get() {
+        Some(reason) => Served::Violated((*reason).to_owned()),
+        None => served,
+    }
+}
+
+/// A task for each stream, so that one whose client says nothing holds up no other.
+async fn accept(shared: Shared) {
+    while let Ok((send, receive)) = shared.quic.accept_bi().await {
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            let (quic, violation) = (shared.quic.clone(), Arc::clone(&shared.violation));
+            if let Err(Violation(reason)) = dispatch(shared, send, receive).await {
+                let _ = violation.set(reason);
+                doq::close_for(&quic, reason);
+            }
+        });
+    }
+}
+
+async fn dispatch(
+    shared: Shared,
+    send: SendStream,
+    mut receive: RecvStream,
+) -> Result<(), Violation> {
+    let Some((kind, first)) = first_bytes(&mut receive).await else {
+        return Ok(());
+    };
+    match kind {
+        StreamKind::Dns => {
+            let stream = QueryStream {
+                send,
+                receive,
+                read: first[DNS_PREFIX.len()..].to_vec(),
+            };
+            let Shared {
+                world, connection, ..
+            } = shared;
+            doq::exchange(&world, &connection, stream).await
+        }
+        StreamKind::Http3 => {
+            // Nobody takes it when HTTP/3 has ended, and the connection with it.
+            let _ = shared.requests.send(HandedStream {
+                send,
+                receive,
+                first,
+            });
+            Ok(())
+        }
+    }
+}
+
+/// As many bytes as tell the kind, and what came with them; `None` when the client took the stream
+/// back. A stream that ends before that is HTTP/3's, which has a word for it.
+async fn first_bytes(receive: &mut RecvStream) -> Option<(StreamKind, Bytes)> {
+    let mut first = Bytes::new();
+    loop {
+        let chunk = receive.read_chunk(usize::MAX, true).await.ok()?;
+        let Some(chunk) = chunk else {
+            return Some((StreamKind::Http3, first));
+        };
+        first = if first.is_empty() {
+            chunk.bytes
+        } else {
+            [first, chunk.bytes].concat().into()
+        };
+        if let Some(kind) = stream_kind(&first) {
+            return Some((kind, first));
+        }
+    }
+}

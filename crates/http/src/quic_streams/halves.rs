@@ -1,0 +1,206 @@
+//! The directions of one stream as the h3 crate wants them.
+
+use super::errors::{lost, read_error, stream_id, var_int, write_error};
+use crate::origins::OriginReader;
+use bytes::{Buf, Bytes};
+use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
+use quinn::{StoppedError, VarInt, WriteError};
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Both directions of a request stream.
+pub struct Exchange<B: Buf> {
+    pub(super) send: Sender<B>,
+    pub(super) receive: Receiver,
+}
+
+impl<B: Buf> quic::BidiStream<B> for Exchange<B> {
+    type SendStream = Sender<B>;
+    type RecvStream = Receiver;
+
+    fn split(self) -> (Sender<B>, Receiver) {
+        (self.send, self.receive)
+    }
+}
+
+impl<B: Buf> quic::RecvStream for Exchange<B> {
+    type Buf = Bytes;
+
+    fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        self.receive.poll_data(cx)
+    }
+
+    fn stop_sending(&mut self, error_code: u64) {
+        self.receive.stop_sending(error_code);
+    }
+
+    fn recv_id(&self) -> StreamId {
+        self.receive.recv_id()
+    }
+}
+
+impl<B: Buf> quic::SendStream<B> for Exchange<B> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        self.send.poll_ready(cx)
+    }
+
+    fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
+        self.send.send_data(data)
+    }
+
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        self.send.poll_finish(cx)
+    }
+
+    fn reset(&mut self, reset_code: u64) {
+        self.send.reset(reset_code);
+    }
+
+    fn send_id(&self) -> StreamId {
+        self.send.send_id()
+    }
+}
+
+/// The receiving direction of a stream.
+pub struct Receiver {
+    pub(super) stream: quinn::RecvStream,
+    /// Bytes somebody read before.
+    pub(super) first: Bytes,
+    pub(super) observer: Option<OriginReader>,
+}
+
+impl Receiver {
+    pub(super) fn new(stream: quinn::RecvStream) -> Self {
+        Self {
+            stream,
+            first: Bytes::new(),
+            observer: None,
+        }
+    }
+}
+
+impl quic::RecvStream for Receiver {
+    type Buf = Bytes;
+
+    fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        if !self.first.is_empty() {
+            return Poll::Ready(Ok(Some(std::mem::take(&mut self.first))));
+        }
+        // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
+        let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
+        let chunk = ready!(chunk.poll(cx)).map_err(read_error)?;
+        if let (Some(observer), Some(chunk)) = (&mut self.observer, &chunk) {
+            observer.feed(&chunk.bytes);
+        }
+        Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)))
+    }
+
+    fn stop_sending(&mut self, error_code: u64) {
+        // A stream that ended already needs no stopping.
+        let _ = self.stream.stop(var_int(error_code));
+    }
+
+    fn recv_id(&self) -> StreamId {
+        stream_id(self.stream.id())
+    }
+}
+
+/// The sending direction of a stream.
+pub struct Sender<B: Buf> {
+    pub(super) stream: quinn::SendStream,
+    pub(super) writing: Option<WriteBuf<B>>,
+    /// Follows what is written first.
+    pub(super) tail: Option<Bytes>,
+    /// Whether the peer took the request back, asked once a write has to wait: quinn does not
+    /// say so to a write that waits for room in the connection's send window.
+    pub(super) stopped: Option<Stopped>,
+}
+
+pub(super) type Stopped =
+    Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
+
+impl<B: Buf> Sender<B> {
+    pub(super) fn new(stream: quinn::SendStream) -> Self {
+        Self {
+            stream,
+            writing: None,
+            tail: None,
+            stopped: None,
+        }
+    }
+
+    fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<StreamErrorIncoming> {
+        let stream = &self.stream;
+        let stopped = self
+            .stopped
+            .get_or_insert_with(|| Box::pin(stream.stopped()));
+        let end = ready!(stopped.as_mut().poll(cx));
+        self.stopped = None;
+        Poll::Ready(match end {
+            Ok(code) => write_error(WriteError::Stopped(code.unwrap_or_default())),
+            Err(StoppedError::ConnectionLost(error)) => lost(error),
+            Err(other) => StreamErrorIncoming::Unknown(Box::new(io::Error::other(other))),
+        })
+    }
+}
+
+impl<B: Buf> quic::SendStream<B> for Sender<B> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        while let Some(data) = self
+            .writing
+            .as_mut()
+            .filter(|data| Buf::has_remaining(*data))
+        {
+            let stream = Pin::new(&mut self.stream);
+            match stream.poll_write(cx, data.chunk()) {
+                Poll::Ready(written) => data.advance(written.map_err(write_error)?),
+                Poll::Pending => return self.poll_stopped(cx).map(Err),
+            }
+        }
+        if self.writing.is_some() {
+            while let Some(tail) = self.tail.as_mut().filter(|tail| !tail.is_empty()) {
+                let stream = Pin::new(&mut self.stream);
+                let written = ready!(stream.poll_write(cx, tail)).map_err(write_error)?;
+                tail.advance(written);
+            }
+            self.tail = None;
+        }
+        self.writing = None;
+        Poll::Ready(Ok(()))
+    }
+
+    fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
+        if self.writing.is_some() {
+            let connection_error =
+                ConnectionErrorIncoming::InternalError("data sent before poll_ready".to_owned());
+            return Err(StreamErrorIncoming::ConnectionErrorIncoming { connection_error });
+        }
+        self.writing = Some(data.into());
+        Ok(())
+    }
+
+    fn poll_finish(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        Poll::Ready(
+            self.stream
+                .finish()
+                .map_err(|e| StreamErrorIncoming::Unknown(Box::new(e))),
+        )
+    }
+
+    fn reset(&mut self, reset_code: u64) {
+        // A stream that ended already needs no reset.
+        let _ = self.stream.reset(var_int(reset_code));
+    }
+
+    fn send_id(&self) -> StreamId {
+        stream_id(self.stream.id())
+    }
+}

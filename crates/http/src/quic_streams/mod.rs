@@ -1,0 +1,303 @@
+//! HTTP/3 transport over a quinn connection, for both roles, with what the stock adapter keeps to
+//! itself: which requests came as early data, which origins the server says it has, a frame of our
+//! own after SETTINGS, and request streams somebody else has looked at first.
+//!
+//! Not for: what is asked or answered.
+//!
+//! A stream accepted before the handshake is complete can only carry early data: quinn drops 1-RTT
+//! packets until then (RFC 9001 section 5.7).
+
+mod errors;
+mod halves;
+
+pub use halves::{Exchange, Receiver, Sender};
+
+use crate::origins::{OriginReader, Origins};
+use bytes::{Buf, Bytes};
+use errors::{close, connection_error, lost};
+use h3::error::Code;
+use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
+use quinn::{ConnectionError, VarInt};
+use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::sync::mpsc;
+
+/// Ids of the request streams of one connection that were opened in early data.
+#[derive(Debug, Clone, Default)]
+pub struct EarlyStreams(Arc<Mutex<HashSet<u64>>>);
+
+impl EarlyStreams {
+    /// Whether this request stream was opened in early data.
+    pub fn contains(&self, stream: StreamId) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&stream.into_inner())
+    }
+
+    fn insert(&self, stream: u64) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(stream);
+    }
+}
+
+type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
+type BiStreams = (quinn::SendStream, quinn::RecvStream);
+
+/// A request stream whose first bytes were read by somebody else.
+pub struct HandedStream {
+    /// Its sending direction.
+    pub send: quinn::SendStream,
+    /// The rest of its receiving direction.
+    pub receive: quinn::RecvStream,
+    /// The bytes read.
+    pub first: Bytes,
+}
+
+/// Where request streams come from.
+enum Requests {
+    /// From the connection itself.
+    Accepted(Option<Waiting<BiStreams>>),
+    /// From whoever accepts them.
+    Handed(mpsc::UnboundedReceiver<HandedStream>),
+}
+
+/// A QUIC connection as the h3 crate wants it.
+pub struct Http3Quic {
+    connection: quinn::Connection,
+    early: EarlyStreams,
+    requests: Requests,
+    accepting_uni: Option<Waiting<quinn::RecvStream>>,
+    opener: StreamOpener,
+    origins: Option<Origins>,
+}
+
+impl Http3Quic {
+    fn new(connection: quinn::Connection, requests: Requests) -> Self {
+        Self {
+            opener: StreamOpener::new(connection.clone()),
+            connection,
+            early: EarlyStreams::default(),
+            requests,
+            accepting_uni: None,
+            origins: None,
+        }
+    }
+
+    /// Client side; what the server says of its origins goes into `origins`.
+    pub fn client(connection: quinn::Connection, origins: Origins) -> Self {
+        let mut quic = Self::new(connection, Requests::Accepted(None));
+        quic.origins = Some(origins);
+        quic
+    }
+
+    /// Server side of a connection that is all HTTP/3.
+    pub fn server(connection: quinn::Connection) -> Self {
+        Self::new(connection, Requests::Accepted(None))
+    }
+
+    /// Server side of a connection whose request streams somebody else accepts.
+    pub fn handed(
+        connection: quinn::Connection,
+        requests: mpsc::UnboundedReceiver<HandedStream>,
+    ) -> Self {
+        Self::new(connection, Requests::Handed(requests))
+    }
+
+    /// Send these bytes, whole frames, on the control stream right after SETTINGS.
+    #[must_use]
+    pub fn with_control_frames(mut self, frames: Bytes) -> Self {
+        self.opener.control_tail = Some(frames).filter(|frames| !frames.is_empty());
+        self
+    }
+
+    /// Tells early requests from others.
+    pub fn early_streams(&self) -> EarlyStreams {
+        self.early.clone()
+    }
+
+    fn poll_request(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<HandedStream, ConnectionErrorIncoming>> {
+        let connection = &self.connection;
+        match &mut self.requests {
+            Requests::Accepted(accepting) => {
+                let waiting = accepting.get_or_insert_with(|| {
+                    let connection = connection.clone();
+                    Box::pin(async move { connection.accept_bi().await })
+                });
+                let accepted = ready!(waiting.as_mut().poll(cx));
+                *accepting = None;
+                Poll::Ready(accepted.map_err(connection_error).map(|(send, receive)| {
+                    HandedStream {
+                        send,
+                        receive,
+                        first: Bytes::new(),
+                    }
+                }))
+            }
+            Requests::Handed(streams) => {
+                // Nobody hands streams over any more once the connection has ended.
+                let ended = || {
+                    let reason = connection.close_reason();
+                    connection_error(reason.unwrap_or(ConnectionError::LocallyClosed))
+                };
+                Poll::Ready(ready!(streams.poll_recv(cx)).ok_or_else(ended))
+            }
+        }
+    }
+}
+
+impl<B: Buf> quic::Connection<B> for Http3Quic {
+    type RecvStream = Receiver;
+    type OpenStreams = StreamOpener;
+
+    fn poll_accept_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Receiver, ConnectionErrorIncoming>> {
+        let connection = &self.connection;
+        let waiting = self.accepting_uni.get_or_insert_with(|| {
+            let connection = connection.clone();
+            Box::pin(async move { connection.accept_uni().await })
+        });
+        let accepted = ready!(waiting.as_mut().poll(cx));
+        self.accepting_uni = None;
+        let observer = self.origins.clone().map(OriginReader::new);
+        Poll::Ready(
+            accepted
+                .map(|stream| Receiver {
+                    observer,
+                    ..Receiver::new(stream)
+                })
+                .map_err(connection_error),
+        )
+    }
+
+    fn poll_accept_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Exchange<B>, ConnectionErrorIncoming>> {
+        let stream = ready!(self.poll_request(cx))?;
+        if stream.receive.is_0rtt() {
+            self.early
+                .insert(u64::from(VarInt::from(stream.receive.id())));
+        }
+        Poll::Ready(Ok(Exchange {
+            send: Sender::new(stream.send),
+            receive: Receiver {
+                first: stream.first,
+                ..Receiver::new(stream.receive)
+            },
+        }))
+    }
+
+    fn opener(&self) -> StreamOpener {
+        self.opener.clone()
+    }
+}
+
+impl<B: Buf> quic::OpenStreams<B> for Http3Quic {
+    type BidiStream = Exchange<B>;
+    type SendStream = Sender<B>;
+
+    fn poll_open_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Exchange<B>, StreamErrorIncoming>> {
+        self.opener.poll_open_bidi(cx)
+    }
+
+    fn poll_open_send(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Sender<B>, StreamErrorIncoming>> {
+        self.opener.poll_open_send(cx)
+    }
+
+    fn close(&mut self, code: Code, reason: &[u8]) {
+        close(&self.connection, code, reason);
+    }
+}
+
+/// Opens streams from our side.
+pub struct StreamOpener {
+    connection: quinn::Connection,
+    /// For the first unidirectional stream, which is the control stream (the h3 crate opens it
+    /// before those of QPACK).
+    control_tail: Option<Bytes>,
+    opening_bi: Option<Waiting<BiStreams>>,
+    opening_uni: Option<Waiting<quinn::SendStream>>,
+}
+
+impl StreamOpener {
+    fn new(connection: quinn::Connection) -> Self {
+        Self {
+            connection,
+            control_tail: None,
+            opening_bi: None,
+            opening_uni: None,
+        }
+    }
+}
+
+impl Clone for StreamOpener {
+    fn clone(&self) -> Self {
+        Self::new(self.connection.clone())
+    }
+}
+
+impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
+    type BidiStream = Exchange<B>;
+    type SendStream = Sender<B>;
+
+    fn poll_open_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Exchange<B>, StreamErrorIncoming>> {
+        let connection = &self.connection;
+        let waiting = self.opening_bi.get_or_insert_with(|| {
+            let connection = connection.clone();
+            Box::pin(async move { connection.open_bi().await })
+        });
+        let opened = ready!(waiting.as_mut().poll(cx));
+        self.opening_bi = None;
+        let (send, receive) = opened.map_err(lost)?;
+        Poll::Ready(Ok(Exchange {
+            send: Sender::new(send),
+            receive: Receiver::new(receive),
+        }))
+    }
+
+    fn poll_open_send(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Sender<B>, StreamErrorIncoming>> {
+        let connection = &self.connection;
+        let waiting = self.opening_uni.get_or_insert_with(|| {
+            let connection = connection.clone();
+            Box::pin(async move { connection.open_uni().await })
+        });
+        let opened = ready!(waiting.as_mut().poll(cx));
+        self.opening_uni = None;
+        let tail = self.control_tail.take();
+        Poll::Ready(
+            opened
+                .map(|stream| Sender {
+                    tail,
+                    ..Sender::new(stream)
+                })
+                .map_err(lost),
+        )
+    }
+
+    fn close(&mut self, code: Code, reason: &[u8]) {
+        close(&self.connection, code, reason);
+    }
+}
