@@ -11,7 +11,7 @@ use http::Response;
 use resolab_transport::clock::monotonic_ns;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// Largest piece of a body handed over at once.
 const PIECE_BYTES: usize = 64 * 1_024;
@@ -28,22 +28,28 @@ pub trait ReplySink: Send {
     fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
 }
 
-/// Decide on the reply and wait as long as the server would take for it. `None` when there is
-/// never to be one: the client has waited as long as the edge bears silence.
+/// Decide on the reply and wait as long as the server would take for it. `None` when nobody waits
+/// for it any more (`given_up`), or there is never to be one. A query's own delay is waited for in
+/// any case: its record says what became of it.
 pub async fn prepare(
     world: &Arc<World>,
     request: &HttpRequest<'_>,
+    given_up: impl Future<Output = ()> + Send,
 ) -> Option<(HttpReply, Pending)> {
     let mut reply = reply(world, request).await;
     let mut pending = Pending::new(world, request, &mut reply);
+    let start_ns = monotonic_ns();
     if reply.is_withheld {
         drop(pending);
-        sleep(IDLE_TIMEOUT).await;
+        let _ = timeout(IDLE_TIMEOUT, given_up).await;
         return None;
     }
     if let Some(wait) = reply.wait.filter(|wait| !wait.is_zero()) {
-        let start_ns = monotonic_ns();
-        wait_until(start_ns + wait.as_nanos() as u64).await;
+        tokio::select! {
+            () = wait_until(start_ns + wait.as_nanos() as u64) => {}
+            // A flood of requests taken back must not pile up.
+            () = given_up => return None,
+        }
         pending.waited(monotonic_ns() - start_ns);
     }
     Some((reply, pending))

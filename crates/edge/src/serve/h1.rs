@@ -94,7 +94,9 @@ async fn answer(
         in_early_data,
         received_ns,
     };
-    let (reply, pending) = exchange::prepare(world, &request).await.ok_or(Withheld)?;
+    let (reply, pending) = exchange::prepare(world, &request, std::future::pending())
+        .await
+        .ok_or(Withheld)?;
     let (mut head, ()) = reply.head.into_parts();
     if refused {
         // What is left of the request is not read.

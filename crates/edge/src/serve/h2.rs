@@ -96,11 +96,10 @@ fn spawn_exchange(
             in_early_data,
             received_ns,
         };
-        let prepared = tokio::select! {
-            prepared = exchange::prepare(&world, &request) => prepared,
-            // Nobody waits for it any more: a flood of requests taken back must not pile up.
-            _ = poll_fn(|cx| respond.poll_reset(cx)) => None,
+        let given_up = async {
+            let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
         };
+        let prepared = exchange::prepare(&world, &request, given_up).await;
         let Some((reply, pending)) = prepared else {
             return;
         };

@@ -83,7 +83,7 @@ async fn exchange(
         in_early_data,
         received_ns,
     };
-    let (reply, pending) = exchange::prepare(world, &request).await?;
+    let (reply, pending) = exchange::prepare(world, &request, std::future::pending()).await?;
     let written = exchange::write(pending, reply, &mut stream).await;
     if written.is_none() {
         // Else the stream would end in being dropped, as if the body were whole.
