@@ -179,6 +179,7 @@ fn command_id(command: &EdgeCommand) -> u64 {
         | EdgeCommand::SetBlackHole { id, .. }
         | EdgeCommand::Flush { id }
         | EdgeCommand::LoadSite { id, .. }
+        | EdgeCommand::RemoveSite { id, .. }
         | EdgeCommand::SetNameBehaviour { id, .. }
         | EdgeCommand::Summary { id, .. } => *id,
     }

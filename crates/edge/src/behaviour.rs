@@ -121,7 +121,7 @@ pub fn one_delay(
 
 /// A distribution and its stream of random numbers.
 #[derive(Debug, Clone)]
-struct DelayStream {
+pub struct DelayStream {
     law: Law,
     max_ms: f64,
     share_ratio: f64,
@@ -142,7 +142,8 @@ enum Law {
 const DELAY_MAX_MS: f64 = 600_000.0;
 
 impl DelayStream {
-    fn new(delay: &NameDelay) -> Result<Self, String> {
+    /// From its start; `Err` says what is wrong.
+    pub fn new(delay: &NameDelay) -> Result<Self, String> {
         let max_ms = optional("max_ms", delay.max_ms)?.unwrap_or(DELAY_MAX_MS);
         let share_ratio = delay.share_ratio.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&share_ratio) {
@@ -156,7 +157,8 @@ impl DelayStream {
         })
     }
 
-    fn draw_ns(&mut self) -> u64 {
+    /// The next delay.
+    pub fn draw_ns(&mut self) -> u64 {
         if self.random.ratio() >= self.share_ratio {
             return 0;
         }

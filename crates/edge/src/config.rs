@@ -5,6 +5,7 @@
 use crate::coalescing::CoalescingConfig;
 use crate::limits::{Limits, TlsConfig};
 use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
+use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::{RetryMode, TicketPolicy};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -64,6 +65,9 @@ pub struct EdgeConfig {
     /// Sites.
     #[serde(default, rename = "site")]
     pub sites: Vec<SiteConfig>,
+    /// Certificates that several names share.
+    #[serde(default, rename = "certificate")]
+    pub certificates: Vec<CertificateConfig>,
     /// Records besides those of the sites and the resolver.
     #[serde(default, rename = "zone")]
     pub records: Vec<RecordConfig>,
@@ -152,56 +156,6 @@ impl PortsConfig {
     }
 }
 
-/// `[web]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WebConfig {
-    /// TCP port of HTTP/2.
-    pub h2_port: u16,
-    /// UDP port of HTTP/3.
-    pub h3_port: u16,
-    /// Whether HTTP/2 answers advertise HTTP/3 (RFC 7838).
-    pub alt_svc: bool,
-    /// `cache-control` of every file.
-    pub cache_control: String,
-    /// Address validation on the sites' listeners.
-    pub retry: RetryMode,
-}
-
-impl Default for WebConfig {
-    fn default() -> Self {
-        Self {
-            h2_port: 443,
-            h3_port: 443,
-            alt_svc: false,
-            cache_control: "max-age=0".to_owned(),
-            retry: RetryMode::Off,
-        }
-    }
-}
-
-/// `[[site]]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SiteConfig {
-    /// Host name.
-    pub host: String,
-    /// Address it is served on and its A or AAAA record says.
-    pub address: IpAddr,
-    /// Folder with its files.
-    pub folder: PathBuf,
-    /// Session tickets for its name.
-    #[serde(default = "default_policy")]
-    pub ticket_policy: TicketPolicy,
-    /// Age up to which they are taken back; absent: 24 hours.
-    pub ticket_lifetime_s: Option<u32>,
-    /// How many a handshake gives out; absent: 2.
-    pub tickets_per_handshake_count: Option<u32>,
-    /// Whether DNS has an HTTPS record (`alpn=h3,h2`) for it.
-    #[serde(default)]
-    pub https_record: bool,
-}
-
 /// `[[zone]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -261,7 +215,7 @@ impl EdgeConfig {
             *file = base.join(&file);
         }
         for site in &mut config.sites {
-            site.folder = base.join(&site.folder);
+            site.rebase(base);
         }
         Ok(config)
     }
@@ -312,16 +266,8 @@ impl EdgeConfig {
         if let Some(reason) = self.names.iter().find_map(NameConfig::contradiction) {
             return Some(reason);
         }
-        let mut hosts = std::collections::HashSet::new();
-        for site in &self.sites {
-            if wildcard(&site.address) {
-                return Some(format!("site {}: address is a wildcard", site.host));
-            }
-            if !hosts.insert(site.host.to_ascii_lowercase()) {
-                return Some(format!("site {} stands twice", site.host));
-            }
-        }
-        self.coalescing.contradiction(self)
+        settings::contradiction(&self.sites, &self.certificates)
+            .or_else(|| self.coalescing.contradiction(self))
     }
 }
 

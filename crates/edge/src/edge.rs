@@ -1,18 +1,19 @@
 //! An edge as a whole: started from a configuration, commanded, stopped.
 
-use crate::config::{EdgeConfig, SiteConfig};
+use crate::config::EdgeConfig;
 use crate::connections::RecordSink;
 use crate::name_config::NameConfig;
 use crate::orders;
 use crate::serve::{ListenerSpec, Listeners};
-use crate::site::Site;
+use crate::site_command;
+use crate::web::Site;
+use crate::web::settings::SiteConfig;
 use crate::world::World;
 use resolab_record::{EdgeCommand, EdgeReadyRecord, TicketPolicy};
 use resolab_transport::server::{
     AuthorityError, CertificateAuthority, ServerPolicies, TicketTerms,
 };
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Why there is no edge.
@@ -41,7 +42,7 @@ pub struct Edge {
 impl Edge {
     /// Load every site, bind every socket.
     pub async fn start(config: &EdgeConfig, sink: RecordSink) -> Result<Self, EdgeError> {
-        let authority = CertificateAuthority::open_or_create(&config.ca.folder)?;
+        let authority = authority(config)?;
         let policies = Arc::new(ServerPolicies::new(
             TicketPolicy::EarlyData,
             config.tls.tls12_allowed(),
@@ -51,14 +52,20 @@ impl Edge {
             authority,
             world: Arc::new(world),
             listeners: Listeners::default(),
-            web_address: config.sites.first().map(|site| site.address),
+            web_address: config.sites.first().map(|site| site.addresses[0]),
         };
         let mut specs = Vec::new();
         if let Some(resolver) = &config.resolver {
             let mut names = vec![resolver.name.to_ascii_lowercase()];
             names.extend(resolver.addresses.iter().map(ToString::to_string));
-            names.extend_from_slice(edge.world.coalescing.certificate_names());
-            let certificate = edge.authority.issue(&names)?;
+            // A group's certificate does not have the sites that coalescing adds.
+            let coalesced = edge.world.coalescing.certificate_names();
+            let certificate = if coalesced.is_empty() {
+                edge.authority.certificate_for(&names)?
+            } else {
+                names.extend_from_slice(coalesced);
+                edge.authority.issue(&names)?
+            };
             let terms = TicketTerms::new(resolver.ticket_policy).with(
                 resolver.ticket_lifetime_s,
                 resolver.tickets_per_handshake_count,
@@ -67,8 +74,10 @@ impl Edge {
             specs.extend(ListenerSpec::of_resolver(resolver, &config.coalescing));
         }
         for site in &config.sites {
-            edge.put_site(site)?;
-            specs.extend(ListenerSpec::of_site(site.address, &config.web));
+            edge.put_site(site, false).await?;
+            for address in &site.addresses {
+                specs.extend(ListenerSpec::of_site(*address, &config.web));
+            }
         }
         edge.listeners.add(&edge.world, &specs).await?;
         Ok(edge)
@@ -139,8 +148,19 @@ impl Edge {
                 host,
                 folder,
                 address,
+                settings,
                 ..
-            } => self.load_site(host, folder, address).await,
+            } => {
+                let given = site_command::Given {
+                    host,
+                    folder,
+                    address,
+                    settings,
+                };
+                let (site, names_policy) = given.site(self.web_address)?;
+                self.load_site(site, names_policy).await
+            }
+            EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
         }
     }
 
@@ -163,57 +183,69 @@ impl Edge {
         orders::set_accepting(&self.world, &mut self.listeners, accepting, name, address).await
     }
 
-    async fn load_site(
-        &mut self,
-        host: String,
-        folder: String,
-        address: Option<String>,
-    ) -> Result<(), String> {
-        let address = match address {
-            Some(text) => text
-                .parse()
-                .map_err(|_| format!("`{text}` is no address"))?,
-            None => self
-                .web_address
-                .ok_or("the configuration has no site, so give an address")?,
-        };
-        let site = SiteConfig {
-            host,
-            address,
-            folder: PathBuf::from(folder),
-            ticket_policy: TicketPolicy::EarlyData,
-            ticket_lifetime_s: None,
-            tickets_per_handshake_count: None,
-            https_record: false,
-        };
-        self.put_site(&site).map_err(|error| error.to_string())?;
-        let specs = ListenerSpec::of_site(address, &self.world.web);
+    async fn load_site(&mut self, site: SiteConfig, names_policy: bool) -> Result<(), String> {
+        self.put_site(&site, names_policy)
+            .await
+            .map_err(|error| error.to_string())?;
+        let addresses = site.addresses.iter();
+        let specs: Vec<_> = addresses
+            .flat_map(|address| ListenerSpec::of_site(*address, &self.world.web))
+            .collect();
         self.listeners
             .add(&self.world, &specs)
             .await
             .map_err(|error| error.to_string())
     }
 
-    fn put_site(&self, config: &SiteConfig) -> Result<(), EdgeError> {
-        let folder = config.folder.display();
-        let loaded = Site::load(&config.folder).map_err(|error| {
-            EdgeError::Configuration(format!("site {}: read {folder}: {error}", config.host))
-        })?;
-        if loaded.file_count() == 0 {
-            let reason = format!("site {}: {folder} holds no file", config.host);
-            return Err(EdgeError::Configuration(reason));
+    /// The sockets stay: other sites may stand on them, and clients find 421 there.
+    fn remove_site(&self, host: &str) -> Result<(), String> {
+        if !self.world.remove_site(host)? {
+            return Err(format!("no site `{host}` here"));
         }
-        // A name that is served already keeps its certificate and its policy.
-        if !self.world.policies.has_name(&config.host) {
-            let certificate = self.authority.issue(std::slice::from_ref(&config.host))?;
-            let terms = TicketTerms::new(config.ticket_policy)
-                .with(config.ticket_lifetime_s, config.tickets_per_handshake_count);
-            self.world
-                .policies
-                .add_name(&config.host, certificate, terms);
+        let resolver = self.world.doh.as_ref();
+        if resolver.is_none_or(|doh| !doh.name.eq_ignore_ascii_case(host)) {
+            self.world.policies.remove_name(host);
+        }
+        Ok(())
+    }
+
+    async fn put_site(&self, config: &SiteConfig, names_policy: bool) -> Result<(), EdgeError> {
+        let (site, web) = (config.clone(), self.world.web.clone());
+        // Reading and compressing must not hold up what is being served.
+        let built = tokio::task::spawn_blocking(move || Site::build(&site, &web)).await;
+        let loaded = built
+            .map_err(|error| EdgeError::Configuration(error.to_string()))?
+            .map_err(EdgeError::Configuration)?;
+        let policies = &self.world.policies;
+        // A name that is served already keeps its certificate, and its policy unless told.
+        if !policies.has_name(&config.host) {
+            let names = std::slice::from_ref(&config.host);
+            let certificate = self.authority.certificate_for(names)?;
+            policies.add_name(&config.host, certificate, config.ticket_terms());
+        } else if names_policy {
+            policies.set_policy(Some(&config.host), config.ticket_policy);
         }
         self.world
             .put_site(config, loaded)
             .map_err(EdgeError::Configuration)
     }
+}
+
+/// The authority with the certificates that names share. One with the resolver's name has its
+/// addresses too, for clients that know no name.
+fn authority(config: &EdgeConfig) -> Result<CertificateAuthority, EdgeError> {
+    let mut authority = CertificateAuthority::open_or_create(&config.ca.folder)?;
+    for certificate in &config.certificates {
+        let mut names = certificate.names.clone();
+        let resolver = config.resolver.as_ref();
+        let resolver = resolver.filter(|resolver| {
+            let is = |name: &String| name.eq_ignore_ascii_case(&resolver.name);
+            names.iter().any(is)
+        });
+        if let Some(resolver) = resolver {
+            names.extend(resolver.addresses.iter().map(ToString::to_string));
+        }
+        authority.share(&names)?;
+    }
+    Ok(authority)
 }

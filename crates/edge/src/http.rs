@@ -1,27 +1,23 @@
-//! From an HTTP request to a reply, whatever the version: DoH (RFC 8484) on the resolver's name,
-//! files on the sites' names.
+//! From an HTTP request to a reply, whatever the version: DoH on the resolver's name, pages on the
+//! sites' names.
 //!
-//! For: one behaviour over h2 and h3. Not for: reading or writing streams.
+//! For: one behaviour over HTTP/1.1, HTTP/2 and HTTP/3. Not for: reading or writing streams.
 
 use crate::connections::OpenConnection;
-use crate::early_data;
-use crate::site::Resource;
-use crate::world::{Arrival, DohPlace, QueryNote, Reply, World};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::doh::reply_dns;
+use crate::web::{Body, reply_page};
+use crate::world::{DohPlace, QueryNote, World};
 use bytes::Bytes;
-use http::header::{ALLOW, ALT_SVC, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use resolab_record::{DnsTransport, HttpVersion};
-
-const DNS_MESSAGE: &str = "application/dns-message";
+use resolab_record::HttpVersion;
+use std::time::Duration;
 
 /// One request, body read.
 pub struct HttpRequest<'a> {
     /// Head.
     pub head: &'a Request<()>,
-    /// Body.
-    pub body: Bytes,
+    /// Body, or the status to refuse it with.
+    pub body: Result<Bytes, StatusCode>,
     /// Version spoken.
     pub version: HttpVersion,
     /// Connection it came on.
@@ -37,7 +33,15 @@ pub struct HttpReply {
     /// Head.
     pub head: Response<()>,
     /// Body; empty for HEAD.
-    pub body: Bytes,
+    pub body: Body,
+    /// How long to wait before it is sent.
+    pub wait: Option<Duration>,
+    /// Content coding of the body.
+    pub content_encoding: Option<&'static str>,
+    /// `content-range` of a part, or of a refusal.
+    pub content_range: Option<String>,
+    /// Size of the resource without content coding.
+    pub resource_bytes: Option<u64>,
     /// For DoH, the record of the query, to be written instead of one of the request.
     pub query: Option<QueryNote>,
     /// Whether nothing is to be sent, ever.
@@ -74,8 +78,10 @@ pub fn authority(head: &Request<()>) -> &str {
 
 /// Answer a request.
 pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
-    let authority = request.authority();
-    let host = host_of(authority);
+    if let Err(status) = request.body {
+        return plain(status);
+    }
+    let host = host_of(request.authority());
     let doh = world
         .doh
         .as_ref()
@@ -84,23 +90,14 @@ pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         return reply_dns(world, request).await;
     }
     let method = request.head.method();
-    let safe = method == Method::GET || method == Method::HEAD;
-    if request.in_early_data && !safe {
+    if request.in_early_data && method != Method::GET && method != Method::HEAD {
         // RFC 8470 section 5.2: the client sends it again once the handshake is complete.
         return plain(StatusCode::TOO_EARLY);
     }
     let site = world.site(host);
-    let Some(site) = site.filter(|_| world.coalescing.admits(request.connection, host)) else {
-        return plain(StatusCode::MISDIRECTED_REQUEST);
-    };
-    if !safe {
-        let mut reply = plain(StatusCode::METHOD_NOT_ALLOWED);
-        set(&mut reply, ALLOW, "GET, HEAD");
-        return reply;
-    }
-    match site.find(request.target()) {
-        Some(resource) => reply_file(world, request, resource),
-        None => plain(StatusCode::NOT_FOUND),
+    match site.filter(|_| world.coalescing.admits(request.connection, host)) {
+        Some(site) => reply_page(&site, request),
+        None => plain(StatusCode::MISDIRECTED_REQUEST),
     }
 }
 
@@ -118,107 +115,23 @@ fn host_of(authority: &str) -> &str {
     }
 }
 
-fn reply_file(world: &World, request: &HttpRequest<'_>, resource: &Resource) -> HttpReply {
-    let mut reply = plain(StatusCode::OK);
-    set(&mut reply, CONTENT_TYPE, resource.content_type);
-    set(&mut reply, CONTENT_LENGTH, &resource.body.len().to_string());
-    set(&mut reply, CACHE_CONTROL, &world.web.cache_control);
-    if world.web.alt_svc && request.version == HttpVersion::H2 {
-        set(
-            &mut reply,
-            ALT_SVC,
-            &format!("h3=\":{}\"; ma=86400", world.web.h3_port),
-        );
-    }
-    if request.head.method() == Method::GET {
-        reply.body = resource.body.clone();
-    }
-    reply
-}
-
-/// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
-/// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
-async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
-    let message = match dns_message(request) {
-        Ok(message) => message,
-        Err(status) => return plain(status),
-    };
-    if request.in_early_data && !early_data::is_repeatable(&message) {
-        return plain(StatusCode::TOO_EARLY);
-    }
-    let arrival = Arrival {
-        message: &message,
-        transport: match request.version {
-            HttpVersion::H3 => DnsTransport::Doh3,
-            HttpVersion::H1 | HttpVersion::H2 => DnsTransport::Doh,
-        },
-        peer: request.connection.peer,
-        connection: Some(request.connection),
-        in_early_data: Some(request.in_early_data),
-        received_ns: request.received_ns,
-    };
-    let Reply {
-        answer,
-        is_withheld,
-        note,
-        ..
-    } = world.answer(&arrival).await;
-    let Some(answer) = answer else {
-        let mut reply = plain(StatusCode::BAD_REQUEST);
-        reply.is_withheld = is_withheld;
-        reply.query = is_withheld.then_some(note);
-        return reply;
-    };
-    let mut reply = plain(StatusCode::OK);
-    set(&mut reply, CONTENT_TYPE, DNS_MESSAGE);
-    set(
-        &mut reply,
-        CONTENT_LENGTH,
-        &answer.message.len().to_string(),
-    );
-    if let Some(ttl_s) = answer.ttl_s {
-        // RFC 8484 section 5.1: no fresher than the smallest TTL.
-        set(&mut reply, CACHE_CONTROL, &format!("max-age={ttl_s}"));
-    }
-    reply.body = Bytes::from(answer.message);
-    reply.query = Some(note);
-    reply
-}
-
-/// The DNS message of a DoH request (RFC 8484 section 4.1).
-fn dns_message(request: &HttpRequest<'_>) -> Result<Bytes, StatusCode> {
-    let method = request.head.method();
-    if method == Method::POST {
-        let content_type = request.head.headers().get(CONTENT_TYPE);
-        let right = content_type.is_some_and(|value| value.as_bytes() == DNS_MESSAGE.as_bytes());
-        return if right {
-            Ok(request.body.clone())
-        } else {
-            Err(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-        };
-    }
-    if method != Method::GET {
-        return Err(StatusCode::METHOD_NOT_ALLOWED);
-    }
-    let query = request.head.uri().query().unwrap_or("");
-    let encoded = query.split('&').find_map(|pair| pair.strip_prefix("dns="));
-    let decoded = encoded.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-    decoded.map(Bytes::from).ok_or(StatusCode::BAD_REQUEST)
-}
-
-fn plain(status: StatusCode) -> HttpReply {
+/// A reply that is its status alone.
+pub fn plain(status: StatusCode) -> HttpReply {
     let mut head = Response::new(());
     *head.status_mut() = status;
     HttpReply {
         head,
-        body: Bytes::new(),
+        body: Body::empty(),
+        wait: None,
+        content_encoding: None,
+        content_range: None,
+        resource_bytes: None,
         query: None,
         is_withheld: false,
     }
 }
 
-fn set(reply: &mut HttpReply, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        reply.head.headers_mut().insert(name, value);
-    }
+/// Set a header field.
+pub fn set(reply: &mut HttpReply, name: HeaderName, value: HeaderValue) {
+    reply.head.headers_mut().insert(name, value);
 }

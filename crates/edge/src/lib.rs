@@ -1,4 +1,4 @@
-//! The edge: DNS on all six transports and the web on HTTP/2 and HTTP/3 in one process, with one
+//! The edge: DNS on all six transports and the web on HTTP/1.1, HTTP/2 and HTTP/3 in one process, with one
 //! certificate authority and ticket policies that change live. It records what it saw of every
 //! connection, query and request.
 //!
@@ -10,6 +10,7 @@ mod behaviour;
 mod coalescing;
 mod config;
 mod connections;
+mod doh;
 mod early_data;
 mod edge;
 mod ending;
@@ -23,8 +24,9 @@ mod name_config;
 mod orders;
 mod resolver;
 mod serve;
-mod site;
+mod site_command;
 mod tallies;
+mod web;
 mod wire;
 mod wire_cache;
 mod world;

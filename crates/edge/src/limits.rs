@@ -45,7 +45,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(30),
             message_timeout: Duration::from_secs(10),
             streams_count: 100,
-            header_bytes: 65_536,
+            header_bytes: 16_384,
             stream_window_bytes: 131_072,
             connection_window_bytes: 1_048_576,
             waiting_count: 4_096,

@@ -5,15 +5,17 @@
 use crate::answer::Facts;
 use crate::behaviour::Behaviours;
 use crate::coalescing::Coalescing;
-use crate::config::{EdgeConfig, SiteConfig, WebConfig};
+use crate::config::EdgeConfig;
 use crate::connections::{Connections, OpenConnection, RecordSink};
 use crate::early_data;
 use crate::forward::Forwarder;
 use crate::name_config::{NameConfig, QueryRecords};
 use crate::resolver::{Plan, Resolver, ResolverSettings, Way};
-use crate::site::Site;
+use crate::web::Site;
+use crate::web::names::{self, wildcard_of};
+use crate::web::settings::{SiteConfig, WebConfig};
 use crate::wire::{name_text, type_text};
-use crate::zone_setup::{add_site, build_zone};
+use crate::zone_setup::build_zone;
 use resolab_record::{ConnectionsSummary, DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::exact_timer::ExactTimer;
@@ -256,16 +258,31 @@ impl World {
     /// Put a loaded site in force and its name into the zone.
     pub fn put_site(&self, config: &SiteConfig, site: Site) -> Result<(), String> {
         let host = config.host.to_ascii_lowercase();
-        self.resolver().change_zone(|zone| add_site(zone, config))?;
+        self.resolver()
+            .change_zone(|zone| names::add_site(zone, config))?;
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         sites.insert(host, Arc::new(site));
         Ok(())
     }
 
-    /// The site of an authority (`host` or `host:port`).
+    /// Take a site and its name's records away; requests under way keep what they have. `false`
+    /// when there is none.
+    pub fn remove_site(&self, host: &str) -> Result<bool, String> {
+        let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
+        if sites.remove(&host.to_ascii_lowercase()).is_none() {
+            return Ok(false);
+        }
+        self.resolver()
+            .change_zone(|zone| names::remove_site(zone, host))
+            .map(|()| true)
+    }
+
+    /// The site of a host, else that of the wildcard above it.
     pub fn site(&self, host: &str) -> Option<Arc<Site>> {
+        let host = host.to_ascii_lowercase();
         let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
-        sites.get(&host.to_ascii_lowercase()).cloned()
+        let exact = sites.get(&host);
+        exact.or_else(|| sites.get(&wildcard_of(&host)?)).cloned()
     }
 
     /// Never held across a wait.
@@ -306,7 +323,7 @@ fn note(arrival: &Arrival<'_>, plan: &Plan<'_>, response_bytes: usize) -> EdgeQu
 }
 
 /// As exact as the kernel is; when there are no more timers to be had, to the millisecond.
-async fn wait_until(due_ns: u64) {
+pub async fn wait_until(due_ns: u64) {
     let waited = match ExactTimer::new() {
         Ok(timer) => timer.sleep_until(due_ns).await,
         Err(error) => Err(error),

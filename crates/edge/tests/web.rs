@@ -209,8 +209,9 @@ async fn a_site_can_be_added_and_replaced_while_running() {
         let command = EdgeCommand::LoadSite {
             id: 1,
             host: host.to_owned(),
-            folder: folder.display().to_string(),
+            folder: Some(folder.display().to_string()),
             address: None,
+            settings: None,
         };
         lab.edge.carry_out(command).await.unwrap();
         let (_quic, mut http) = connect(&lab.quic_client("h3"), lab.web(), host).await;
@@ -220,8 +221,9 @@ async fn a_site_can_be_added_and_replaced_while_running() {
     let missing = EdgeCommand::LoadSite {
         id: 2,
         host: host.to_owned(),
-        folder: "/nonexistent".to_owned(),
+        folder: Some("/nonexistent".to_owned()),
         address: None,
+        settings: None,
     };
     assert!(
         lab.edge

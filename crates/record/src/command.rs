@@ -124,16 +124,25 @@ pub enum EdgeCommand {
         /// Returned in `command_done`.
         id: u64,
     },
-    /// Add or replace a site while running.
+    /// Add or replace a site while running; requests under way are answered as they began.
     LoadSite {
         /// Returned in `command_done`.
         id: u64,
         /// Host name.
         host: String,
-        /// Folder with the site's files.
-        folder: String,
+        /// Folder with the site's files; `null` for generated bodies alone.
+        folder: Option<String>,
         /// Address of the host; `null` means the first web address of the configuration.
         address: Option<String>,
+        /// The site's other settings, as the keys of `[[site]]` in TOML; `null` means their defaults.
+        settings: Option<String>,
+    },
+    /// Take a site and the records of its name away; requests under way are answered.
+    RemoveSite {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Host name.
+        host: String,
     },
     /// How queries for a name are treated from now on, instead of as before; without delay and
     /// failure they are answered as usual.

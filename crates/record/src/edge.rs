@@ -156,6 +156,16 @@ pub struct EdgeRequestRecord {
     pub status: u16,
     /// Body bytes answered, as encoded.
     pub body_bytes: u64,
+    /// Content coding of the body, `br` or `gzip`; `null` without one.
+    pub content_encoding: Option<String>,
+    /// `content-range` answered: of a part (status 206) or a refusal (416).
+    pub content_range: Option<String>,
+    /// Size of the whole resource without content coding; `null` when there is no resource.
+    pub resource_bytes: Option<u64>,
+    /// How long the answer was held back as configured; `null` when it was not.
+    pub server_time_ns: Option<u64>,
+    /// The first body byte was handed to the connection; `null` without a body.
+    pub first_body_byte_ns: Option<u64>,
     /// The last body byte was handed to the connection; `null` if the client went away.
     pub response_sent_ns: Option<u64>,
 }

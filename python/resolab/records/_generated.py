@@ -476,12 +476,26 @@ class EdgeFlush(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", 
 
 
 class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="load_site"):
-    """Add or replace a site while running."""
+    """Add or replace a site while running;
+
+    requests under way are answered as they began.
+    """
 
     id: int
     host: str
-    folder: str
+    folder: str | None = None
     address: str | None = None
+    settings: str | None = None
+
+
+class EdgeRemoveSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="remove_site"):
+    """Take a site and the records of its name away;
+
+    requests under way are answered.
+    """
+
+    id: int
+    host: str
 
 
 class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
@@ -513,6 +527,7 @@ EdgeCommand = (
     | EdgeCloseConnections
     | EdgeFlush
     | EdgeLoadSite
+    | EdgeRemoveSite
     | EdgeSetNameBehaviour
     | EdgeSummary
 )
@@ -574,6 +589,11 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     path: str
     status: int
     body_bytes: int
+    content_encoding: str | None = None
+    content_range: str | None = None
+    resource_bytes: int | None = None
+    server_time_ns: int | None = None
+    first_body_byte_ns: int | None = None
     response_sent_ns: int | None = None
 
 

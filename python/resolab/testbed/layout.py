@@ -79,6 +79,8 @@ def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
             f"address = {_quoted(site.address)}",
             f"folder = {_quoted(site.folder)}",
             f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
+            # A page weighs what its files weigh.
+            "compression = []",
         ]
     lines += [
         "",

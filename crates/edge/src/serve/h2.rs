@@ -1,14 +1,16 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
-use super::{MESSAGE_LIMIT_BYTES, http_record};
+use super::MESSAGE_LIMIT_BYTES;
+use super::exchange::{self, ReplySink};
 use crate::connections::OpenConnection;
 use crate::ending::Ending;
-use crate::http::{HttpRequest, reply};
+use crate::http::HttpRequest;
+use crate::limits::Limits;
 use crate::world::World;
 use bytes::{Bytes, BytesMut};
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream, SendStream};
-use http::Request;
+use http::{Request, Response, StatusCode};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::TlsStream;
@@ -16,20 +18,26 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until, timeout};
 
+/// Body bytes of one reply that wait for the client's window.
+const SEND_BUFFER_BYTES: usize = 256 * 1_024;
+/// Streams reset before the edge saw them (CVE-2023-44487), and errors the client made it answer
+/// with a reset; beyond these the connection ends with ENHANCE_YOUR_CALM.
+const PENDING_RESETS_COUNT: usize = 20;
+const OWN_RESETS_COUNT: usize = 256;
+
 /// Serve until the client, the idle timeout or a command ends it.
 pub async fn serve(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
     stream: TlsStream,
 ) -> Ending {
-    let mut builder = h2::server::Builder::new();
     let limits = &connection.limits;
-    builder
-        .max_concurrent_streams(limits.streams_count)
-        .max_header_list_size(limits.header_bytes);
-    let mut http = match builder.handshake(stream).await {
-        Ok(http) => http,
-        Err(error) => return ending_of(&error),
+    let mut http = match timeout(limits.idle_timeout, builder(limits).handshake(stream)).await {
+        Ok(Ok(http)) => http,
+        Ok(Err(error)) => return ending_of(&error),
+        Err(_) => {
+            return Ending::failed(Failure::HttpProtocol, "no HTTP/2 preface").by_client(false);
+        }
     };
     let mut ending = Ending::orderly();
     let mut deadline = Instant::now() + limits.idle_timeout;
@@ -63,19 +71,30 @@ pub async fn serve(
     }
 }
 
+fn builder(limits: &Limits) -> h2::server::Builder {
+    let mut builder = h2::server::Builder::new();
+    builder
+        .max_concurrent_streams(limits.streams_count)
+        .max_header_list_size(limits.header_bytes)
+        .max_send_buffer_size(SEND_BUFFER_BYTES)
+        .max_pending_accept_reset_streams(PENDING_RESETS_COUNT)
+        .max_local_error_reset_streams(Some(OWN_RESETS_COUNT));
+    builder
+}
+
 fn spawn_exchange(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
     request: Request<RecvStream>,
-    respond: SendResponse<Bytes>,
+    mut respond: SendResponse<Bytes>,
 ) {
     let received_ns = monotonic_ns();
     let in_early_data = connection.in_early_data() == Some(true);
     let (world, connection) = (Arc::clone(world), Arc::clone(connection));
     tokio::spawn(async move {
         let (parts, body) = request.into_parts();
-        let reading = timeout(connection.limits.message_timeout, read_body(body));
-        let Ok(Some(body)) = reading.await else {
+        let Ok(Some(body)) = timeout(connection.limits.message_timeout, read_body(body)).await
+        else {
             return;
         };
         let request = HttpRequest {
@@ -86,54 +105,65 @@ fn spawn_exchange(
             in_early_data,
             received_ns,
         };
-        exchange(&world, &request, respond).await;
+        let given_up = async {
+            let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
+        };
+        let prepared = exchange::prepare(&world, &request, given_up).await;
+        let Some((reply, pending)) = prepared else {
+            return;
+        };
+        let mut sink = Sink::Waiting(respond);
+        // A reply that breaks off resets its stream in being dropped.
+        let _ = exchange::write(pending, reply, &mut sink).await;
     });
 }
 
-async fn exchange(world: &World, request: &HttpRequest<'_>, mut respond: SendResponse<Bytes>) {
-    let reply = reply(world, request).await;
-    if reply.is_withheld {
-        http_record::write(world, request, reply, false);
-        // Until the client gives up or goes.
-        let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
-        return;
-    }
-    let head = reply.head.clone();
-    let sent = match respond.send_response(head, reply.body.is_empty()) {
-        Ok(stream) => {
-            reply.body.is_empty() || send_body(stream, reply.body.clone()).await.is_some()
-        }
-        Err(_) => false,
-    };
-    http_record::write(world, request, reply, sent);
-}
-
-/// The whole body, `None` if the client broke off or sent too much.
-async fn read_body(mut body: RecvStream) -> Option<Bytes> {
+/// The whole body, `Err` if it is too large, `None` if the client broke off.
+async fn read_body(mut body: RecvStream) -> Option<Result<Bytes, StatusCode>> {
     if body.is_end_stream() {
-        return Some(Bytes::new());
+        return Some(Ok(Bytes::new()));
     }
     let mut whole = BytesMut::new();
     while let Some(chunk) = body.data().await {
         let chunk = chunk.ok()?;
         if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
-            return None;
+            return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
         whole.extend_from_slice(&chunk);
         body.flow_control().release_capacity(chunk.len()).ok()?;
     }
-    Some(whole.freeze())
+    Some(Ok(whole.freeze()))
 }
 
-/// Send as the client's windows allow, so that the end means what it says.
-async fn send_body(mut stream: SendStream<Bytes>, mut body: Bytes) -> Option<()> {
-    while !body.is_empty() {
-        stream.reserve_capacity(body.len());
-        let capacity = poll_fn(|cx| stream.poll_capacity(cx)).await?.ok()?;
-        let chunk = body.split_to(capacity.min(body.len()));
-        stream.send_data(chunk, body.is_empty()).ok()?;
+/// A reply's way out: first the head, then the body.
+enum Sink {
+    Waiting(SendResponse<Bytes>),
+    Sending(SendStream<Bytes>),
+}
+
+impl ReplySink for Sink {
+    async fn head(&mut self, head: Response<()>, end: bool) -> Option<()> {
+        let Self::Waiting(respond) = self else {
+            return None;
+        };
+        *self = Self::Sending(respond.send_response(head, end).ok()?);
+        Some(())
     }
-    Some(())
+
+    async fn room(&mut self, wanted_bytes: usize) -> Option<usize> {
+        let Self::Sending(stream) = self else {
+            return None;
+        };
+        stream.reserve_capacity(wanted_bytes);
+        poll_fn(|cx| stream.poll_capacity(cx)).await?.ok()
+    }
+
+    async fn piece(&mut self, bytes: Bytes, end: bool) -> Option<()> {
+        let Self::Sending(stream) = self else {
+            return None;
+        };
+        stream.send_data(bytes, end).ok()
+    }
 }
 
 fn ending_of(error: &h2::Error) -> Ending {

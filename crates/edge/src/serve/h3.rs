@@ -1,12 +1,15 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
+use super::MESSAGE_LIMIT_BYTES;
+use super::exchange::{self, ReplySink};
 use super::quic::Served;
-use super::{MESSAGE_LIMIT_BYTES, http_record};
 use crate::connections::OpenConnection;
-use crate::http::{HttpRequest, reply};
+use crate::http::HttpRequest;
 use crate::world::World;
 use bytes::{Buf, Bytes, BytesMut};
+use h3::error::Code;
 use h3::server::{RequestResolver, RequestStream};
+use http::StatusCode;
 use quinn::Connection;
 use resolab_http::quic_streams::{EarlyStreams, Exchange, Http3Quic};
 use resolab_record::HttpVersion;
@@ -39,9 +42,8 @@ pub async fn serve_over(
     let transport = transport.with_control_frames(world.coalescing.control_frames(connection));
     let mut builder = h3::server::builder();
     // Reserved frames would be bytes of random length in every exchange.
-    builder
-        .send_grease(false)
-        .max_field_section_size(u64::from(connection.limits.header_bytes));
+    builder.send_grease(false);
+    builder.max_field_section_size(u64::from(connection.limits.header_bytes));
     let Ok(mut http) = builder.build::<_, Bytes>(transport).await else {
         return Served::Closed(quic.closed().await);
     };
@@ -63,7 +65,7 @@ pub async fn serve_over(
 }
 
 async fn exchange(
-    world: &World,
+    world: &Arc<World>,
     connection: &OpenConnection,
     early: &EarlyStreams,
     resolver: RequestResolver<Http3Quic, Bytes>,
@@ -75,43 +77,56 @@ async fn exchange(
     let (head, mut stream) = resolving.await.ok()?.ok()?;
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
+    let reading = timeout(connection.limits.message_timeout, read_body(&mut stream));
     let request = HttpRequest {
-        body: timeout(connection.limits.message_timeout, read_body(&mut stream))
-            .await
-            .ok()??,
+        body: reading.await.ok()??,
         head: &head,
         version: HttpVersion::H3,
         connection,
         in_early_data,
         received_ns,
     };
-    let reply = reply(world, &request).await;
-    if reply.is_withheld {
-        http_record::write(world, &request, reply, false);
-        // h3 does not tell when a client gives up a request: as long as any would wait.
-        tokio::time::sleep(connection.limits.idle_timeout).await;
-        return None;
+    let (reply, pending) = exchange::prepare(world, &request, std::future::pending()).await?;
+    let written = exchange::write(pending, reply, &mut stream).await;
+    if written.is_none() {
+        // Else the stream would end in being dropped, as if the body were whole.
+        stream.stop_stream(Code::H3_REQUEST_CANCELLED);
     }
-    let sent = send(&mut stream, &reply.head, reply.body.clone()).await;
-    http_record::write(world, &request, reply, sent.is_some());
-    Some(())
+    written
 }
 
-async fn read_body(stream: &mut Stream) -> Option<Bytes> {
+/// The whole body, `Err` if it is too large, `None` if the client broke off.
+async fn read_body(stream: &mut Stream) -> Option<Result<Bytes, StatusCode>> {
     let mut whole = BytesMut::new();
     while let Some(mut chunk) = stream.recv_data().await.ok()? {
         if whole.len() + chunk.remaining() > MESSAGE_LIMIT_BYTES {
-            return None;
+            stream.stop_sending(Code::H3_NO_ERROR);
+            return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
         whole.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
     }
-    Some(whole.freeze())
+    Some(Ok(whole.freeze()))
 }
 
-async fn send(stream: &mut Stream, head: &http::Response<()>, body: Bytes) -> Option<()> {
-    stream.send_response(head.clone()).await.ok()?;
-    if !body.is_empty() {
-        stream.send_data(body).await.ok()?;
+impl ReplySink for Stream {
+    async fn head(&mut self, head: http::Response<()>, end: bool) -> Option<()> {
+        self.send_response(head).await.ok()?;
+        if end {
+            self.finish().await.ok()?;
+        }
+        Some(())
     }
-    stream.finish().await.ok()
+
+    /// Sending waits for the client's windows itself.
+    async fn room(&mut self, wanted_bytes: usize) -> Option<usize> {
+        Some(wanted_bytes)
+    }
+
+    async fn piece(&mut self, bytes: Bytes, end: bool) -> Option<()> {
+        self.send_data(bytes).await.ok()?;
+        if end {
+            self.finish().await.ok()?;
+        }
+        Some(())
+    }
 }

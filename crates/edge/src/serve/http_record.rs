@@ -1,20 +1,84 @@
-//! The record of one HTTP exchange, the same for every version.
+//! The record of one HTTP exchange, the same for every version: begun with the request, written
+//! once, however the exchange ends.
 
 use crate::connections::session_resumed;
 use crate::http::{HttpReply, HttpRequest};
-use crate::world::World;
+use crate::world::{QueryNote, World};
 use resolab_record::{EdgeRequestRecord, Record};
 use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Write it once the reply was handed to the connection, or could not be.
-pub fn write(world: &World, request: &HttpRequest<'_>, reply: HttpReply, sent: bool) {
-    if let Some(query) = reply.query {
-        world.write_query(query, sent);
-        return;
+/// A record under way; dropped before [`Pending::finish`], it says that the reply was not sent.
+pub struct Pending {
+    world: Arc<World>,
+    record: Option<Kind>,
+}
+
+enum Kind {
+    Query(QueryNote),
+    Request(Box<EdgeRequestRecord>),
+}
+
+impl Pending {
+    /// The reply is known, nothing of it was sent.
+    pub fn new(world: &Arc<World>, request: &HttpRequest<'_>, reply: &mut HttpReply) -> Self {
+        let record = match reply.query.take() {
+            Some(query) => Kind::Query(query),
+            None => Kind::Request(Box::new(request_record(request, reply))),
+        };
+        Self {
+            world: Arc::clone(world),
+            record: Some(record),
+        }
     }
+
+    /// The server's own time was waited for.
+    pub fn waited(&mut self, waited_ns: u64) {
+        if let Some(Kind::Request(record)) = &mut self.record {
+            record.server_time_ns = Some(waited_ns);
+        }
+    }
+
+    /// The first byte of the body is handed over.
+    pub fn first_body_byte(&mut self) {
+        if let Some(Kind::Request(record)) = &mut self.record {
+            record.first_body_byte_ns.get_or_insert_with(monotonic_ns);
+        }
+    }
+
+    /// How long a client that takes nothing is waited for.
+    pub fn patience(&self) -> Duration {
+        self.world.connections.limits().idle_timeout
+    }
+
+    /// Everything is handed over.
+    pub fn finish(&mut self) {
+        self.write(true);
+    }
+
+    fn write(&mut self, sent: bool) {
+        match self.record.take() {
+            Some(Kind::Query(query)) => self.world.write_query(query, sent),
+            Some(Kind::Request(mut record)) => {
+                record.response_sent_ns = sent.then(monotonic_ns);
+                (self.world.sink)(Record::EdgeRequest(*record));
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.write(false);
+    }
+}
+
+fn request_record(request: &HttpRequest<'_>, reply: &HttpReply) -> EdgeRequestRecord {
     request.connection.count_request();
     let facts = request.connection.facts.as_ref();
-    (world.sink)(Record::EdgeRequest(EdgeRequestRecord {
+    EdgeRequestRecord {
         connection_id: request.connection.id,
         http_version: request.version,
         peer_address: request.connection.peer,
@@ -26,7 +90,12 @@ pub fn write(world: &World, request: &HttpRequest<'_>, reply: HttpReply, sent: b
         authority: request.authority().to_owned(),
         path: request.target().to_owned(),
         status: reply.head.status().as_u16(),
-        body_bytes: reply.body.len() as u64,
-        response_sent_ns: sent.then(monotonic_ns),
-    }));
+        body_bytes: reply.body.len(),
+        content_encoding: reply.content_encoding.map(str::to_owned),
+        content_range: reply.content_range.clone(),
+        resource_bytes: reply.resource_bytes,
+        server_time_ns: None,
+        first_body_byte_ns: None,
+        response_sent_ns: None,
+    }
 }

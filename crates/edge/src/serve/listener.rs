@@ -2,8 +2,9 @@
 
 use super::{quic, tcp, udp};
 use crate::coalescing::CoalescingConfig;
-use crate::config::{ResolverConfig, WebConfig};
+use crate::config::ResolverConfig;
 use crate::limits::Limits;
+use crate::web::settings::WebConfig;
 use crate::world::World;
 use resolab_http::private_alpn;
 use resolab_record::RetryMode;
@@ -51,6 +52,7 @@ impl ListenerSpec {
             (ports.do53, ListenerKind::Tcp, None),
             (ports.dot, ListenerKind::Tls, Some("dot")),
             (ports.doh, ListenerKind::Tls, Some("h2")),
+            (ports.doh, ListenerKind::Tls, Some("http/1.1")),
             (ports.doh3, ListenerKind::Quic, Some("h3")),
             (private, ListenerKind::Quic, Some(private_alpn::ALPN)),
             (ports.doq, ListenerKind::Quic, Some("doq")),
@@ -72,22 +74,19 @@ impl ListenerSpec {
 
     /// What a site on `address` needs.
     pub fn of_site(address: IpAddr, web: &WebConfig) -> Vec<Self> {
-        let h2 = SocketAddr::new(address, web.h2_port);
-        let h3 = SocketAddr::new(address, web.h3_port);
-        vec![
-            Self {
-                address: h2,
-                kind: ListenerKind::Tls,
-                alpn: Some("h2"),
-                retry: web.retry,
-            },
-            Self {
-                address: h3,
-                kind: ListenerKind::Quic,
-                alpn: Some("h3"),
-                retry: web.retry,
-            },
-        ]
+        let over_tcp = web.tcp_alpn.iter().map(|alpn| Self {
+            address: SocketAddr::new(address, web.h2_port),
+            kind: ListenerKind::Tls,
+            alpn: Some(alpn.id()),
+            retry: web.retry,
+        });
+        let h3 = Self {
+            address: SocketAddr::new(address, web.h3_port),
+            kind: ListenerKind::Quic,
+            alpn: Some("h3"),
+            retry: web.retry,
+        };
+        over_tcp.chain([h3]).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Accepted TCP connections: plain DNS, or TLS and then what ALPN says.
 
 use super::deadlines::overdue;
-use super::{framed, h2};
+use super::{framed, h1, h2};
 use crate::connections::{OpenConnection, Protocol};
 use crate::ending::Ending;
 use crate::world::World;
@@ -38,7 +38,7 @@ pub async fn serve_plain(world: Arc<World>, listener: TcpListener) {
     }
 }
 
-/// Serve DoT and HTTP/2 until the task is dropped.
+/// Serve DoT, HTTP/2 and HTTP/1.1 until the task is dropped.
 pub async fn serve_tls(world: Arc<World>, listener: TcpListener, alpn: Vec<Vec<u8>>) {
     let alpn = Arc::new(alpn);
     loop {
@@ -100,13 +100,15 @@ async fn serve_connection(
             return Ending::failed(Failure::TlsHandshakeFailed, error.to_string());
         }
     };
-    let ending = if facts.alpn() == Some("h2") {
-        h2::serve(world, connection, stream).await
-    } else if offers_dot(alpn) {
+    let ending = match facts.alpn() {
+        Some("h2") => h2::serve(world, connection, stream).await,
+        Some("http/1.1") => h1::serve(world, connection, stream).await,
         // RFC 7858 asks for no ALPN; the port says what is spoken.
-        framed::serve(world, connection, stream, DnsTransport::Dot).await
-    } else {
-        Ending::failed(Failure::TlsHandshakeFailed, "the client offered no ALPN")
+        _ if offers(alpn, "dot") => {
+            framed::serve(world, connection, stream, DnsTransport::Dot).await
+        }
+        _ if offers(alpn, "http/1.1") => h1::serve(world, connection, stream).await,
+        _ => Ending::failed(Failure::TlsHandshakeFailed, "the client offered no ALPN"),
     };
     // Whatever ends it before the client's Finished is a failure of the handshake.
     match facts.complete_ns() {
@@ -118,6 +120,6 @@ async fn serve_connection(
     }
 }
 
-fn offers_dot(alpn: &[Vec<u8>]) -> bool {
-    alpn.iter().any(|id| id == b"dot")
+fn offers(alpn: &[Vec<u8>], id: &str) -> bool {
+    alpn.iter().any(|each| each == id.as_bytes())
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used)]
 
+pub mod clients;
 mod delay;
 mod doq;
 mod handshakes;
@@ -50,6 +51,11 @@ impl Lab {
         Self::start_with("", "").await
     }
 
+    /// With more keys of its site and more tables after it; `WEB` is the site's address.
+    pub async fn with_site(more: &str) -> Self {
+        Self::start_with("", more).await
+    }
+
     /// With more lines in `[resolver]`, and more at the end.
     pub async fn start_with(resolver_lines: &str, more: &str) -> Self {
         Self::launch(resolver_lines, more, |text| text).await
@@ -71,7 +77,8 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = edit(config_text(&folder, resolver, web, resolver_lines) + more);
+        let more = more.replace("WEB", &web.to_string());
+        let config = edit(config_text(&folder, resolver, web, resolver_lines) + &more);
         let config = EdgeConfig::parse(&config, "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {

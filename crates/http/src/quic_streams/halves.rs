@@ -1,10 +1,12 @@
 //! The directions of one stream as the h3 crate wants them.
 
-use super::errors::{read_error, stream_id, var_int, write_error};
+use super::errors::{lost, read_error, stream_id, var_int, write_error};
 use crate::origins::OriginReader;
 use bytes::{Buf, Bytes};
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
+use quinn::{StoppedError, VarInt, WriteError};
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -117,7 +119,13 @@ pub struct Sender<B: Buf> {
     pub(super) writing: Option<WriteBuf<B>>,
     /// Follows what is written first.
     pub(super) tail: Option<Bytes>,
+    /// Whether the peer took the request back, asked once a write has to wait: quinn does not
+    /// say so to a write that waits for room in the connection's send window.
+    pub(super) stopped: Option<Stopped>,
 }
+
+pub(super) type Stopped =
+    Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
 impl<B: Buf> Sender<B> {
     pub(super) fn new(stream: quinn::SendStream) -> Self {
@@ -125,7 +133,22 @@ impl<B: Buf> Sender<B> {
             stream,
             writing: None,
             tail: None,
+            stopped: None,
         }
+    }
+
+    fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<StreamErrorIncoming> {
+        let stream = &self.stream;
+        let stopped = self
+            .stopped
+            .get_or_insert_with(|| Box::pin(stream.stopped()));
+        let end = ready!(stopped.as_mut().poll(cx));
+        self.stopped = None;
+        Poll::Ready(match end {
+            Ok(code) => write_error(WriteError::Stopped(code.unwrap_or_default())),
+            Err(StoppedError::ConnectionLost(error)) => lost(error),
+            Err(other) => StreamErrorIncoming::Unknown(Box::new(io::Error::other(other))),
+        })
     }
 }
 
@@ -137,8 +160,10 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
             .filter(|data| Buf::has_remaining(*data))
         {
             let stream = Pin::new(&mut self.stream);
-            let written = ready!(stream.poll_write(cx, data.chunk())).map_err(write_error)?;
-            data.advance(written);
+            match stream.poll_write(cx, data.chunk()) {
+                Poll::Ready(written) => data.advance(written.map_err(write_error)?),
+                Poll::Pending => return self.poll_stopped(cx).map(Err),
+            }
         }
         if self.writing.is_some() {
             while let Some(tail) = self.tail.as_mut().filter(|tail| !tail.is_empty()) {

@@ -71,6 +71,7 @@ pub struct CertificateAuthority {
     issuer: Issuer<'static, KeyPair>,
     spki_sha256: String,
     provider: Arc<CryptoProvider>,
+    shared: Vec<(Vec<String>, Arc<CertifiedKey>)>,
 }
 
 impl CertificateAuthority {
@@ -92,6 +93,7 @@ impl CertificateAuthority {
             issuer: Issuer::new(authority_params(), key),
             spki_sha256,
             provider: Arc::new(rustls::crypto::ring::default_provider()),
+            shared: Vec::new(),
         };
         authority.check().map_err(unusable)?;
         Ok(authority)
@@ -129,6 +131,28 @@ impl CertificateAuthority {
             .map_err(|e| failed(e.to_string()))
     }
 
+    /// Make one leaf for several names, to be handed out for each of them.
+    pub fn share(&mut self, names: &[String]) -> Result<(), AuthorityError> {
+        let leaf = self.issue(names)?;
+        let names = names.iter().map(|name| name.to_ascii_lowercase());
+        self.shared.push((names.collect(), leaf));
+        Ok(())
+    }
+
+    /// The shared leaf that covers the first of the names, else a new one for them.
+    pub fn certificate_for(&self, names: &[String]) -> Result<Arc<CertifiedKey>, AuthorityError> {
+        let wanted = names.first().map(|name| name.to_ascii_lowercase());
+        let wanted = wanted.unwrap_or_default();
+        let group = self
+            .shared
+            .iter()
+            .find(|(names, _)| names.iter().any(|name| covers(name, &wanted)));
+        match group {
+            Some((_, leaf)) => Ok(Arc::clone(leaf)),
+            None => self.issue(names),
+        }
+    }
+
     /// Issue a leaf and verify it as a client would: finds an expired authority, and a certificate
     /// that does not belong to the key.
     fn check(&self) -> Result<(), String> {
@@ -148,6 +172,13 @@ impl CertificateAuthority {
             .map(|_| ())
             .map_err(|e| format!("what its key signs is not accepted ({e})"))
     }
+}
+
+/// Whether a certificate's name covers another: itself, or one label below a wildcard (RFC 6125
+/// section 6.4.3).
+fn covers(name: &str, wanted: &str) -> bool {
+    let below = wanted.split_once('.').map(|(_, parent)| parent);
+    name == wanted || (below.is_some() && name.strip_prefix("*.") == below)
 }
 
 fn create(folder: &Path, certificate: &Path, key_file: &Path) -> Result<(), AuthorityError> {
@@ -260,6 +291,23 @@ mod tests {
         assert!(error.to_string().contains("remove ca.pem"), "{error}");
         fs::remove_dir_all(ours).unwrap();
         fs::remove_dir_all(theirs).unwrap();
+    }
+
+    #[test]
+    fn a_shared_leaf_is_handed_out_for_the_names_it_covers() {
+        let folder = scratch("shared");
+        let mut authority = CertificateAuthority::open_or_create(&folder).unwrap();
+        let names = ["dns.test", "a.test", "*.cdn.test"].map(str::to_owned);
+        authority.share(&names).unwrap();
+        let leaf = |name: &str| authority.certificate_for(&[name.to_owned()]).unwrap();
+        let shared = leaf("A.test");
+        for name in ["dns.test", "a.test", "x.cdn.test", "*.cdn.test"] {
+            assert!(Arc::ptr_eq(&shared, &leaf(name)), "{name}");
+        }
+        for name in ["b.test", "cdn.test", "y.x.cdn.test"] {
+            assert!(!Arc::ptr_eq(&shared, &leaf(name)), "{name}");
+        }
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -133,6 +133,15 @@ impl ServerPolicies {
         table.terms.insert(name, terms);
     }
 
+    /// Serve a name no more, from the next ClientHello on.
+    pub fn remove_name(&self, name: &str) {
+        let mut table = self.write();
+        let name = name.to_ascii_lowercase();
+        table.certificates.remove(&name);
+        table.terms.remove(&name);
+        table.refused.remove(&name);
+    }
+
     /// Whether a name is served.
     pub fn has_name(&self, name: &str) -> bool {
         self.read()
@@ -183,6 +192,12 @@ impl ServerPolicies {
         let Some(name) = name else {
             return (table.nameless.clone(), table.default_terms);
         };
+        // A name of its own comes before the wildcard above it.
+        let wildcard = name
+            .split_once('.')
+            .map(|(_, parent)| format!("*.{parent}"));
+        let exact = table.certificates.contains_key(name);
+        let name = wildcard.as_deref().filter(|_| !exact).unwrap_or(name);
         let terms = table
             .terms
             .get(name)

@@ -1,0 +1,88 @@
+//! DNS over HTTPS (RFC 8484): from a request to the DNS message in it, and back.
+//!
+//! For: every HTTP version alike. Not for: streams, or what the answer is.
+
+use crate::early_data;
+use crate::http::{HttpReply, HttpRequest, plain, set};
+use crate::web::Body;
+use crate::world::{Arrival, Reply, World};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderValue, Method, StatusCode};
+use resolab_record::{DnsTransport, HttpVersion};
+
+const DNS_MESSAGE: &str = "application/dns-message";
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
+/// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
+pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+    let message = match dns_message(request) {
+        Ok(message) => message,
+        Err(status) => return plain(status),
+    };
+    if request.in_early_data && !early_data::is_repeatable(&message) {
+        return plain(StatusCode::TOO_EARLY);
+    }
+    let arrival = Arrival {
+        message: &message,
+        transport: match request.version {
+            HttpVersion::H3 => DnsTransport::Doh3,
+            HttpVersion::H1 | HttpVersion::H2 => DnsTransport::Doh,
+        },
+        peer: request.connection.peer,
+        connection: Some(request.connection),
+        in_early_data: Some(request.in_early_data),
+        received_ns: request.received_ns,
+    };
+    let Reply {
+        answer,
+        is_withheld,
+        note,
+        ..
+    } = world.answer(&arrival).await;
+    let Some(answer) = answer else {
+        let mut reply = plain(StatusCode::BAD_REQUEST);
+        reply.is_withheld = is_withheld;
+        reply.query = is_withheld.then_some(note);
+        return reply;
+    };
+    let mut reply = plain(StatusCode::OK);
+    set(
+        &mut reply,
+        CONTENT_TYPE,
+        HeaderValue::from_static(DNS_MESSAGE),
+    );
+    set(&mut reply, CONTENT_LENGTH, answer.message.len().into());
+    if let Some(ttl_s) = answer.ttl_s {
+        // RFC 8484 section 5.1: no fresher than the smallest TTL.
+        let max_age = HeaderValue::from_str(&format!("max-age={ttl_s}"));
+        set(&mut reply, CACHE_CONTROL, max_age.unwrap_or(NO_STORE));
+    }
+    reply.body = Body::from(answer.message);
+    reply.query = Some(note);
+    reply
+}
+
+/// The DNS message of a DoH request (RFC 8484 section 4.1).
+fn dns_message(request: &HttpRequest<'_>) -> Result<Bytes, StatusCode> {
+    let method = request.head.method();
+    if method == Method::POST {
+        let content_type = request.head.headers().get(CONTENT_TYPE);
+        let right = content_type.is_some_and(|value| value.as_bytes() == DNS_MESSAGE.as_bytes());
+        return if right {
+            request.body.clone()
+        } else {
+            Err(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+        };
+    }
+    if method != Method::GET {
+        return Err(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let query = request.head.uri().query().unwrap_or("");
+    let encoded = query.split('&').find_map(|pair| pair.strip_prefix("dns="));
+    let decoded = encoded.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    decoded.map(Bytes::from).ok_or(StatusCode::BAD_REQUEST)
+}

@@ -1,0 +1,85 @@
+//! One HTTP exchange from the request to the last byte of the reply, whatever the version.
+//!
+//! For: waiting the server's time and writing bodies as the client takes them. Not for: framing.
+
+use super::http_record::Pending;
+use crate::http::{HttpReply, HttpRequest, reply};
+use crate::world::{World, wait_until};
+use bytes::Bytes;
+use http::Response;
+use resolab_transport::clock::monotonic_ns;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Largest piece of a body handed over at once.
+const PIECE_BYTES: usize = 64 * 1_024;
+
+/// Where a reply goes; `None` means that the client is gone.
+pub trait ReplySink: Send {
+    /// Send the head; `end` when there is no body.
+    fn head(&mut self, head: Response<()>, end: bool) -> impl Future<Output = Option<()>> + Send;
+
+    /// Wait until the client takes bytes; how many of `wanted_bytes`.
+    fn room(&mut self, wanted_bytes: usize) -> impl Future<Output = Option<usize>> + Send;
+
+    /// Send bytes of the body; `end` when they are the last.
+    fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
+}
+
+/// Decide on the reply and wait as long as the server would take for it. `None` when nobody waits
+/// for it any more (`given_up`), or there is never to be one. A query's own delay is waited for in
+/// any case: its record says what became of it.
+pub async fn prepare(
+    world: &Arc<World>,
+    request: &HttpRequest<'_>,
+    given_up: impl Future<Output = ()> + Send,
+) -> Option<(HttpReply, Pending)> {
+    let mut reply = reply(world, request).await;
+    let mut pending = Pending::new(world, request, &mut reply);
+    let start_ns = monotonic_ns();
+    if reply.is_withheld {
+        drop(pending);
+        let patience = request.connection.limits.idle_timeout;
+        let _ = timeout(patience, given_up).await;
+        return None;
+    }
+    if let Some(wait) = reply.wait.filter(|wait| !wait.is_zero()) {
+        tokio::select! {
+            () = wait_until(start_ns + wait.as_nanos() as u64) => {}
+            // A flood of requests taken back must not pile up.
+            () = given_up => return None,
+        }
+        pending.waited(monotonic_ns() - start_ns);
+    }
+    Some((reply, pending))
+}
+
+/// Write the reply; `None` when the client broke off or took nothing for as long as the edge
+/// bears silence. The record says which.
+pub async fn write(
+    mut pending: Pending,
+    reply: HttpReply,
+    sink: &mut impl ReplySink,
+) -> Option<()> {
+    let patience = pending.patience();
+    let mut body = reply.body;
+    within(patience, sink.head(reply.head, body.is_empty())).await?;
+    while !body.is_empty() {
+        let wanted = body.len().min(PIECE_BYTES as u64) as usize;
+        let room = within(patience, sink.room(wanted)).await?;
+        if room == 0 {
+            continue;
+        }
+        let piece = body.next(room.min(wanted));
+        pending.first_body_byte();
+        within(patience, sink.piece(piece, body.is_empty())).await?;
+    }
+    pending.finish();
+    Some(())
+}
+
+async fn within<T>(patience: Duration, step: impl Future<Output = Option<T>>) -> Option<T> {
+    timeout(patience, step).await.ok().flatten()
+}

@@ -1,0 +1,173 @@
+//! HTTP/1.1 (RFC 9112) over TLS: DoH and pages, one exchange after the other.
+//!
+//! For: clients that speak nothing newer. Not for: upgrades, or plain TCP.
+
+use super::MESSAGE_LIMIT_BYTES;
+use super::exchange;
+use super::h1_body::ReplyBody;
+use super::h1_stream::{Activity, Watched};
+use crate::connections::OpenConnection;
+use crate::ending::Ending;
+use crate::http::HttpRequest;
+use crate::limits::Limits;
+use crate::world::World;
+use bytes::{Bytes, BytesMut};
+use http::header::{CONNECTION, HOST};
+use http::{HeaderValue, Request, Response, StatusCode, Version};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use resolab_record::{Failure, HttpVersion};
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::server::TlsStream;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+
+/// Fields of a head; above it 431.
+const FIELDS_COUNT: usize = 100;
+/// Bytes read ahead, and bytes of a reply that wait for the client.
+const BUFFER_BYTES: usize = 64 * 1_024;
+
+/// Serve until the client, the idle timeout or a command ends it.
+pub async fn serve(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    stream: TlsStream,
+) -> Ending {
+    let limits = &connection.limits;
+    let activity = Arc::new(Activity::default());
+    let service = service_fn(|request| answer(world, connection, request));
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&activity)));
+    let mut http = builder(limits).serve_connection(io, service);
+    let ending = tokio::select! {
+        () = connection.close_wanted() => Ending::noted("closed by command"),
+        () = activity.silence(limits.idle_timeout) => Ending::noted("idle"),
+        served = &mut http => ending_of(served),
+    };
+    let mut stream = http.into_parts().io.into_inner();
+    // The peer may be gone already; what matters was said in `ending`.
+    let _ = timeout(limits.message_timeout, stream.shutdown()).await;
+    ending
+}
+
+fn builder(limits: &Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.idle_timeout)
+        .max_headers(FIELDS_COUNT)
+        .max_header_size(limits.header_bytes as usize)
+        .max_buf_size(BUFFER_BYTES)
+        // As on the other versions.
+        .auto_date_header(false)
+        // A client that has said all it wanted still gets its answer.
+        .half_close(true);
+    builder
+}
+
+/// There is no answer, on purpose; it ends the connection.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is withheld")]
+struct Withheld;
+
+async fn answer(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    request: Request<Incoming>,
+) -> Result<Response<ReplyBody>, Withheld> {
+    let received_ns = monotonic_ns();
+    let in_early_data = connection.in_early_data() == Some(true);
+    let (parts, body) = request.into_parts();
+    let body = match host_fault(&parts) {
+        Some(status) => Err(status),
+        None => timeout(connection.limits.message_timeout, read_body(body))
+            .await
+            .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
+    };
+    let refused = body.is_err();
+    let request = HttpRequest {
+        head: &Request::from_parts(parts, ()),
+        body,
+        version: HttpVersion::H1,
+        connection,
+        in_early_data,
+        received_ns,
+    };
+    let (reply, pending) = exchange::prepare(world, &request, std::future::pending())
+        .await
+        .ok_or(Withheld)?;
+    let (mut head, ()) = reply.head.into_parts();
+    if refused {
+        // What is left of the request is not read.
+        head.headers
+            .insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(Response::from_parts(
+        head,
+        ReplyBody::new(reply.body, pending),
+    ))
+}
+
+/// RFC 9112 section 3.2: exactly one `host`, which HTTP/1.0 did not have.
+fn host_fault(head: &http::request::Parts) -> Option<StatusCode> {
+    let hosts = head.headers.get_all(HOST).iter().count();
+    let right = hosts == 1 || (hosts == 0 && head.version == Version::HTTP_10);
+    (!right).then_some(StatusCode::BAD_REQUEST)
+}
+
+/// The whole body, `Err` with the status to refuse it with.
+async fn read_body(mut body: Incoming) -> Result<Bytes, StatusCode> {
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    if body.size_hint().lower() > MESSAGE_LIMIT_BYTES as u64 {
+        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    let mut whole = BytesMut::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;
+        // Trailers say nothing here.
+        let Ok(chunk) = frame.into_data() else {
+            continue;
+        };
+        if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(whole.freeze())
+}
+
+fn ending_of(served: hyper::Result<()>) -> Ending {
+    let Err(error) = served else {
+        return Ending::orderly();
+    };
+    let text = chain(&error);
+    if error.is_timeout() || error.is_user() {
+        return Ending::noted("idle");
+    }
+    if error.is_parse() {
+        return Ending::failed(Failure::HttpProtocol, text);
+    }
+    if error.is_incomplete_message() || is_eof(&error) {
+        return Ending::noted("ended without close_notify").by_client(true);
+    }
+    Ending::failed(Failure::Other, text)
+}
+
+fn chain(error: &hyper::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn is_eof(error: &hyper::Error) -> bool {
+    let source = std::error::Error::source(error);
+    let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::UnexpectedEof)
+}

@@ -1,0 +1,138 @@
+//! A byte stream that remembers when it last moved, so that a connection on which nothing moves
+//! can be ended, whichever side stopped.
+//!
+//! Not for: judging what moved.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, sleep};
+
+/// When bytes last moved.
+#[derive(Debug)]
+pub struct Activity {
+    start: Instant,
+    moved_ms: AtomicU64,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            moved_ms: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Activity {
+    /// Resolves when nothing moved for so long.
+    pub async fn silence(&self, bearable: Duration) {
+        loop {
+            let moved = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));
+            let silent = self.start.elapsed().saturating_sub(moved);
+            match bearable.checked_sub(silent) {
+                Some(left) if !left.is_zero() => sleep(left).await,
+                _ => return,
+            }
+        }
+    }
+
+    fn note(&self) {
+        let now_ms = self.start.elapsed().as_millis() as u64;
+        self.moved_ms.store(now_ms, Ordering::Relaxed);
+    }
+}
+
+/// A stream with its activity.
+#[derive(Debug)]
+pub struct Watched<S> {
+    stream: S,
+    activity: Arc<Activity>,
+}
+
+impl<S> Watched<S> {
+    /// Watch a stream.
+    pub fn new(stream: S, activity: Arc<Activity>) -> Self {
+        Self { stream, activity }
+    }
+
+    fn noting<T>(&self, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if matches!(result, Poll::Ready(Ok(_))) {
+            self.activity.note();
+        }
+        result
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        self.noting(result)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.noting(result)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.noting(result)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// A flush that has nothing to do moves nothing.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    #[tokio::test]
+    async fn silence_counts_from_the_last_byte() {
+        let activity = Arc::new(Activity::default());
+        let mut stream = Watched::new(tokio::io::sink(), Arc::clone(&activity));
+        let start = Instant::now();
+        tokio::spawn(async move {
+            for _ in 0..4 {
+                sleep(Duration::from_millis(50)).await;
+                stream.write_all(b"x").await.unwrap();
+            }
+        });
+        activity.silence(Duration::from_secs(1)).await;
+        assert!(
+            start.elapsed() >= Duration::from_millis(1_190),
+            "{:?}",
+            start.elapsed()
+        );
+    }
+}

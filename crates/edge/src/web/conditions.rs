@@ -1,0 +1,243 @@
+//! Conditional requests (RFC 9110 section 13) and ranges (section 14) against one representation.
+//!
+//! For: deciding what is answered. Not for: building the answer.
+
+use http::header::{
+    IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use std::ops::Range;
+use std::time::SystemTime;
+
+/// Validators of a representation.
+#[derive(Debug, Clone, Copy)]
+pub struct Validators<'a> {
+    /// Strong entity tag, quotes included.
+    pub etag: &'a HeaderValue,
+    /// In whole seconds.
+    pub last_modified: Option<SystemTime>,
+}
+
+/// What a request with conditions gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// 200.
+    Whole,
+    /// 206 with this part.
+    Part(Range<u64>),
+    /// 304.
+    NotModified,
+    /// 412.
+    Failed,
+    /// 416.
+    Unsatisfiable,
+}
+
+/// Judge in the order of RFC 9110 section 13.2.2.
+pub fn judge(
+    method: &Method,
+    headers: &HeaderMap,
+    validators: Validators<'_>,
+    len_bytes: u64,
+) -> Verdict {
+    let unmet = if headers.contains_key(IF_MATCH) {
+        !matches_tag(headers, IF_MATCH, validators.etag, Comparison::Strong)
+    } else {
+        is_after(headers, &IF_UNMODIFIED_SINCE, validators)
+    };
+    if unmet {
+        return Verdict::Failed;
+    }
+    let known = if headers.contains_key(IF_NONE_MATCH) {
+        matches_tag(headers, IF_NONE_MATCH, validators.etag, Comparison::Weak)
+    } else {
+        headers.contains_key(IF_MODIFIED_SINCE)
+            && validators.last_modified.is_some()
+            && date(headers, &IF_MODIFIED_SINCE).is_some()
+            && !is_after(headers, &IF_MODIFIED_SINCE, validators)
+    };
+    if known {
+        return Verdict::NotModified;
+    }
+    // RFC 9110 section 14.2: defined for GET alone.
+    let range = headers.get(RANGE).and_then(|value| value.to_str().ok());
+    match range {
+        Some(range) if method == Method::GET && range_holds(headers, validators) => {
+            part(range, len_bytes)
+        }
+        _ => Verdict::Whole,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Comparison {
+    Strong,
+    Weak,
+}
+
+/// Whether a list of entity tags names ours. Ours holds no comma, so the list may be split there.
+fn matches_tag(
+    headers: &HeaderMap,
+    name: HeaderName,
+    etag: &HeaderValue,
+    comparison: Comparison,
+) -> bool {
+    let lines = headers.get_all(name).into_iter();
+    let mut tags = lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .map(str::trim);
+    tags.any(|tag| {
+        let strong = match comparison {
+            Comparison::Weak => tag.strip_prefix("W/").unwrap_or(tag),
+            Comparison::Strong => tag,
+        };
+        tag == "*" || strong.as_bytes() == etag.as_bytes()
+    })
+}
+
+fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
+    let text = headers.get(name)?.to_str().ok()?;
+    httpdate::parse_http_date(text).ok()
+}
+
+/// Whether the representation changed after the date of a field; no date, no change.
+fn is_after(headers: &HeaderMap, name: &HeaderName, validators: Validators<'_>) -> bool {
+    match (validators.last_modified, date(headers, name)) {
+        (Some(modified), Some(asked)) => modified > asked,
+        _ => false,
+    }
+}
+
+/// RFC 9110 section 13.1.5: by strong tag, or by the exact date.
+fn range_holds(headers: &HeaderMap, validators: Validators<'_>) -> bool {
+    let Some(condition) = headers.get(IF_RANGE) else {
+        return true;
+    };
+    condition.as_bytes() == validators.etag.as_bytes()
+        || (validators.last_modified.is_some()
+            && date(headers, &IF_RANGE) == validators.last_modified)
+}
+
+/// One range. Several, another unit or a wrong one are ignored, as RFC 9110 section 14.2 allows.
+fn part(text: &str, len_bytes: u64) -> Verdict {
+    let Some(spec) = text.trim().strip_prefix("bytes=") else {
+        return Verdict::Whole;
+    };
+    let Some((first, last)) = spec.trim().split_once('-') else {
+        return Verdict::Whole;
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(first) || !digits(last) {
+        return Verdict::Whole;
+    }
+    let range = match (position(first), position(last)) {
+        (None, Some(suffix)) => len_bytes.saturating_sub(suffix)..len_bytes,
+        (Some(first), None) => first..len_bytes,
+        (Some(first), Some(last)) if first <= last => first..len_bytes.min(last.saturating_add(1)),
+        _ => return Verdict::Whole,
+    };
+    if range.start >= range.end {
+        Verdict::Unsatisfiable
+    } else {
+        Verdict::Part(range)
+    }
+}
+
+/// The number of digits, `None` for nothing.
+fn position(digits: &str) -> Option<u64> {
+    // A position beyond 64 bits lies beyond every end.
+    (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    const EARLIER: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+
+    fn verdict(method: &Method, fields: &[(HeaderName, &str)]) -> Verdict {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(name, value.parse().unwrap());
+        }
+        let etag = HeaderValue::from_static("\"abc\"");
+        let validators = Validators {
+            etag: &etag,
+            last_modified: Some(UNIX_EPOCH + Duration::from_secs(784_111_777)),
+        };
+        judge(method, &headers, validators, 1_000)
+    }
+
+    #[test]
+    fn ranges_are_parts_or_ignored_or_out_of_reach() {
+        for (range, expected) in [
+            ("bytes=0-0", Verdict::Part(0..1)),
+            ("bytes=990-", Verdict::Part(990..1_000)),
+            (
+                "bytes=990-99999999999999999999999",
+                Verdict::Part(990..1_000),
+            ),
+            ("bytes=-10", Verdict::Part(990..1_000)),
+            ("bytes=-5000", Verdict::Part(0..1_000)),
+            ("bytes=-0", Verdict::Unsatisfiable),
+            ("bytes=1000-", Verdict::Unsatisfiable),
+            ("bytes=1000-1001", Verdict::Unsatisfiable),
+            ("bytes=5-4", Verdict::Whole),
+            ("bytes=-", Verdict::Whole),
+            ("bytes=+1-2", Verdict::Whole),
+            ("bytes=0-1,3-4", Verdict::Whole),
+            ("lines=0-1", Verdict::Whole),
+        ] {
+            assert_eq!(
+                verdict(&Method::GET, &[(RANGE, range)]),
+                expected,
+                "{range}"
+            );
+        }
+        let head = verdict(&Method::HEAD, &[(RANGE, "bytes=0-0")]);
+        assert_eq!(head, Verdict::Whole);
+    }
+
+    #[test]
+    fn a_range_holds_only_for_the_representation_it_was_meant_for() {
+        let part = Verdict::Part(0..1);
+        for (condition, expected) in [
+            ("\"abc\"", &part),
+            ("W/\"abc\"", &Verdict::Whole),
+            ("\"abd\"", &Verdict::Whole),
+            (DATE, &part),
+            (EARLIER, &Verdict::Whole),
+        ] {
+            let fields = [(RANGE, "bytes=0-0"), (IF_RANGE, condition)];
+            assert_eq!(&verdict(&Method::GET, &fields), expected, "{condition}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_judged_in_their_order() {
+        let cases: [(&[(HeaderName, &str)], Verdict); 10] = [
+            (&[(IF_NONE_MATCH, "\"abc\"")], Verdict::NotModified),
+            (&[(IF_NONE_MATCH, "\"x\", W/\"abc\"")], Verdict::NotModified),
+            (&[(IF_NONE_MATCH, "*")], Verdict::NotModified),
+            (
+                &[(IF_NONE_MATCH, "\"x\""), (IF_MODIFIED_SINCE, DATE)],
+                Verdict::Whole,
+            ),
+            (&[(IF_MODIFIED_SINCE, DATE)], Verdict::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], Verdict::Whole),
+            (&[(IF_MODIFIED_SINCE, "yesterday")], Verdict::Whole),
+            (&[(IF_MATCH, "W/\"abc\"")], Verdict::Failed),
+            (
+                &[(IF_MATCH, "\"abc\""), (IF_NONE_MATCH, "*")],
+                Verdict::NotModified,
+            ),
+            (&[(IF_UNMODIFIED_SINCE, EARLIER)], Verdict::Failed),
+        ];
+        for (fields, expected) in cases {
+            assert_eq!(verdict(&Method::GET, fields), expected, "{fields:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Content codings: which one a client gets (RFC 9110 section 12.5.3), and the encoding itself.
+//!
+//! For: loading a site; nothing is encoded while a request waits. Not for: transfer codings.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::HeaderMap;
+use http::header::ACCEPT_ENCODING;
+use serde::Deserialize;
+use std::io::Write;
+
+/// A content coding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// Brotli (RFC 7932).
+    Br,
+    /// gzip (RFC 1952).
+    Gzip,
+}
+
+/// What servers commonly use for what they encode once; far from the slowest.
+const BROTLI_QUALITY: i32 = 6;
+const BROTLI_WINDOW_BITS: i32 = 22;
+const GZIP_LEVEL: u32 = 6;
+/// Weight of a coding that is asked for without one: 1.000 (RFC 9110 section 12.4.2).
+const FULL_WEIGHT: u16 = 1_000;
+
+impl Encoding {
+    /// As in `content-encoding`.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::Br => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    /// Encode; the same bytes give the same result.
+    pub fn encode(self, bytes: &[u8]) -> Vec<u8> {
+        let mut encoded = Vec::with_capacity(bytes.len() / 3 + 64);
+        // Writing into memory does not fail; if it did, the empty result would not be used.
+        let done = match self {
+            Self::Br => {
+                let params = brotli::enc::BrotliEncoderParams {
+                    quality: BROTLI_QUALITY,
+                    lgwin: BROTLI_WINDOW_BITS,
+                    size_hint: bytes.len(),
+                    ..Default::default()
+                };
+                brotli::BrotliCompress(&mut &bytes[..], &mut encoded, &params).map(|_| ())
+            }
+            Self::Gzip => {
+                let mut encoder = GzEncoder::new(&mut encoded, Compression::new(GZIP_LEVEL));
+                encoder
+                    .write_all(bytes)
+                    .and_then(|()| encoder.finish().map(|_| ()))
+            }
+        };
+        if done.is_err() {
+            encoded.clear();
+        }
+        encoded
+    }
+}
+
+/// The coding for a client, of those on offer (the server's favourite first); `None` is identity.
+pub fn choose(headers: &HeaderMap, offered: impl Iterator<Item = Encoding>) -> Option<Encoding> {
+    let wishes = Wishes::of(headers)?;
+    let mut best = None;
+    for encoding in offered {
+        let weight = wishes.weight(encoding.token()).or(wishes.any).unwrap_or(0);
+        if weight > best.map_or(0, |(_, weight)| weight) {
+            best = Some((encoding, weight));
+        }
+    }
+    let (encoding, weight) = best?;
+    // Identity is always acceptable, and preferred only by a client that says so.
+    let identity = wishes.weight("identity").unwrap_or(0);
+    (weight >= identity).then_some(encoding)
+}
+
+struct Wishes<'a> {
+    named: Vec<(&'a str, u16)>,
+    any: Option<u16>,
+}
+
+impl<'a> Wishes<'a> {
+    fn of(headers: &'a HeaderMap) -> Option<Self> {
+        headers.get(ACCEPT_ENCODING)?;
+        let mut wishes = Self {
+            named: Vec::new(),
+            any: None,
+        };
+        let lines = headers.get_all(ACCEPT_ENCODING).iter();
+        let texts = lines.filter_map(|line| line.to_str().ok());
+        for item in texts.flat_map(|text| text.split(',')) {
+            let (token, parameters) = item.split_once(';').unwrap_or((item, ""));
+            let weight = weight_of(parameters);
+            match token.trim() {
+                "" => {}
+                "*" => wishes.any = Some(weight),
+                token => wishes.named.push((token, weight)),
+            }
+        }
+        Some(wishes)
+    }
+
+    fn weight(&self, token: &str) -> Option<u16> {
+        // RFC 9110 section 8.4.1.3: x-gzip is gzip.
+        let is = |name: &str| {
+            name.eq_ignore_ascii_case(token)
+                || (token == "gzip" && name.eq_ignore_ascii_case("x-gzip"))
+        };
+        let found = self.named.iter().find(|(name, _)| is(name));
+        found.map(|(_, weight)| *weight)
+    }
+}
+
+/// Thousandths of a `q` parameter; a wrong one is as good as none wanted.
+fn weight_of(parameters: &str) -> u16 {
+    let Some((name, value)) = parameters.split_once('=') else {
+        return FULL_WEIGHT;
+    };
+    if !name.trim().eq_ignore_ascii_case("q") {
+        return FULL_WEIGHT;
+    }
+    let value: f32 = value.trim().parse().unwrap_or(0.0);
+    if (0.0..=1.0).contains(&value) {
+        (value * f32::from(FULL_WEIGHT)).round() as u16
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn chosen(accept: &str) -> Option<Encoding> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT_ENCODING, accept.parse().unwrap());
+        choose(&headers, [Encoding::Br, Encoding::Gzip].into_iter())
+    }
+
+    #[test]
+    fn weights_decide_and_then_the_server() {
+        for (accept, expected) in [
+            ("gzip, deflate, br, zstd", Some(Encoding::Br)),
+            ("gzip", Some(Encoding::Gzip)),
+            ("X-GZIP", Some(Encoding::Gzip)),
+            ("br;q=0.5, gzip;q=0.8", Some(Encoding::Gzip)),
+            ("br; q=0, *", Some(Encoding::Gzip)),
+            ("br;q=0.001", Some(Encoding::Br)),
+            ("*;q=0", None),
+            ("*", Some(Encoding::Br)),
+            ("identity, gzip;q=0.9", None),
+            ("identity;q=0.5, gzip;q=0.9", Some(Encoding::Gzip)),
+            ("deflate", None),
+            ("", None),
+            ("gzip;q=7, br;q=x", None),
+        ] {
+            assert_eq!(chosen(accept), expected, "{accept}");
+        }
+        assert_eq!(choose(&HeaderMap::new(), [Encoding::Br].into_iter()), None);
+    }
+
+    #[test]
+    fn what_is_encoded_can_be_decoded() {
+        let text = b"<!doctype html>".repeat(500);
+        let mut decoded = Vec::new();
+        let gzip = Encoding::Gzip.encode(&text);
+        flate2::read::GzDecoder::new(&gzip[..])
+            .read_to_end(&mut decoded)
+            .unwrap();
+        assert_eq!(decoded, text);
+        let mut decoded = Vec::new();
+        let br = Encoding::Br.encode(&text);
+        brotli::BrotliDecompress(&mut &br[..], &mut decoded).unwrap();
+        assert_eq!(decoded, text);
+        assert!(br.len() < gzip.len() && gzip.len() < text.len() / 10);
+    }
+}

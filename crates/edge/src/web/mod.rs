@@ -1,0 +1,19 @@
+//! The web side: sites, what they answer, and how.
+//!
+//! For: content and HTTP semantics. Not for: connections and streams (`serve`).
+
+pub mod body;
+mod conditions;
+mod content;
+pub mod encoding;
+mod generated;
+pub mod names;
+mod pages;
+mod resource;
+pub mod server_time;
+pub mod settings;
+mod site;
+
+pub use body::Body;
+pub use pages::reply_page;
+pub use site::Site;

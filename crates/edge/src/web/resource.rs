@@ -1,0 +1,129 @@
+//! What one path is answered with: every representation with its validators, made at load.
+//!
+//! For: files and generated bodies alike. Not for: choosing among the representations.
+
+use super::body::Body;
+use super::content::is_compressible;
+use super::encoding::Encoding;
+use super::generated::{Generated, Texture};
+use super::server_time::Waits;
+use bytes::Bytes;
+use http::HeaderValue;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Bytes in one content coding.
+#[derive(Debug, Clone)]
+pub struct Representation {
+    /// The bytes.
+    pub body: Body,
+    /// Strong entity tag: the same bytes, the same tag, also after a reload.
+    pub etag: HeaderValue,
+}
+
+/// One resource.
+#[derive(Debug)]
+pub struct Resource {
+    /// `content-type`.
+    pub content_type: HeaderValue,
+    /// Without content coding.
+    pub identity: Representation,
+    /// Others, as the site prefers them.
+    pub encoded: Vec<(Encoding, Representation)>,
+    /// In whole seconds, as the header says it.
+    pub last_modified: Option<(SystemTime, HeaderValue)>,
+    /// Time before each answer, instead of the site's.
+    pub waits: Option<Waits>,
+}
+
+/// Largest generated body that is made at load, so that it can be compressed.
+const KEPT_BYTES: u64 = 4 * 1_024 * 1_024;
+const TAG_BYTES: usize = 8;
+
+impl Resource {
+    /// A file's contents.
+    pub fn from_bytes(content_type: &str, bytes: Bytes, compression: &[Encoding]) -> Self {
+        let tag = digest(&bytes);
+        let wanted = if is_compressible(content_type) {
+            compression
+        } else {
+            &[]
+        };
+        let encoded = wanted.iter().filter_map(|encoding| {
+            let shrunk = encoding.encode(&bytes);
+            let worth = !shrunk.is_empty() && shrunk.len() < bytes.len();
+            let token = encoding.token();
+            worth.then(|| {
+                (
+                    *encoding,
+                    representation(shrunk.into(), &format!("{tag}-{token}")),
+                )
+            })
+        });
+        Self {
+            encoded: encoded.collect(),
+            content_type: header(content_type),
+            identity: representation(Body::Whole(bytes), &tag),
+            last_modified: None,
+            waits: None,
+        }
+    }
+
+    /// A body made from a seed; the small ones once for all.
+    pub fn generated(content_type: &str, mut body: Generated, compression: &[Encoding]) -> Self {
+        if body.len() > KEPT_BYTES {
+            return Self::streamed(content_type, body);
+        }
+        let mut bytes = Vec::with_capacity(body.len() as usize);
+        while body.len() > 0 {
+            bytes.extend_from_slice(&body.next(usize::MAX));
+        }
+        Self::from_bytes(content_type, bytes.into(), compression)
+    }
+
+    /// A body made from a seed while it is sent.
+    pub fn streamed(content_type: &str, body: Generated) -> Self {
+        let tag = body.fingerprint();
+        Self {
+            content_type: header(content_type),
+            identity: representation(Body::Generated(body), &tag),
+            encoded: Vec::new(),
+            last_modified: None,
+            waits: None,
+        }
+    }
+
+    /// Say when it last changed.
+    pub fn modified(mut self, at: SystemTime) -> Self {
+        let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let at = UNIX_EPOCH + Duration::from_secs(seconds);
+        self.last_modified = Some((at, header(&httpdate::fmt_http_date(at))));
+        self
+    }
+}
+
+/// The texture of a generated body of a type.
+pub fn texture_of(content_type: &str, compressible: Option<bool>) -> Texture {
+    if compressible.unwrap_or_else(|| is_compressible(content_type)) {
+        Texture::Text
+    } else {
+        Texture::Noise
+    }
+}
+
+fn representation(body: Body, tag: &str) -> Representation {
+    Representation {
+        body,
+        etag: header(&format!("\"{tag}\"")),
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    let hex = digest.as_ref().iter().take(TAG_BYTES);
+    hex.fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// Every value here is printable ASCII, checked where it comes from a configuration.
+fn header(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}

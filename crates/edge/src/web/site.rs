@@ -1,0 +1,272 @@
+//! A site: its files, read once and served from memory byte for byte, and its generated bodies.
+//!
+//! For: what a path is answered with, and how long that takes. Not for: HTTP.
+
+use super::content::content_type;
+use super::encoding::Encoding;
+use super::generated::{Generated, mixed};
+use super::resource::{Resource, texture_of};
+use super::server_time::Waits;
+use super::settings::{SiteConfig, WebConfig};
+use bytes::Bytes;
+use http::HeaderValue;
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A site as it is served.
+#[derive(Debug)]
+pub struct Site {
+    /// `cache-control` of its answers.
+    pub cache_control: HeaderValue,
+    /// `alt-svc` of its answers over TCP.
+    pub alt_svc: Option<HeaderValue>,
+    resources: HashMap<String, Arc<Resource>>,
+    waits: Option<Waits>,
+    path_waits: Vec<(String, Waits)>,
+    generated_prefix: Option<String>,
+    seed: u64,
+}
+
+const INDEX: &str = "index.html";
+/// Largest body a path may ask for.
+const GENERATED_LIMIT_BYTES: u64 = 1 << 40;
+
+impl Site {
+    /// Read every file, make every body, compress what shrinks. Takes its time: not for a task
+    /// beside which others serve.
+    pub fn build(config: &SiteConfig, web: &WebConfig) -> Result<Self, String> {
+        let compression = config.compression.as_ref().unwrap_or(&web.compression);
+        let mut site = Self::empty(config, web)?;
+        if let Some(folder) = &config.folder {
+            let shown = folder.display();
+            site.load_folder(folder, "/", compression)
+                .map_err(|error| format!("site {}: read {shown}: {error}", config.host))?;
+            if site.resources.is_empty() {
+                return Err(format!("site {}: {shown} holds no file", config.host));
+            }
+        }
+        for body in &config.generated {
+            let media = body.content_type.as_deref();
+            let media = media.unwrap_or_else(|| content_type(&body.path));
+            let seed = body
+                .seed
+                .unwrap_or_else(|| seed_of(config.seed, &body.path));
+            let content = Generated::new(seed, texture_of(media, body.compressible), body.bytes);
+            let mut resource = Resource::generated(media, content, compression);
+            let waits = body.server_time_ms.as_ref();
+            resource.waits = waits.map(|time| Waits::new(time, seed)).transpose()?;
+            site.resources.insert(body.path.clone(), Arc::new(resource));
+        }
+        Ok(site)
+    }
+
+    fn empty(config: &SiteConfig, web: &WebConfig) -> Result<Self, String> {
+        let header = |text: &str| {
+            HeaderValue::from_str(text)
+                .map_err(|_| format!("site {}: `{text}` is no header value", config.host))
+        };
+        let cache_control = config.cache_control.as_ref().unwrap_or(&web.cache_control);
+        let alt_svc = config.alt_svc.unwrap_or(web.alt_svc);
+        let alt_svc = alt_svc.then(|| header(&format!("h3=\":{}\"; ma=86400", web.h3_port)));
+        let path_waits = config.paths.iter().map(|path| {
+            let seed = seed_of(config.seed, &path.path);
+            let waits = Waits::new(&path.server_time_ms, seed)?;
+            Ok::<_, String>((path.path.clone(), waits))
+        });
+        let waits = config.server_time_ms.as_ref();
+        Ok(Self {
+            cache_control: header(cache_control)?,
+            alt_svc: alt_svc.transpose()?,
+            resources: HashMap::new(),
+            waits: waits
+                .map(|time| Waits::new(time, config.seed))
+                .transpose()?,
+            path_waits: path_waits.collect::<Result<_, _>>()?,
+            generated_prefix: config.generated_prefix.clone(),
+            seed: config.seed,
+        })
+    }
+
+    fn load_folder(
+        &mut self,
+        folder: &Path,
+        prefix: &str,
+        compression: &[Encoding],
+    ) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            let metadata = fs::metadata(&path)?;
+            if metadata.is_dir() {
+                self.load_folder(&path, &format!("{prefix}{name}/"), compression)?;
+                continue;
+            }
+            let bytes = Bytes::from(fs::read(&path)?);
+            let resource = Resource::from_bytes(content_type(&name), bytes, compression);
+            let resource = Arc::new(resource.modified(metadata.modified()?));
+            if name == INDEX {
+                let index = Arc::clone(&resource);
+                self.resources.insert(prefix.to_owned(), index);
+            }
+            self.resources.insert(format!("{prefix}{name}"), resource);
+        }
+        Ok(())
+    }
+
+    /// What a request target names: a file called exactly like it, query included, else the file
+    /// of its path, else a body of the size it says.
+    pub fn find(&self, target: &str) -> Option<Arc<Resource>> {
+        let whole = percent_decode(target);
+        let path = percent_decode(path_of(target));
+        let known = self.resources.get(&whole);
+        known
+            .or_else(|| self.resources.get(&path))
+            .cloned()
+            .or_else(|| self.generate(&path))
+    }
+
+    /// How long this answer waits.
+    pub fn wait(&self, resource: Option<&Resource>, target: &str) -> Option<Duration> {
+        let path = percent_decode(path_of(target));
+        let of_path = self.path_waits.iter().filter(|(pattern, _)| {
+            let beginning = pattern.strip_suffix('*');
+            beginning.map_or(*pattern == path, |beginning| path.starts_with(beginning))
+        });
+        let of_path = of_path.max_by_key(|(pattern, _)| pattern.len());
+        resource
+            .and_then(|resource| resource.waits.as_ref())
+            .or(of_path.map(|(_, waits)| waits))
+            .or(self.waits.as_ref())
+            .map(Waits::next)
+    }
+
+    fn generate(&self, path: &str) -> Option<Arc<Resource>> {
+        let name = path.strip_prefix(self.generated_prefix.as_deref()?)?;
+        let digits = name.split('.').next()?;
+        let only_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let bytes: u64 = digits.parse().ok().filter(|_| only_digits)?;
+        if bytes > GENERATED_LIMIT_BYTES {
+            return None;
+        }
+        let media = content_type(name);
+        let seed = seed_of(self.seed, path);
+        let content = Generated::new(seed, texture_of(media, None), bytes);
+        Some(Arc::new(Resource::streamed(media, content)))
+    }
+}
+
+fn path_of(target: &str) -> &str {
+    target.split_once('?').map_or(target, |(path, _)| path)
+}
+
+fn seed_of(seed: u64, path: &str) -> u64 {
+    let step = |state: u64, byte: u8| mixed(state ^ u64::from(byte));
+    path.bytes().fold(mixed(seed), step)
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).filter(|_| first == b'%');
+        let decoded = hex
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(decoded.unwrap_or(first));
+        rest = if decoded.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::Body;
+    use super::*;
+    use std::path::PathBuf;
+
+    fn build(folder: Option<PathBuf>, more: &str) -> Result<Site, String> {
+        let text = format!("host = \"a.test\"\naddress = \"10.0.0.1\"\n{more}");
+        let mut config: SiteConfig = toml::from_str(&text).unwrap();
+        config.folder = folder;
+        Site::build(&config, &WebConfig::default())
+    }
+
+    fn body(site: &Site, target: &str) -> Bytes {
+        site.find(target)
+            .unwrap()
+            .identity
+            .body
+            .clone()
+            .next(usize::MAX)
+    }
+
+    #[test]
+    fn files_are_found_by_path_index_and_query() {
+        let folder = std::env::temp_dir().join(format!("resolab-site-{}", std::process::id()));
+        fs::create_dir_all(folder.join("img")).unwrap();
+        fs::write(folder.join("index.html"), "root").unwrap();
+        fs::write(folder.join("img/a b.PNG"), [0, 255, 10]).unwrap();
+        fs::write(folder.join("load.php?lang=en"), "x").unwrap();
+        let site = build(Some(folder.clone()), "").unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(body(&site, "/"), "root");
+        let index = site.find("/index.html?v=3").unwrap();
+        assert_eq!(index.content_type, "text/html; charset=utf-8");
+        assert!(index.last_modified.is_some());
+        let image = site.find("/img/a%20b.PNG").unwrap();
+        assert_eq!(image.content_type, "image/png");
+        assert_eq!(body(&site, "/img/a%20b.PNG"), &[0, 255, 10][..]);
+        let odd = site.find("/load.php?lang=en").unwrap();
+        assert_eq!(odd.content_type, "application/octet-stream");
+        assert!(site.find("/img").is_none() && site.find("/../etc/passwd").is_none());
+        assert!(build(Some(folder), "").is_err());
+    }
+
+    #[test]
+    fn generated_bodies_need_no_folder() {
+        let more = "generated_prefix = \"/g/\"\n[[generated]]\npath = \"/a.css\"\nbytes = 5000\n\
+                    [[generated]]\npath = \"/big.bin\"\nbytes = 99000000000";
+        let site = build(None, more).unwrap();
+        let style = site.find("/a.css").unwrap();
+        assert_eq!((style.identity.body.len(), style.encoded.len()), (5_000, 2));
+        let big = site.find("/big.bin").unwrap();
+        assert!(matches!(big.identity.body, Body::Generated(_)));
+        assert_eq!(big.identity.body.len(), 99_000_000_000);
+        let asked = site.find("/g/777.js?x").unwrap();
+        assert_eq!(asked.content_type, "text/javascript; charset=utf-8");
+        assert_eq!(body(&site, "/g/777.js").len(), 777);
+        assert_ne!(body(&site, "/g/777.js"), body(&site, "/g/777.txt"));
+        for target in [
+            "/g/",
+            "/g/x.js",
+            "/g/-1.js",
+            "/g/+1",
+            "/g/9999999999999999.bin",
+        ] {
+            assert!(site.find(target).is_none(), "{target}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_server_time_counts() {
+        let more = "server_time_ms = 1\ngenerated_prefix = \"/\"\n\
+                    [[path]]\npath = \"/a/*\"\nserver_time_ms = 2\n\
+                    [[path]]\npath = \"/a/b/*\"\nserver_time_ms = 3\n\
+                    [[generated]]\npath = \"/a/b/c\"\nbytes = 1\nserver_time_ms = 4";
+        let site = build(None, more).unwrap();
+        for (target, ms) in [("/9", 1), ("/a/9", 2), ("/a/b/9?q", 3), ("/a/b/c", 4)] {
+            let wait = site.wait(site.find(target).as_deref(), target);
+            assert_eq!(wait, Some(Duration::from_millis(ms)), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_bad_escape_stays_as_it_is() {
+        assert_eq!(percent_decode("/100%/%zz/%41"), "/100%/%zz/A");
+    }
+}
