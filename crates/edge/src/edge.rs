@@ -95,32 +95,6 @@ impl Edge {
     /// Carry out a command; `Err` is the one line for `command_done`.
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
-            EdgeCommand::SetTicketPolicy { name, policy, .. } => {
-                orders::set_ticket_policy(&self.world, name.as_deref(), policy)
-            }
-            EdgeCommand::SetTickets {
-                name,
-                lifetime_s,
-                per_handshake_count,
-                ..
-            } => orders::set_tickets(
-                &self.world,
-                name.as_deref(),
-                lifetime_s,
-                per_handshake_count,
-            ),
-            EdgeCommand::SetAddressValidation { address, retry, .. } => {
-                orders::set_address_validation(&self.listeners, address.as_deref(), retry)
-            }
-            EdgeCommand::SetAccepting {
-                accepting,
-                name,
-                address,
-                ..
-            } => self.set_accepting(accepting, name, address).await,
-            EdgeCommand::SetBlackHole {
-                name, black_hole, ..
-            } => orders::set_black_hole(&self.world, name.as_deref(), black_hole),
             EdgeCommand::CloseConnections { name, .. } => {
                 orders::close_connections(&self.world, name.as_deref()).await
             }
@@ -140,10 +114,6 @@ impl Edge {
                 delay,
                 failure,
             }),
-            EdgeCommand::Summary { label, .. } => {
-                orders::write_summary(&self.world, &self.listeners, label);
-                Ok(())
-            }
             EdgeCommand::LoadSite {
                 host,
                 folder,
@@ -161,6 +131,7 @@ impl Edge {
                 self.load_site(site, names_policy).await
             }
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
+            control => orders::carry_out(&self.world, &mut self.listeners, control).await,
         }
     }
 
@@ -171,16 +142,6 @@ impl Edge {
         // The listeners' own counts go with them.
         orders::write_summary(&self.world, &self.listeners, None);
         self.listeners.stop();
-    }
-
-    async fn set_accepting(
-        &mut self,
-        accepting: bool,
-        name: Option<String>,
-        address: Option<String>,
-    ) -> Result<(), String> {
-        let (name, address) = (name.as_deref(), address.as_deref());
-        orders::set_accepting(&self.world, &mut self.listeners, accepting, name, address).await
     }
 
     async fn load_site(&mut self, site: SiteConfig, names_policy: bool) -> Result<(), String> {

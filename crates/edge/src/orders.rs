@@ -6,9 +6,53 @@
 use crate::serve::Listeners;
 use crate::tallies::resident_bytes;
 use crate::world::World;
-use resolab_record::{ConnectionsSummary, RetryMode, TicketPolicy};
+use resolab_record::{ConnectionsSummary, EdgeCommand, RetryMode};
 use std::net::IpAddr;
 use std::sync::Arc;
+
+/// Carry out a command about control; others are `edge`'s.
+pub async fn carry_out(
+    world: &Arc<World>,
+    listeners: &mut Listeners,
+    command: EdgeCommand,
+) -> Result<(), String> {
+    match command {
+        EdgeCommand::SetTicketPolicy { name, policy, .. } => {
+            let name = name.as_deref();
+            known(world.policies.set_policy(name, policy), name)
+        }
+        EdgeCommand::SetTickets {
+            name,
+            lifetime_s,
+            per_handshake_count,
+            ..
+        } => {
+            let (name, policies) = (name.as_deref(), &world.policies);
+            let found = policies.set_tickets(name, lifetime_s, per_handshake_count);
+            known(found, name)
+        }
+        EdgeCommand::SetAddressValidation { address, retry, .. } => {
+            set_address_validation(listeners, address.as_deref(), retry)
+        }
+        EdgeCommand::SetAccepting {
+            accepting,
+            name,
+            address,
+            ..
+        } => {
+            let (name, address) = (name.as_deref(), address.as_deref());
+            set_accepting(world, listeners, accepting, name, address).await
+        }
+        EdgeCommand::SetBlackHole {
+            name, black_hole, ..
+        } => set_black_hole(world, name.as_deref(), black_hole),
+        EdgeCommand::Summary { label, .. } => {
+            write_summary(world, listeners, label);
+            Ok(())
+        }
+        _ => Err("no command about connections".to_owned()),
+    }
+}
 
 /// `Ok` if a name is served.
 fn known(found: bool, name: Option<&str>) -> Result<(), String> {
@@ -16,29 +60,6 @@ fn known(found: bool, name: Option<&str>) -> Result<(), String> {
     found
         .then_some(())
         .ok_or_else(|| format!("no server name `{name}` here"))
-}
-
-/// `set_ticket_policy`.
-pub fn set_ticket_policy(
-    world: &World,
-    name: Option<&str>,
-    policy: TicketPolicy,
-) -> Result<(), String> {
-    known(world.policies.set_policy(name, policy), name)
-}
-
-/// `set_tickets`.
-pub fn set_tickets(
-    world: &World,
-    name: Option<&str>,
-    lifetime_s: Option<u32>,
-    per_handshake_count: Option<u32>,
-) -> Result<(), String> {
-    let policies = &world.policies;
-    known(
-        policies.set_tickets(name, lifetime_s, per_handshake_count),
-        name,
-    )
 }
 
 /// `close_connections`.
@@ -50,7 +71,7 @@ pub async fn close_connections(world: &World, name: Option<&str>) -> Result<(), 
 }
 
 /// `set_address_validation`.
-pub fn set_address_validation(
+fn set_address_validation(
     listeners: &Listeners,
     address: Option<&str>,
     retry: RetryMode,
@@ -63,7 +84,7 @@ pub fn set_address_validation(
 }
 
 /// `set_accepting`.
-pub async fn set_accepting(
+async fn set_accepting(
     world: &Arc<World>,
     listeners: &mut Listeners,
     accepting: bool,
@@ -85,7 +106,7 @@ pub async fn set_accepting(
 }
 
 /// `set_black_hole`.
-pub fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Result<(), String> {
+fn set_black_hole(world: &World, name: Option<&str>, black_hole: bool) -> Result<(), String> {
     let name = name.map(str::to_ascii_lowercase);
     let name = name.as_deref();
     if let Some(name) = name {
