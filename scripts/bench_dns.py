@@ -22,7 +22,9 @@ def main() -> int:
 
     def bench(scratch: Path, progress: Progress) -> Bench:
         count = options.exchanges or (10 if options.quick else 200)
-        arguments = (options.quick, scratch, progress, count, options.profiles, options.transports, options.against)
+        idle_count = min(options.idle_exchanges or count, count)
+        which = (options.profiles, options.transports, options.against)
+        arguments = (options.quick, scratch, progress, count, idle_count, *which)
         return Bench(*arguments)
 
     return program.run(PROGRAM, PARTS, options, bench, {"against": options.against} if options.against else {})
@@ -34,6 +36,7 @@ def _options() -> argparse.Namespace:
     chosen = parser.add_argument_group("cold exchanges")
     chosen.add_argument("--profiles", nargs="+", default=cold.PROFILES, metavar="PROFILE")
     chosen.add_argument("--exchanges", type=int, metavar="N", help="of each cell (default: 200; quick: 10)")
+    chosen.add_argument("--idle-exchanges", type=int, metavar="N", help="without keep-awake (default: as many)")
     chosen.add_argument("--against", metavar="BINARY", help="another resolab-core to measure in turn with this one")
     return parser.parse_args()
 

@@ -88,8 +88,9 @@ def pause_ms(profile: str) -> int:
 def estimate_s(bench: Bench) -> float:
     """About how long the part takes."""
     binaries = 1 + (bench.against is not None)
+    rounds = _rounds(bench)
     return binaries * sum(
-        2 * sum(_round_s(bench, profile, count) for count in _rounds(bench.exchanges_count))
+        sum(_round_s(bench, profile, count) * (1 + idle) for count, idle in rounds)
         + _round_s(bench, profile, CAPTURED_COUNT)
         for profile in bench.profiles
     )
@@ -106,9 +107,12 @@ def _round_s(bench: Bench, profile: str, count: int) -> float:
     return SET_UP_S + count * each_ms / 1e3
 
 
-def _rounds(exchanges_count: int) -> list[int]:
-    whole, rest = divmod(exchanges_count, PER_ROUND_COUNT)
-    return [PER_ROUND_COUNT] * whole + ([rest] if rest else [])
+def _rounds(bench: Bench) -> list[tuple[int, bool]]:
+    """Return each round's exchanges, and whether it is run without keep-awake, too: those are spread evenly."""
+    whole, rest = divmod(bench.exchanges_count, PER_ROUND_COUNT)
+    counts = [PER_ROUND_COUNT] * whole + ([rest] if rest else [])
+    share = min(bench.idle_exchanges_count / bench.exchanges_count, 1.0)
+    return [(count, math.ceil((n + 1) * share) > math.ceil(n * share)) for n, count in enumerate(counts)]
 
 
 def measure(bench: Bench) -> list[Part]:
@@ -124,8 +128,8 @@ async def _measure(bench: Bench) -> Part:
         for label, core in cores.items():
             bench.progress.step(f"cold, {profile}, capture", _round_s(bench, profile, CAPTURED_COUNT))
             await _capture(bench, measured[label], core)
-        turns = [(label, keep_awake) for label in cores for keep_awake in (True, False)]
-        for number, count in enumerate(_rounds(bench.exchanges_count)):
+        for number, (count, with_idle) in enumerate(_rounds(bench)):
+            turns = [(label, keep_awake) for label in cores for keep_awake in ((True, False) if with_idle else (True,))]
             for label, keep_awake in turns[:: -1 if number % 2 else 1]:
                 bench.progress.step(f"cold, {profile}", _round_s(bench, profile, count))
                 await _round(bench, measured[label], cores[label], count, keep_awake=keep_awake)
@@ -199,7 +203,7 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
 def _part(bench: Bench) -> Part:
     title = f"Cold exchanges through the emulated path, ms; {bench.exchanges_count} of each cell, one at a time"
     columns = ["profile", "transport", "handshake", "k (seen)", "bytes up/down", "closed form", "n", "T p50"]
-    columns += ["c p50 [rounds]", "c p90", "idle: c p50 [rounds]", "c p90", "must", "verdict"]
+    columns += ["c p50 [rounds]", "c p90", "idle: n", "c p50 [rounds]", "c p90", "must", "verdict"]
     part = Part("cold", title, (["build"] if bench.against else []) + columns)
     part.remarks = [
         "c = T - k x RTT - bytes x 8 / rate; T from wanting the answer, before any socket exists, to the response",
@@ -249,6 +253,7 @@ def _add_row(part: Part, measured: Measured, cell: Cell, link: flights.Rates, *,
             f"{awake.median + closed_ms:.3f}",
             awake.text(3),
             f"{awake.p90:.3f}",
+            str(idle.count),
             idle.text(3),
             f"{idle.p90:.3f}",
             f"{must:g}",

@@ -23,6 +23,8 @@ class Bench:
     progress: Progress
     exchanges_count: int
     """Cold exchanges of each cell."""
+    idle_exchanges_count: int
+    """As many without processors kept awake."""
     profiles: Sequence[str]
     transports: Sequence[str]
     against: str | None = None

@@ -11,7 +11,7 @@ use commands::{Controller, ServeError};
 use resolab_link::capture::Capture;
 use resolab_link::ferry::FerryError;
 use resolab_link::path::{Backend, Grants, Path, Wishes};
-use resolab_link::{profile, schedule};
+use resolab_link::{keep_awake, profile};
 use resolab_record::{LinkProfile, PathBackend};
 use std::io;
 use std::path::PathBuf;
@@ -104,7 +104,7 @@ fn run_ours(
         Err(error) => return failed(exit_code(&error), error),
     };
     if arguments.keep_awake
-        && let Err(error) = schedule::keep_awake()
+        && let Err(error) = keep_awake::start()
     {
         let what = format!("keep processors awake: {error}");
         return failed(output::EXIT_MACHINE, what);

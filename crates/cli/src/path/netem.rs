@@ -6,7 +6,7 @@ use super::commands::id_of;
 use crate::output;
 use resolab_link::ferry::ending_signals;
 use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
-use resolab_link::{profile, schedule};
+use resolab_link::{keep_awake, profile};
 use resolab_record::{
     LinkProfile, PathBackend, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
 };
@@ -44,7 +44,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         Ok(path) => path,
         Err(error) => return failed(code(&error), error),
     };
-    if keep_awake && let Err(error) = schedule::keep_awake() {
+    if keep_awake && let Err(error) = keep_awake::start() {
         let what = format!("keep processors awake: {error}");
         return failed(output::EXIT_MACHINE, what);
     }

@@ -22,6 +22,7 @@ mod tickets;
 mod tls;
 mod tls_config;
 mod trust;
+mod verified_chain;
 
 pub use failure::MeasuredFailure;
 pub use path_facts::PathFacts;

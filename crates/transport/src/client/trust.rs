@@ -3,6 +3,7 @@
 
 use super::certificate_check::CertificateCheck;
 use super::pinning::Sha256;
+use super::verified_chain::RememberingCheck;
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
@@ -77,7 +78,8 @@ impl Trust {
         self.authorities.is_some() || !self.pins.is_empty()
     }
 
-    /// The same as rustls wants it; its own verifier where authorities are all there is.
+    /// The same as rustls wants it, with its own verifier where authorities are all there is; the
+    /// chain that was good last is remembered.
     pub(super) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -88,7 +90,7 @@ impl Trust {
         };
         let authorities = self.authorities.as_ref().map(build).transpose()?;
         let is_plain = self.pins.is_empty() && self.certificate_hashes.is_empty();
-        Ok(match authorities {
+        let check: Arc<dyn ServerCertVerifier> = match authorities {
             Some(authorities) if is_plain => authorities,
             authorities => Arc::new(CertificateCheck {
                 authorities,
@@ -96,7 +98,8 @@ impl Trust {
                 certificate_hashes: self.certificate_hashes.clone(),
                 signature_algorithms: provider.signature_verification_algorithms,
             }),
-        })
+        };
+        Ok(Arc::new(RememberingCheck::new(check)))
     }
 }
 

@@ -1,0 +1,231 @@
+//! Remembers the certificate chain that was checked last, as browsers do: a process that asks one
+//! resolver a thousand times over new connections learns nothing from checking the same bytes a
+//! thousand times, and it takes a fifth of the processor time of a full handshake.
+//! Not for: the handshake's signature, which is verified every time.
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a chain stays checked: a certificate that ends meanwhile is accepted so much longer.
+const REMEMBERED_S: u64 = Duration::from_mins(30).as_secs();
+
+/// A check of chains that asks another one about those it does not know.
+#[derive(Debug)]
+pub(super) struct RememberingCheck {
+    check: Arc<dyn ServerCertVerifier>,
+    last: Mutex<Option<VerifiedChain>>,
+}
+
+/// What was found good, and when.
+#[derive(Debug)]
+struct VerifiedChain {
+    certificates: Vec<CertificateDer<'static>>,
+    server_name: ServerName<'static>,
+    at: UnixTime,
+}
+
+impl VerifiedChain {
+    fn is(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        now: UnixTime,
+    ) -> bool {
+        let age_s = now.as_secs().checked_sub(self.at.as_secs());
+        age_s.is_some_and(|age_s| age_s <= REMEMBERED_S)
+            && self.server_name == *server_name
+            && self.certificates[0] == *end_entity
+            && self.certificates[1..] == *intermediates
+    }
+}
+
+impl RememberingCheck {
+    /// Remembering what `check` finds good.
+    pub(super) fn new(check: Arc<dyn ServerCertVerifier>) -> Self {
+        Self {
+            check,
+            last: Mutex::default(),
+        }
+    }
+}
+
+impl ServerCertVerifier for RememberingCheck {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last
+            .as_ref()
+            .is_some_and(|chain| chain.is(end_entity, intermediates, server_name, now));
+        if !known {
+            *last = None;
+            self.check.verify_server_cert(
+                end_entity,
+                intermediates,
+                server_name,
+                ocsp_response,
+                now,
+            )?;
+            let chain = std::iter::once(end_entity).chain(intermediates);
+            *last = Some(VerifiedChain {
+                certificates: chain.map(|one| one.clone().into_owned()).collect(),
+                server_name: server_name.to_owned(),
+                at: now,
+            });
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.check
+            .verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.check
+            .verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.check.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::certificate_check::CertificateCheck;
+    use super::*;
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+    use rustls::RootCertStore;
+    use rustls::client::WebPkiServerVerifier;
+    use rustls::crypto::ring;
+
+    struct Authority {
+        issuer: Issuer<'static, KeyPair>,
+        certificate: CertificateDer<'static>,
+    }
+
+    impl Authority {
+        fn new() -> Self {
+            let mut parameters = CertificateParams::new(Vec::new()).unwrap();
+            parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            let key = KeyPair::generate().unwrap();
+            let certificate = parameters.self_signed(&key).unwrap().der().clone();
+            Self {
+                issuer: Issuer::new(parameters, key),
+                certificate,
+            }
+        }
+
+        fn issue(&self, name: &str) -> CertificateDer<'static> {
+            let key = KeyPair::generate().unwrap();
+            let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
+            parameters
+                .signed_by(&key, &self.issuer)
+                .unwrap()
+                .der()
+                .clone()
+        }
+
+        fn check(&self) -> RememberingCheck {
+            let mut roots = RootCertStore::empty();
+            roots.add(self.certificate.clone()).unwrap();
+            let provider = Arc::new(ring::default_provider());
+            let algorithms = provider.signature_verification_algorithms;
+            let authorities = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+            RememberingCheck::new(Arc::new(CertificateCheck {
+                authorities: Some(authorities.build().unwrap()),
+                pins: Vec::new(),
+                certificate_hashes: Vec::new(),
+                signature_algorithms: algorithms,
+            }))
+        }
+    }
+
+    fn accepts(
+        check: &RememberingCheck,
+        leaf: &CertificateDer<'_>,
+        name: &'static str,
+        at_s: u64,
+    ) -> bool {
+        let name = ServerName::try_from(name).unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(at_s));
+        check.verify_server_cert(leaf, &[], &name, &[], now).is_ok()
+    }
+
+    const NOW_S: u64 = 1_800_000_000;
+    /// After the end of every certificate here (rcgen's default is the year 4096).
+    const LONG_AFTER_S: u64 = 80_000_000_000;
+
+    #[test]
+    fn a_chain_is_remembered_for_its_name_and_its_bytes_only() {
+        let authority = Authority::new();
+        let (check, leaf) = (authority.check(), authority.issue("dns.example"));
+        assert!(accepts(&check, &leaf, "dns.example", NOW_S));
+        assert!(accepts(&check, &leaf, "dns.example", NOW_S + 1));
+        assert!(!accepts(&check, &leaf, "other.example", NOW_S + 1));
+        assert!(accepts(&check, &leaf, "dns.example", NOW_S + 1));
+        let forged = Authority::new().issue("dns.example");
+        assert!(!accepts(&check, &forged, "dns.example", NOW_S + 1));
+        let mut altered = leaf.to_vec();
+        *altered.last_mut().unwrap() ^= 1;
+        assert!(accepts(&check, &leaf, "dns.example", NOW_S + 1));
+        assert!(!accepts(&check, &altered.into(), "dns.example", NOW_S + 1));
+    }
+
+    #[test]
+    fn it_is_known_without_a_check_and_for_a_while() {
+        let authority = Authority::new();
+        let leaf = authority.issue("dns.example");
+        let check = authority.check();
+        // Expired: refused when checked, so that accepting it shows that it was not.
+        assert!(!accepts(&check, &leaf, "dns.example", LONG_AFTER_S));
+        *check.last.lock().unwrap() = Some(VerifiedChain {
+            certificates: vec![leaf.clone()],
+            server_name: ServerName::try_from("dns.example").unwrap(),
+            at: UnixTime::since_unix_epoch(Duration::from_secs(LONG_AFTER_S)),
+        });
+        assert!(accepts(
+            &check,
+            &leaf,
+            "dns.example",
+            LONG_AFTER_S + REMEMBERED_S
+        ));
+        // A clock that went back is no proof of youth.
+        assert!(!accepts(&check, &leaf, "dns.example", LONG_AFTER_S - 1));
+        assert!(!accepts(&check, &leaf, "dns.example", LONG_AFTER_S));
+    }
+
+    #[test]
+    fn it_is_checked_again_when_it_was_long_ago() {
+        let authority = Authority::new();
+        let leaf = authority.issue("dns.example");
+        let check = authority.check();
+        *check.last.lock().unwrap() = Some(VerifiedChain {
+            certificates: vec![leaf.clone()],
+            server_name: ServerName::try_from("dns.example").unwrap(),
+            at: UnixTime::since_unix_epoch(Duration::from_secs(LONG_AFTER_S)),
+        });
+        let late_s = LONG_AFTER_S + REMEMBERED_S + 1;
+        assert!(!accepts(&check, &leaf, "dns.example", late_s));
+    }
+}
