@@ -121,9 +121,9 @@ def test_what_is_left_follows_how_the_estimate_has_held():
 
 
 def test_the_cold_part_foresees_the_hour_it_takes(tmp_path):
-    bench = Bench(False, tmp_path, Progress(0.0), 200, cold.PROFILES, cold.TRANSPORTS)
+    bench = Bench(False, tmp_path, Progress(0.0), 200, 200, cold.PROFILES, cold.TRANSPORTS)
     assert 3_000 < cold.estimate_s(bench) < 6_500
-    quick = Bench(True, tmp_path, Progress(0.0), 10, ["fiber"], ["doudp"])
+    quick = Bench(True, tmp_path, Progress(0.0), 10, 10, ["fiber"], ["doudp"])
     assert cold.estimate_s(quick) < 5
 
 
