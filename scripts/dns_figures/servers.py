@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab import engine
@@ -20,6 +20,7 @@ from resolab.errors import MachineError
 
 ROOT = Path(__file__).parents[2]
 LOOPBACK = "127.0.0.1"
+LAST_RECORDS_COUNT = 3
 ZONE = "many.interop.test"
 """Every server answers each name below it with one address."""
 EDGE_NAME = "dns.interop.test"
@@ -44,6 +45,8 @@ class Server:
     ports: dict[str, int]
     pid: int
     """The process that answers."""
+    last_records: list[dict] = field(default_factory=list)
+    """Once it has ended: what it said last, if it writes records."""
 
     def port(self, transport: str) -> int:
         """Port of a transport."""
@@ -93,7 +96,7 @@ def on_processor(number: int) -> list[str]:
 def running(program: str, *arguments: str) -> Iterator[Server]:
     """Run one of interop/'s servers."""
     command = [*on_processor(1), sys.executable, str(ROOT / "interop/start.py"), program, *arguments]
-    with _started(command, program) as (ready, _):
+    with _started(command, program, []) as (ready, _):
         yield Server(program, ready["name"], ready["ca"], ready["ports"], ready["pid"])
 
 
@@ -129,13 +132,17 @@ def edge_of(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iter
         config = Path(folder) / "edge.toml"
         config.write_text(configuration(Path(folder)), "utf-8")
         command = [*on_processor(1), str(engine.find_core()), "edge", "--config", str(config)]
-        with _started(command, "the edge", ready_line='"edge_ready"') as (ready, pid):
-            yield Server("edge", EDGE_NAME, ready["ca_file"], ports, pid)
+        last: list[dict] = []
+        with _started(command, "the edge", last, ready_line='"edge_ready"') as (ready, pid):
+            yield Server("edge", EDGE_NAME, ready["ca_file"], ports, pid, last)
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], what: str, ready_line: str = "") -> Iterator[tuple[dict, int]]:
-    """Start it, wait for its line of JSON, end it by closing its standard input; yields the line and the process id."""
+def _started(command: Sequence[str], what: str, last: list[dict], ready_line: str = "") -> Iterator[tuple[dict, int]]:
+    """Start it, wait for its line of JSON, end it by closing its standard input; yields the line and the process id.
+
+    The last records it writes go into `last` in the end.
+    """
     pipe = subprocess.PIPE
     with (
         tempfile.TemporaryFile("w+") as said,
@@ -148,20 +155,23 @@ def _started(command: Sequence[str], what: str, ready_line: str = "") -> Iterato
         if not line:
             said.seek(0)
             raise MachineError(f"{what} did not start: {said.read().strip() or 'it said nothing'}")
-        # The edge writes a record of each query; nobody wants them here, and it must not wait.
-        drain = subprocess.Popen([*on_processor(1), "cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
+        # The edge may write a record of each query; nobody wants them here, and it must not wait.
+        tail = [*on_processor(1), "tail", "-n", str(LAST_RECORDS_COUNT)]
+        drain = subprocess.Popen(tail, stdin=process.stdout, stdout=subprocess.PIPE, text=True)
         try:
             yield json.loads(line), process.pid
         finally:
             process.stdin.close()
             process.wait(10)
-            drain.wait(10)
+            last.extend(map(json.loads, drain.communicate(timeout=10)[0].splitlines()))
 
 
 @contextlib.contextmanager
 def kept_awake() -> Iterator[None]:
     """Keep idle processors from halting; a path that nobody uses does it for the whole machine."""
-    with _started([str(engine.find_core()), "path", "--profile", "ideal", "--keep-awake"], "the path", '"path_ready"'):
+    with _started(
+        [str(engine.find_core()), "path", "--profile", "ideal", "--keep-awake"], "the path", [], '"path_ready"'
+    ):
         yield
 
 

@@ -14,6 +14,7 @@ from dns_figures.servers import EdgeSettings, Server, names, needed, running_edg
 from edge_figures.bench import Bench
 from edge_figures.queries import Run, in_turn, names_file, rate_per_s, ratio, server_us
 from edge_figures.settings import NOT_OFFERED, best_settings
+from resolab.errors import ResolabError
 
 TRANSPORTS = ("doudp", "dot", "doh", "doh3", "doq")
 SCHEDULED = ("doudp", "dot")
@@ -50,7 +51,15 @@ def measure(bench: Bench) -> list[Part]:
             _add_cost(cost, transport, in_turn(bench, servers, transport, load.ours, file))
         for transport in _of(bench, SCHEDULED):
             _add_times(times, transport, in_turn(bench, servers, transport, _scheduled, file))
+    cost.remarks.append(f"of all queries of this part the cache answered {_hit_ratio(on):.2%}, by the edge's summary")
     return [cost, times]
+
+
+def _hit_ratio(edge: Server) -> float:
+    summary = next((one for one in edge.last_records if one["record"] == "edge_summary"), None)
+    if summary is None or summary["wire_cache"] is None:
+        raise ResolabError("the edge with its wire cache on ended without saying what came from it")
+    return float(summary["wire_cache"]["hit_ratio"])
 
 
 def _scheduled(transport: str, server: Server, file: Path, scratch: Path) -> load.Run:
