@@ -6,12 +6,12 @@ import time
 import pytest
 from dns_figures import load
 from dns_figures.progress import Progress
-from dns_figures.servers import EdgeSettings, edge_configuration
+from dns_figures.servers import EdgeSettings, Server, edge_configuration
 from edge_figures import cache, pages, queries, settings
 from edge_figures.bench import Bench, processor_time_s
 from edge_figures.queries import CASES, Run
 
-from resolab.errors import MachineError
+from resolab.errors import MachineError, ResolabError
 
 
 def bench(tmp_path, transports=("doudp", "dot", "doh", "doq", "doh3"), *, quick=False):
@@ -113,3 +113,15 @@ def test_fewer_transports_and_rounds_take_less_time(tmp_path):
         assert part.estimate_s(bench(tmp_path, ["doq"])) < part.estimate_s(bench(tmp_path)) / 2
     assert pages.estimate_s(bench(tmp_path, quick=True)) < pages.estimate_s(bench(tmp_path)) / 2
     assert sum(part.estimate_s(bench(tmp_path, quick=True)) for part in (queries, cache, pages)) < 120
+
+
+def test_what_came_from_the_cache_is_said_by_the_edge():
+    summary = {"record": "edge_summary", "wire_cache": {"hit_ratio": 0.99}}
+
+    def edge(*last):
+        return Server("edge", "a.test", "ca.pem", {}, 1, list(last))
+
+    assert cache._hit_ratio(edge({"record": "connection"}, summary)) == 0.99
+    for last in ([], [{"record": "edge_summary", "wire_cache": None}]):
+        with pytest.raises(ResolabError, match="without saying"):
+            cache._hit_ratio(edge(*last))
