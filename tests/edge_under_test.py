@@ -17,6 +17,7 @@ PORT_OF = {"doudp": "do53", "dotcp": "do53", "dot": "dot", "doh": "doh", "doh3":
 ALPN = {"dot": "dot", "doh": "h2", "doh3": "h3", "doq": "doq"}
 PAGE = b"<!doctype html><title>interop</title>a page"
 STYLE = b"p { margin: 0 }\n"
+LONG = b"".join(b"p%d { margin: %dpx }\n" % (number, number) for number in range(1_000))
 CONFIGURATION = """
 [ca]
 folder = "ca"
@@ -102,5 +103,6 @@ def edge_for(folder):
     (folder / "site").mkdir()
     (folder / "site/index.html").write_bytes(PAGE)
     (folder / "site/style.css").write_bytes(STYLE)
+    (folder / "site/long.css").write_bytes(LONG)
     with core_program(find_core(), "edge", "--config", folder / "edge.toml") as (process, _):
         yield Edge(process, address, folder / "ca/ca.pem")

@@ -1,4 +1,4 @@
-"""Early data over TCP from OpenSSL's s_client, under each ticket policy: DoT, DoH and a page over HTTP/2."""
+"""Early data over TCP from OpenSSL's s_client, under each ticket policy: DoT, DoH and a page over HTTP/2, a page over HTTP/1.1."""
 
 import base64
 import contextlib
@@ -37,8 +37,9 @@ WAYS = {  # port's transport, server name, ALPN, what is sent, what must come
     "dot": ("dot", NAME, "dot", len(QUERY).to_bytes(2) + QUERY, ADDRESS),
     "doh": ("doh", NAME, ALPN["doh"], h2_request(NAME, DOH_PATH), ADDRESS),
     "h2": ("doh", SITE, "h2", h2_request(SITE, "/"), PAGE),
+    "h1": ("doh", SITE, "http/1.1", f"GET / HTTP/1.1\r\nhost: {SITE}\r\n\r\n".encode(), PAGE),
 }
-SEEN_AS = {"dot": "edge_query", "doh": "edge_query", "h2": "edge_request"}
+SEEN_AS = {"dot": "edge_query", "doh": "edge_query", "h2": "edge_request", "h1": "edge_request"}
 
 
 @contextlib.contextmanager
