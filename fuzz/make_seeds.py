@@ -110,6 +110,18 @@ host = "example.resolab.test"
 address = "10.77.1.1"
 folder = "pages"
 """
+ZONE = rb"""$ORIGIN t.
+$TTL 1h
+@ IN SOA ns h ( 1 2h 3 4 5 ) ; x
+ NS ns
+a 60 A 192.0.2.1
+ AAAA 2001:db8::1
+*.w TXT "a b" c\046
+b HTTPS 1 . alpn="h3,h2" port=443 ipv4hint=192.0.2.1 key700=x
+c SRV 1 2 3 a.
+d TYPE700 \# 2 ab cd
+e CAA 0 issue "x"
+"""
 TRAIN = b"\x01\x01\x28\x00\x08\x00\x14\x00\x10\x00" + ipv4(6, TCP)
 
 SEEDS: dict[str, list[bytes]] = {
@@ -129,6 +141,8 @@ SEEDS: dict[str, list[bytes]] = {
     "mahimahi_trace": [b"0\n5\n5\n12\n"],
     "profile": [PROFILE],
     "edge_config": [EDGE],
+    "wire_cache": [behind_length(QUERY) + behind_length(QUERY.replace(b"\x01a", b"\x01A")) + behind_length(message(0x0100, b"", 0))],
+    "zone_file": [ZONE, b"$INCLUDE more.zone t.\n\x0c@ A 192.0.2.1\n"],
     "edge_query": [QUERY, QUERY.replace(b"\x01a", b"\x04loop"), QUERY.replace(b"\x01a", b"\x05large")],
 }
 

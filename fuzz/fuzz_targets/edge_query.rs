@@ -3,17 +3,14 @@
 
 use hickory_proto::op::Message;
 use libfuzzer_sys::fuzz_target;
-use resolab_edge::fuzzing::{FuzzZone, answers, zone};
-use std::sync::LazyLock;
-
-static ZONE: LazyLock<FuzzZone> = LazyLock::new(zone);
+use resolab_edge::fuzzing::Resolvers;
 
 fuzz_target!(|input: &[u8]| {
-    let answers = answers(input, &ZONE);
-    if let Some(datagram) = &answers[0] {
+    let answers = Resolvers::new().answers(input);
+    if let Some(datagram) = &answers[0].0 {
         assert!(datagram.len() <= 1_232);
     }
-    for answer in answers.iter().flatten() {
+    for answer in answers.iter().flat_map(|(fresh, _)| fresh) {
         assert_eq!(answer[..2], input[..2]);
         assert!(Message::from_vec(answer).is_ok(), "{answer:02x?}");
     }

@@ -98,6 +98,8 @@ def _part(rounds: int) -> Part:
         "wire: last packet of the query leaving to last packet of the response arriving, by tcpdump on lo",
         "idle: processors not kept awake, rounds in turn with those that were; must: of the error's p50, kept awake",
         "kdig prints whole tenths of a millisecond, dnsperf and dig whole microseconds",
+        "kernel receive: from handing the query to the connection to the kernel's stamp of its response; user space, "
+        "for comparison, until the response is complete in our process, as other clients count",
         "kernel stamps are of the same clock as tcpdump's; they are taken by other code at other places",
     ]
     return part
@@ -142,7 +144,7 @@ def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> 
         if None in spreads.values():
             part.remarks.append(f"{case.program} {case.transport}: its packets could not be told apart")
             continue
-        best = reports == "kernel stamps" or "kernel stamps" not in reported
+        best = reports != clients.USER_SPACE or len(reported) == 1
         must = LIMITS_US[case.transport] if case.program == OURS and best else None
         _add_row(part, case, reports, spreads, must)
 

@@ -21,6 +21,9 @@ from resolab.records import QueryRecord, Record
 TIMEOUT_S = 300.0
 SLACK_NS = 20_000
 """How far the two clocks' offset may be wrong, generously."""
+USER_SPACE, KERNEL_STAMPS, KERNEL_RECEIVE = "user space", "kernel stamps", "kernel receive"
+"""What our records report: process to process; kernel to kernel; process to kernel, where a transport has no stamp of
+the query's leaving. Either of the latter is judged, the first is there for comparison."""
 
 
 @dataclass
@@ -119,6 +122,9 @@ def _read_resolab(answers: Answers, text: str, offset_ns: int) -> Answers:
         record = decoder.decode(line)
         if isinstance(record, QueryRecord) and record.sequence > 0:
             _take_record(answers, record, offset_ns)
+    for reports, values in answers.reported_us.items():
+        if len(values) != len(answers.names):
+            raise ResolabError(f"only {len(values)} of {len(answers.names)} queries have {reports}")
     return answers
 
 
@@ -127,10 +133,12 @@ def _take_record(answers: Answers, record: QueryRecord, offset_ns: int) -> None:
     if record.failure or start_ns is None or end_ns is None or record.response_bytes is None:
         raise ResolabError(f"a query failed: {record.dns_transport} {record.failure}: {record.failure_detail}")
     answers.names.append(record.qname.removesuffix("."))
-    answers.reported_us.setdefault("user space", []).append((end_ns - start_ns) / 1e3)
-    if record.kernel_receive_ns is not None and record.kernel_transmit_ns is not None:
-        taken_ns = record.kernel_receive_ns - record.kernel_transmit_ns
-        answers.reported_us.setdefault("kernel stamps", []).append(taken_ns / 1e3)
+    answers.reported_us.setdefault(USER_SPACE, []).append((end_ns - start_ns) / 1e3)
+    if record.kernel_receive_ns is not None:
+        reports, left_ns = KERNEL_STAMPS, record.kernel_transmit_ns
+        if left_ns is None:
+            reports, left_ns = KERNEL_RECEIVE, start_ns
+        answers.reported_us.setdefault(reports, []).append((record.kernel_receive_ns - left_ns) / 1e3)
     origin_ns = record.time_origin_ns + offset_ns
     sizes = (record.query_bytes, record.response_bytes)
     answers.windows.append(Window(origin_ns + start_ns - SLACK_NS, origin_ns + end_ns + SLACK_NS, *sizes))

@@ -174,7 +174,9 @@ fn command_id(command: &EdgeCommand) -> u64 {
         EdgeCommand::SetTicketPolicy { id, .. }
         | EdgeCommand::CloseConnections { id, .. }
         | EdgeCommand::Flush { id }
-        | EdgeCommand::LoadSite { id, .. } => *id,
+        | EdgeCommand::LoadSite { id, .. }
+        | EdgeCommand::SetNameBehaviour { id, .. }
+        | EdgeCommand::Summary { id, .. } => *id,
     }
 }
 

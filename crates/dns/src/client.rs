@@ -241,6 +241,7 @@ fn transport_of(
     tls: Option<TlsClient>,
     options: &ClientOptions,
 ) -> Result<Transport, TlsConfigError> {
+    keep_stamping();
     let template = || RequestTemplate::new(resolver, options.doh_method);
     Ok(match (resolver.transport, tls) {
         (DnsTransport::Dot, Some(tls)) => Transport::Tls(tls),
@@ -248,7 +249,6 @@ fn transport_of(
         (DnsTransport::Doh3, Some(tls)) => Transport::H3(QuicClient::new(&tls)?, template()),
         (DnsTransport::Doq, Some(tls)) => Transport::Quic(QuicClient::new(&tls)?),
         (DnsTransport::Doudp, _) => {
-            keep_stamping();
             Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
         }
         (_, _) => Transport::Tcp,

@@ -45,7 +45,7 @@ impl DohSession {
         let request = self.template.request(query)?;
         log.attempt(query);
         let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
-        log.query_exchange.finish();
+        log.complete(self.client.last_arrival().wall_ns());
         body_of(response)
     }
 }

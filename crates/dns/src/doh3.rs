@@ -41,7 +41,7 @@ impl Doh3Session {
         let request = self.template.request(query)?;
         log.attempt(query);
         let exchange = self.client.exchange(request, BODY_MAX_BYTES).await?;
-        log.query_exchange.finish();
+        log.complete(self.client.quic().log.last_arrival.wall_ns());
         log.add_attempts(exchange.attempt_count - 1);
         body_of(exchange.response)
     }

@@ -52,7 +52,7 @@ impl DoqSession {
             result = self.try_exchange(&framed).await;
         }
         let answer = result.map_err(|error| self.failure_of(&error))?;
-        log.query_exchange.finish();
+        log.complete(self.quic.log.last_arrival.wall_ns());
         Ok(answer)
     }
 

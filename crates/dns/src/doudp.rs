@@ -1,7 +1,6 @@
 //! DNS over UDP (RFC 1035, RFC 6891): a new connected socket for each query, sent again by a policy,
 //! and TCP when the response is truncated (RFC 7766 section 5).
 
-mod kernel_stamps;
 mod receiver;
 mod recording;
 
@@ -17,8 +16,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-
-pub(crate) use kernel_stamps::KernelStamps;
 
 /// TC in the third byte of a message.
 const TRUNCATION_BIT: u8 = 0x02;

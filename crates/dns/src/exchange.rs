@@ -2,7 +2,7 @@
 //! known.
 
 use crate::cookie::SentCookie;
-use crate::doudp::KernelStamps;
+use crate::kernel_stamps::KernelStamps;
 use crate::sent_edns::SentEdns;
 use resolab_transport::client::Phase;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -35,8 +35,17 @@ impl ExchangeLog {
     pub fn attempt(&self, query: &[u8]) {
         self.query_bytes
             .store(query.len() as u32, Ordering::Relaxed);
-        self.attempt_count.fetch_add(1, Ordering::Relaxed);
+        if self.attempt_count.fetch_add(1, Ordering::Relaxed) > 0 {
+            self.kernel_stamps.forget_connection();
+        }
         self.query_exchange.begin();
+    }
+
+    /// The response is complete; on a connection, with the stamp of what that brought last.
+    pub(crate) fn complete(&self, last_arrival_wall_ns: Option<i64>) {
+        self.query_exchange.finish();
+        self.kernel_stamps
+            .received_on_connection(last_arrival_wall_ns);
     }
 
     /// What the EDNS of the query about to be handed over says.

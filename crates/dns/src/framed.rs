@@ -7,6 +7,7 @@ use crate::message::{id_of, random_id};
 use bytes::{Buf, BytesMut};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
+use resolab_transport::receive_stamp::LastArrival;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +18,13 @@ use tokio::task::JoinHandle;
 
 const LENGTH_BYTES: usize = 2;
 
-type Answer = Result<Vec<u8>, MeasuredFailure>;
-type Pending = Arc<Mutex<HashMap<u16, oneshot::Sender<Answer>>>>;
+type Pending = Arc<Mutex<HashMap<u16, oneshot::Sender<Result<Answer, MeasuredFailure>>>>>;
+
+/// A response with the stamp of what the stream had brought last when it was whole.
+struct Answer {
+    message: Vec<u8>,
+    last_arrival_wall_ns: Option<i64>,
+}
 
 /// One open stream; exchanges may overlap.
 pub struct FramedConnection {
@@ -72,7 +78,11 @@ impl FramedConnection {
     }
 
     /// Send a query and wait for the response with its id.
-    pub async fn exchange(&self, query: &[u8], log: &ExchangeLog) -> Answer {
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<Vec<u8>, MeasuredFailure> {
         let (sender, answer) = oneshot::channel();
         {
             let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,12 +90,13 @@ impl FramedConnection {
             pending.retain(|_, waiting| !waiting.is_closed());
             pending.insert(id_of(query), sender);
         }
+        let framed = frame(query);
         log.attempt(query);
         let closed = || MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed");
-        self.frames.send(frame(query)).map_err(|_| closed())?;
+        self.frames.send(framed).map_err(|_| closed())?;
         let answer = answer.await.map_err(|_| closed())??;
-        log.query_exchange.finish();
-        Ok(answer)
+        log.complete(answer.last_arrival_wall_ns);
+        Ok(answer.message)
     }
 
     /// Whether the stream takes no more queries.
@@ -116,7 +127,7 @@ async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     pending: Pending,
     log: Arc<SetupLog>,
 ) {
-    let result = transfer(&mut stream, &mut queue, &pending).await;
+    let result = transfer(&mut stream, &mut queue, &pending, &log.last_arrival).await;
     queue.close();
     let failure = match &result {
         Ok(()) => MeasuredFailure::new(Failure::QueryConnectionClosed, "the resolver closed it"),
@@ -136,10 +147,13 @@ async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
     pending: &Pending,
+    last_arrival: &LastArrival,
 ) -> io::Result<()> {
     let mut buffer = BytesMut::with_capacity(2048);
     loop {
         tokio::select! {
+            // A query that is there does not wait for a look at what may have come.
+            biased;
             frame = queue.recv() => {
                 let Some(frame) = frame else { return Ok(()) };
                 stream.write_all(&frame).await?;
@@ -152,7 +166,8 @@ async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
                 while let Some(message) = take_message(&mut buffer) {
                     let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
                     if let Some(waiting) = pending.remove(&id_of(&message)) {
-                        let _ = waiting.send(Ok(message));
+                        let last_arrival_wall_ns = last_arrival.wall_ns();
+                        let _ = waiting.send(Ok(Answer { message, last_arrival_wall_ns }));
                     }
                 }
             }

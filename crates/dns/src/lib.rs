@@ -28,6 +28,7 @@ mod framed;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http_message;
+mod kernel_stamps;
 mod look_up;
 mod priming;
 mod recording;

@@ -30,6 +30,7 @@ impl Asking<'_> {
         self.write_edns_sent(&mut record);
         self.write_look_up(&mut record, outcome);
         self.write_doudp(&mut record);
+        self.write_kernel_stamps(&mut record);
         if outcome.is_opener {
             self.write_set_up(&mut record, &outcome.setup);
         }

@@ -2,6 +2,7 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
 use resolab_record::TicketPolicy;
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -55,6 +56,12 @@ pub struct EdgeConfig {
     /// Records besides those of the sites and the resolver.
     #[serde(default, rename = "zone")]
     pub records: Vec<RecordConfig>,
+    /// Names that are delayed or fail.
+    #[serde(default, rename = "name")]
+    pub names: Vec<NameConfig>,
+    /// What is written out.
+    #[serde(default, rename = "records")]
+    pub written: WrittenConfig,
 }
 
 /// `[ca]`.
@@ -82,6 +89,18 @@ pub struct ResolverConfig {
     /// Names below these exist or are NXDOMAIN; all others are refused.
     #[serde(default = "default_origins")]
     pub origins: Vec<String>,
+    /// Zone files, read at the start.
+    #[serde(default)]
+    pub zone_files: Vec<PathBuf>,
+    /// Whether encoded answers are kept.
+    #[serde(default = "default_true")]
+    pub wire_cache: bool,
+    /// Responses on encrypted transports to padded queries are padded to multiples of this.
+    #[serde(default = "default_padding_block_bytes")]
+    pub padding_block_bytes: u16,
+    /// Where names outside the origins are asked; absent: they are refused.
+    #[serde(default)]
+    pub forward: Option<ForwardConfig>,
     /// Session tickets for the resolver's name.
     #[serde(default = "default_policy")]
     pub ticket_policy: TicketPolicy,
@@ -164,14 +183,22 @@ pub struct SiteConfig {
 pub struct RecordConfig {
     /// Owner.
     pub name: String,
-    /// A, AAAA, CNAME, TXT or HTTPS.
+    /// Type, by name or as `TYPE65535`.
     #[serde(rename = "type")]
     pub record_type: String,
-    /// Contents as text.
+    /// Contents as in a zone file.
     pub value: String,
     /// Time to live.
     #[serde(default = "default_ttl_s")]
     pub ttl_s: u32,
+}
+
+fn default_true() -> bool {
+    true
+}
+
+fn default_padding_block_bytes() -> u16 {
+    crate::resolver::ResolverSettings::default().padding_block_bytes
 }
 
 fn default_doh_path() -> String {
@@ -201,6 +228,13 @@ impl EdgeConfig {
         let mut config = Self::parse(&text, &shown)?;
         let base = path.parent().unwrap_or(Path::new(""));
         config.ca.folder = base.join(&config.ca.folder);
+        for file in config.resolver.iter_mut().flat_map(|it| &mut it.zone_files) {
+            *file = base.join(&file);
+        }
+        let forward = config.resolver.iter_mut().flat_map(|it| &mut it.forward);
+        for file in forward.flat_map(|forward| &mut forward.ca_file) {
+            *file = base.join(&file);
+        }
         for site in &mut config.sites {
             site.folder = base.join(&site.folder);
         }
@@ -242,6 +276,9 @@ impl EdgeConfig {
                         .to_owned(),
                 );
             }
+        }
+        if let Some(reason) = self.names.iter().find_map(NameConfig::contradiction) {
+            return Some(reason);
         }
         let mut hosts = std::collections::HashSet::new();
         for site in &self.sites {

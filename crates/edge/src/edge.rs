@@ -2,6 +2,7 @@
 
 use crate::config::{EdgeConfig, SiteConfig};
 use crate::connections::RecordSink;
+use crate::name_config::NameConfig;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site::Site;
 use crate::world::World;
@@ -93,6 +94,22 @@ impl Edge {
                 self.world.connections.write_open();
                 Ok(())
             }
+            EdgeCommand::SetNameBehaviour {
+                name,
+                delay_ms,
+                delay,
+                failure,
+                ..
+            } => self.world.set_name_behaviour(&NameConfig {
+                name,
+                delay_ms,
+                delay,
+                failure,
+            }),
+            EdgeCommand::Summary { label, .. } => {
+                self.world.write_summary(label);
+                Ok(())
+            }
             EdgeCommand::LoadSite {
                 host,
                 folder,
@@ -106,6 +123,7 @@ impl Edge {
     pub async fn stop(&mut self) {
         self.world.connections.close(None).await;
         self.listeners.stop();
+        self.world.write_summary(None);
     }
 
     async fn load_site(

@@ -1,29 +1,115 @@
 //! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
 //! Not for: anybody else.
 
-use crate::answer::{Channel, answer};
+use crate::behaviour::Behaviours;
+use crate::resolver::{Resolver, ResolverSettings, Way};
 use crate::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
-use crate::zone::Zone;
+use crate::zone::file::{FileRecord, records};
+use crate::zone::{Zone, is_well_formed};
+use resolab_record::DnsTransport;
 
-/// A small zone under `test`, with an alias that points at itself.
-pub fn zone() -> Zone {
+/// A small zone under `test`, with an alias that points at itself and a wildcard.
+fn zone() -> Zone {
     let mut zone = Zone::default();
     let name = |text: &str| name_wire(text).unwrap_or_default();
     zone.add_origin(name("test"));
     zone.add(&name("a.test"), TYPE_A, 60, vec![192, 0, 2, 7]);
+    zone.add(&name("*.w.test"), TYPE_A, 60, vec![192, 0, 2, 8]);
     let loop_name = name("loop.test");
     zone.add(&loop_name, TYPE_CNAME, 60, loop_name.clone());
-    for _ in 0..20 {
-        let text = [&[200][..], &[b'x'; 200]].concat();
+    for number in 0..20 {
+        let text = [&[200][..], &[b'a' + number; 200]].concat();
         zone.add(&name("large.test"), TYPE_TXT, 60, text);
     }
     zone
 }
 
-/// The edge's answers as a datagram, on a stream and encrypted; `None` when the query is dropped.
-pub fn answers(query: &[u8], zone: &Zone) -> [Option<Vec<u8>>; 3] {
-    [Channel::Datagram, Channel::Stream, Channel::Encrypted]
-        .map(|channel| answer(query, zone, channel).map(|answer| answer.message))
+/// The same zone with and without the wire-format cache.
+pub struct Resolvers {
+    fresh: Resolver,
+    kept: Resolver,
 }
 
-pub use crate::zone::Zone as FuzzZone;
+impl Resolvers {
+    /// Nothing kept yet.
+    pub fn new() -> Self {
+        let with = |wire_cache| {
+            let settings = ResolverSettings {
+                wire_cache,
+                ..ResolverSettings::default()
+            };
+            Resolver::new(settings, zone(), Behaviours::default())
+        };
+        let (fresh, mut kept) = (with(false), with(true));
+        kept.share_cookies(&fresh);
+        Self { fresh, kept }
+    }
+
+    /// Answers as a datagram, on a stream and encrypted; `None` when the query is dropped. Written
+    /// anew first, then with what was kept.
+    pub fn answers(&mut self, query: &[u8]) -> [(Option<Vec<u8>>, Option<Vec<u8>>); 3] {
+        [DnsTransport::Doudp, DnsTransport::Dotcp, DnsTransport::Doq].map(|transport| {
+            let way = Way {
+                transport,
+                peer: [192, 0, 2, 1].into(),
+                now_ns: 0,
+            };
+            let answer = |resolver: &mut Resolver| {
+                let mut out = Vec::new();
+                resolver.plan(query, way, &mut out).answer.map(|_| out)
+            };
+            (answer(&mut self.fresh), answer(&mut self.kept))
+        })
+    }
+}
+
+impl Default for Resolvers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Records of a zone file that includes `more.zone` at most, or the error as text; the records'
+/// contents are what their types consist of.
+pub fn zone_records(text: &str, more: &str) -> Result<Vec<FileRecord>, String> {
+    let include = |file: &str| match file {
+        "more.zone" => Ok(more.to_owned()),
+        _ => Err(format!("no {file:?}")),
+    };
+    let records = records(text, "fuzz.zone", &include).map_err(|error| error.to_string())?;
+    for record in &records {
+        assert!(is_well_formed(record.record_type, &record.content));
+    }
+    Ok(records)
+}
+
+/// Put records into a zone and ask for each: the answers.
+pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
+    let mut zone = Zone::default();
+    let mut queries = Vec::new();
+    for record in records {
+        let mut query = vec![0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        query.extend_from_slice(&record.name);
+        query.extend_from_slice(&record.record_type.to_be_bytes());
+        query.extend_from_slice(&[0, 1]);
+        queries.push(query);
+        zone.add(
+            &record.name,
+            record.record_type,
+            record.ttl_s,
+            record.content,
+        );
+    }
+    let mut resolver = Resolver::new(ResolverSettings::default(), zone, Behaviours::default());
+    let answer = |query: Vec<u8>| {
+        let way = Way {
+            transport: DnsTransport::Dotcp,
+            peer: [192, 0, 2, 1].into(),
+            now_ns: 0,
+        };
+        let mut out = Vec::new();
+        resolver.plan(&query, way, &mut out);
+        out
+    };
+    queries.into_iter().map(answer).collect()
+}

@@ -5,13 +5,13 @@
 
 use crate::connections::OpenConnection;
 use crate::site::Resource;
-use crate::world::{Arrival, DohPlace, World};
+use crate::world::{Arrival, DohPlace, QueryNote, Reply, World};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{ALLOW, ALT_SVC, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use resolab_record::{DnsTransport, EdgeQueryRecord, HttpVersion};
+use resolab_record::{DnsTransport, HttpVersion};
 
 const DNS_MESSAGE: &str = "application/dns-message";
 
@@ -38,7 +38,9 @@ pub struct HttpReply {
     /// Body; empty for HEAD.
     pub body: Bytes,
     /// For DoH, the record of the query, to be written instead of one of the request.
-    pub query: Option<EdgeQueryRecord>,
+    pub query: Option<QueryNote>,
+    /// Whether nothing is to be sent, ever.
+    pub is_withheld: bool,
 }
 
 impl HttpRequest<'_> {
@@ -70,7 +72,7 @@ pub fn authority(head: &Request<()>) -> &str {
 }
 
 /// Answer a request.
-pub fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     let authority = request.authority();
     let host = host_of(authority);
     let doh = world
@@ -78,7 +80,7 @@ pub fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         .as_ref()
         .filter(|doh| is_doh(doh, host, request.head.uri().path()));
     if doh.is_some() {
-        return reply_dns(world, request);
+        return reply_dns(world, request).await;
     }
     let method = request.head.method();
     let safe = method == Method::GET || method == Method::HEAD;
@@ -134,7 +136,7 @@ fn reply_file(world: &World, request: &HttpRequest<'_>, resource: &Resource) -> 
 
 /// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
 /// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
-fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     let message = match dns_message(request) {
         Ok(message) => message,
         Err(status) => return plain(status),
@@ -150,9 +152,17 @@ fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         in_early_data: Some(request.in_early_data),
         received_ns: request.received_ns,
     };
-    let (answer, record) = world.answer(&arrival);
+    let Reply {
+        answer,
+        is_withheld,
+        note,
+        ..
+    } = world.answer(&arrival).await;
     let Some(answer) = answer else {
-        return plain(StatusCode::BAD_REQUEST);
+        let mut reply = plain(StatusCode::BAD_REQUEST);
+        reply.is_withheld = is_withheld;
+        reply.query = is_withheld.then_some(note);
+        return reply;
     };
     let mut reply = plain(StatusCode::OK);
     set(&mut reply, CONTENT_TYPE, DNS_MESSAGE);
@@ -166,7 +176,7 @@ fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         set(&mut reply, CACHE_CONTROL, &format!("max-age={ttl_s}"));
     }
     reply.body = Bytes::from(answer.message);
-    reply.query = Some(record);
+    reply.query = Some(note);
     reply
 }
 
@@ -198,6 +208,7 @@ fn plain(status: StatusCode) -> HttpReply {
         head,
         body: Bytes::new(),
         query: None,
+        is_withheld: false,
     }
 }
 

@@ -6,18 +6,24 @@
 //! go to the sink it is given.
 
 mod answer;
+mod behaviour;
 mod config;
 mod connections;
 mod edge;
+mod forward;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
+mod name_config;
+mod resolver;
 mod serve;
 mod site;
 mod wire;
+mod wire_cache;
 mod world;
 mod zone;
+mod zone_setup;
 
 pub use config::{ConfigError, EdgeConfig};
 pub use connections::RecordSink;

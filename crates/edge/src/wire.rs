@@ -5,6 +5,8 @@
 
 /// Query type and class numbers used here.
 pub const TYPE_A: u16 = 1;
+/// NS.
+pub const TYPE_NS: u16 = 2;
 /// CNAME.
 pub const TYPE_CNAME: u16 = 5;
 /// SOA.
@@ -26,13 +28,16 @@ pub const CLASS_IN: u16 = 1;
 
 /// Bytes of a message header.
 pub const HEADER_BYTES: usize = 12;
+/// COOKIE (RFC 7873).
+pub const OPTION_COOKIE: u16 = 10;
 const OPTION_KEEPALIVE: u16 = 11;
-const OPTION_PADDING: u16 = 12;
+/// Padding (RFC 7830).
+pub const OPTION_PADDING: u16 = 12;
 
 /// Types with a name of their own in records; others are written `TYPE65535` (RFC 3597).
-const TYPE_NAMES: [(u16, &str); 15] = [
+const TYPE_NAMES: [(u16, &str); 18] = [
     (TYPE_A, "A"),
-    (2, "NS"),
+    (TYPE_NS, "NS"),
     (TYPE_CNAME, "CNAME"),
     (TYPE_SOA, "SOA"),
     (12, "PTR"),
@@ -41,11 +46,14 @@ const TYPE_NAMES: [(u16, &str); 15] = [
     (TYPE_TXT, "TXT"),
     (TYPE_AAAA, "AAAA"),
     (33, "SRV"),
+    (39, "DNAME"),
     (43, "DS"),
     (48, "DNSKEY"),
     (64, "SVCB"),
     (TYPE_HTTPS, "HTTPS"),
+    (TYPE_OPT, "OPT"),
     (TYPE_ANY, "ANY"),
+    (257, "CAA"),
 ];
 
 /// What is wrong with a message.
@@ -83,6 +91,8 @@ pub struct Edns {
     pub padded: bool,
     /// Whether an edns-tcp-keepalive option (RFC 7828) was there.
     pub keepalive: bool,
+    /// The client's part of a COOKIE option (RFC 7873).
+    pub client_cookie: Option<[u8; 8]>,
 }
 
 /// A query.
@@ -145,30 +155,42 @@ fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
     let data = message.get(fixed + 10..fixed + 10 + data_bytes)?;
     let mut edns = None;
     if u16_at(message, fixed)? == TYPE_OPT {
-        edns = Some(Edns {
+        let mut found = Edns {
             udp_payload_bytes: u16_at(message, fixed + 2)?,
             version: message[fixed + 5],
             dnssec_ok: message[fixed + 6] & 0x80 != 0,
-            padded: has_option(data, OPTION_PADDING)?,
-            keepalive: has_option(data, OPTION_KEEPALIVE)?,
-        });
+            padded: false,
+            keepalive: false,
+            client_cookie: None,
+        };
+        read_options(data, &mut found)?;
+        edns = Some(found);
     }
     Some((edns, fixed + 10 + data_bytes))
 }
 
-/// `None` when the options do not fill their record exactly.
-fn has_option(mut options: &[u8], wanted: u16) -> Option<bool> {
-    let mut found = false;
+/// `None` when the options do not fill their record exactly, or a cookie has no length a cookie can
+/// have (RFC 7873 section 5.2.2).
+fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
     while !options.is_empty() {
-        found |= u16_at(options, 0)? == wanted;
         let length = usize::from(u16_at(options, 2)?);
-        options = options.get(4 + length..)?;
+        let value = options.get(4..4 + length)?;
+        match u16_at(options, 0)? {
+            OPTION_PADDING => edns.padded = true,
+            OPTION_KEEPALIVE => edns.keepalive = true,
+            OPTION_COOKIE => match length {
+                8 | 16..=40 => edns.client_cookie = value.first_chunk().copied(),
+                _ => return None,
+            },
+            _ => {}
+        }
+        options = &options[4 + length..];
     }
-    Some(found)
+    Some(())
 }
 
 /// Position after a name.
-fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<usize> {
+pub fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<usize> {
     let mut at = start;
     loop {
         let length = usize::from(*message.get(at)?);
@@ -181,7 +203,8 @@ fn skip_name(message: &[u8], start: usize, pointer_allowed: bool) -> Option<usiz
     }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+/// A number in network order; `None` past the end.
+pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
@@ -247,6 +270,19 @@ pub fn type_text(number: u16) -> String {
         .iter()
         .find(|(candidate, _)| *candidate == number);
     known.map_or_else(|| format!("TYPE{number}"), |(_, name)| (*name).to_owned())
+}
+
+/// Number of a type by its name or as `TYPE65535`, in any case.
+pub fn type_number(text: &str) -> Option<u16> {
+    let known = TYPE_NAMES
+        .iter()
+        .find(|(_, name)| name.eq_ignore_ascii_case(text));
+    let numbered = || {
+        let (prefix, digits) = text.split_at_checked(4)?;
+        let plain = prefix.eq_ignore_ascii_case("TYPE") && !digits.starts_with('+');
+        digits.parse().ok().filter(|_| plain)
+    };
+    known.map(|(number, _)| *number).or_else(numbered)
 }
 
 #[cfg(test)]

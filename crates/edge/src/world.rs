@@ -2,18 +2,24 @@
 //!
 //! For: answering one DNS message or finding one site, with its record. Not for: sockets.
 
-use crate::answer::{Answer, Channel, answer};
+use crate::answer::Facts;
+use crate::behaviour::Behaviours;
 use crate::config::{EdgeConfig, SiteConfig, WebConfig};
 use crate::connections::{Connections, OpenConnection, RecordSink};
+use crate::forward::Forwarder;
+use crate::name_config::{NameConfig, QueryRecords};
+use crate::resolver::{Plan, Resolver, ResolverSettings, Way};
 use crate::site::Site;
-use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
-use crate::zone::{DEFAULT_TTL_S, Zone, https_content, parse_content};
-use resolab_record::{DnsTransport, EdgeQueryRecord, Record};
+use crate::wire::{name_text, type_text};
+use crate::zone_setup::{add_site, build_zone};
+use resolab_record::{DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::ExactTimer;
 use resolab_transport::server::ServerPolicies;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 /// Shared state; interior changes are rare (commands), reads are short.
 pub struct World {
@@ -27,7 +33,9 @@ pub struct World {
     pub web: WebConfig,
     /// The resolver's name and DoH path; `None` for a web server only.
     pub doh: Option<DohPlace>,
-    zone: RwLock<Zone>,
+    forwarder: Option<Forwarder>,
+    query_records: QueryRecords,
+    resolver: Mutex<Resolver>,
     sites: RwLock<HashMap<String, Arc<Site>>>,
 }
 
@@ -58,6 +66,51 @@ pub struct Arrival<'a> {
     pub received_ns: u64,
 }
 
+/// The part of a query's record that is known when it is planned; `None` where queries are counted.
+pub struct QueryNote(Option<Box<EdgeQueryRecord>>);
+
+/// A response on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The message.
+    pub message: Vec<u8>,
+    /// Smallest TTL.
+    pub ttl_s: Option<u32>,
+}
+
+/// What is to be done about a query.
+pub struct Planned {
+    /// Whether there is a response, in the buffer unless it is forwarded.
+    pub answer: Option<Facts>,
+    /// Whether the client is to wait for ever.
+    pub is_withheld: bool,
+    /// Whether an edns-tcp-keepalive option was in it.
+    pub keepalive_asked: bool,
+    /// For its record.
+    pub note: QueryNote,
+    due_ns: Option<u64>,
+    forward: bool,
+}
+
+impl Planned {
+    /// Whether it can be answered at once; else [`World::finish`] waits as long as it takes.
+    pub fn is_due(&self) -> bool {
+        self.due_ns.is_none() && !self.forward
+    }
+}
+
+/// The end of a query.
+pub struct Reply {
+    /// The response, if there is one.
+    pub answer: Option<Answer>,
+    /// Whether the client is to wait for ever.
+    pub is_withheld: bool,
+    /// Whether an edns-tcp-keepalive option was in the query.
+    pub keepalive_asked: bool,
+    /// For its record.
+    pub note: QueryNote,
+}
+
 impl World {
     /// Zone from a configuration, no sites yet. `Err` names the value that is wrong.
     pub fn new(
@@ -70,61 +123,128 @@ impl World {
             addresses: resolver.addresses.clone(),
             path: resolver.doh_path.clone(),
         });
+        let forward = config
+            .resolver
+            .as_ref()
+            .and_then(|resolver| resolver.forward.as_ref());
+        let mut behaviours = Behaviours::default();
+        for name in &config.names {
+            name.add_to(&mut behaviours)?;
+        }
+        let resolver = Resolver::new(settings_of(config), build_zone(config)?, behaviours);
         Ok(Self {
             policies,
             connections: Connections::new(Arc::clone(&sink)),
             sink,
             web: config.web.clone(),
             doh,
-            zone: RwLock::new(build_zone(config)?),
+            forwarder: forward.map(Forwarder::new).transpose()?,
+            query_records: config.written.queries,
+            resolver: Mutex::new(resolver),
             sites: RwLock::default(),
         })
     }
 
-    /// Answer one message; the record is the caller's to finish once the answer is on its way.
-    pub fn answer(&self, arrival: &Arrival<'_>) -> (Option<Answer>, EdgeQueryRecord) {
-        let channel = match arrival.transport {
-            DnsTransport::Doudp => Channel::Datagram,
-            DnsTransport::Dotcp => Channel::Stream,
-            _ => Channel::Encrypted,
+    /// Decide what becomes of a message; a response that is there already is put into `out`.
+    pub fn plan(&self, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Planned {
+        let plan = self.resolver().plan(arrival.message, arrival.way(), out);
+        let treatment = plan.treatment;
+        let due_ns = (treatment.delay_ns > 0).then(|| arrival.received_ns + treatment.delay_ns);
+        let note = match self.query_records {
+            QueryRecords::Each => Some(Box::new(note(arrival, &plan, out.len()))),
+            QueryRecords::Count => None,
         };
-        let answer = {
-            let zone = self.zone.read().unwrap_or_else(PoisonError::into_inner);
-            answer(arrival.message, &zone, channel)
+        Planned {
+            answer: plan.answer,
+            is_withheld: treatment.failure == Some(FailureMode::Drop),
+            keepalive_asked: plan.keepalive_asked,
+            note: QueryNote(note),
+            due_ns,
+            forward: plan.forward,
+        }
+    }
+
+    /// Wait until a planned answer is due and ask upstream where that is needed. `message` is what
+    /// [`World::plan`] put into its buffer.
+    pub async fn finish(
+        &self,
+        arrival: &Arrival<'_>,
+        mut planned: Planned,
+        mut message: Vec<u8>,
+    ) -> Reply {
+        if let Some(due_ns) = planned.due_ns {
+            wait_until(due_ns).await;
+        }
+        if planned.forward {
+            planned.answer = self.forward(arrival, &mut message).await;
+            if let (Some(note), Some(facts)) = (&mut planned.note.0, planned.answer) {
+                note.rcode = Some(facts.rcode.text());
+                note.response_bytes = Some(message.len() as u32);
+            }
+        }
+        Reply {
+            answer: planned.answer.map(|facts| Answer {
+                message,
+                ttl_s: facts.ttl_s,
+            }),
+            is_withheld: planned.is_withheld,
+            keepalive_asked: planned.keepalive_asked,
+            note: planned.note,
+        }
+    }
+
+    /// Plan and finish.
+    pub async fn answer(&self, arrival: &Arrival<'_>) -> Reply {
+        let mut message = Vec::new();
+        let planned = self.plan(arrival, &mut message);
+        self.finish(arrival, planned, message).await
+    }
+
+    async fn forward(&self, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Option<Facts> {
+        let said = match &self.forwarder {
+            Some(forwarder) => forwarder.ask(arrival.message, arrival.received_ns).await,
+            None => None,
         };
-        let known = answer.as_ref();
-        let record = EdgeQueryRecord {
-            connection_id: arrival.connection.map(|connection| connection.id),
-            dns_transport: arrival.transport,
-            peer_address: arrival.peer,
-            received_ns: arrival.received_ns,
-            answered_ns: None,
-            in_early_data: arrival.in_early_data,
-            qname: known.map(|answer| answer.qname.clone()).unwrap_or_default(),
-            qtype: known.map(|answer| answer.qtype.clone()).unwrap_or_default(),
-            rcode: known.map(|answer| answer.rcode.text().to_owned()),
-            query_bytes: arrival.message.len() as u32,
-            response_bytes: known.map(|answer| answer.message.len() as u32),
+        let known = said.map(|said| {
+            *out = said.message;
+            (said.rcode, said.ttl_s)
+        });
+        let way = Way {
+            now_ns: monotonic_ns(),
+            ..arrival.way()
         };
-        (answer, record)
+        self.resolver()
+            .finish_forwarded(arrival.message, way, known, out)
     }
 
     /// Write a query's record: `sent` says whether the answer was handed to the connection.
-    pub fn write_query(&self, mut record: EdgeQueryRecord, sent: bool) {
+    pub fn write_query(&self, note: QueryNote, sent: bool) {
+        let Some(mut record) = note.0 else { return };
         if sent {
             record.answered_ns = Some(monotonic_ns());
         } else {
             record.rcode = None;
             record.response_bytes = None;
         }
-        (self.sink)(Record::EdgeQuery(record));
+        (self.sink)(Record::EdgeQuery(*record));
+    }
+
+    /// Write what was done so far.
+    pub fn write_summary(&self, label: Option<String>) {
+        let summary = self.resolver().summary(label, monotonic_ns());
+        (self.sink)(Record::EdgeSummary(Box::new(summary)));
+    }
+
+    /// Treat a name differently from now on.
+    pub fn set_name_behaviour(&self, name: &NameConfig) -> Result<(), String> {
+        self.resolver()
+            .change_behaviours(|behaviours| name.add_to(behaviours))
     }
 
     /// Put a loaded site in force and its name into the zone.
     pub fn put_site(&self, config: &SiteConfig, site: Site) -> Result<(), String> {
         let host = config.host.to_ascii_lowercase();
-        let mut zone = self.zone.write().unwrap_or_else(PoisonError::into_inner);
-        add_site(&mut zone, config)?;
+        self.resolver().change_zone(|zone| add_site(zone, config))?;
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         sites.insert(host, Arc::new(site));
         Ok(())
@@ -135,55 +255,65 @@ impl World {
         let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
         sites.get(&host.to_ascii_lowercase()).cloned()
     }
+
+    /// Never held across a wait.
+    fn resolver(&self) -> MutexGuard<'_, Resolver> {
+        self.resolver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {
-    let mut zone = Zone::default();
-    if let Some(resolver) = &config.resolver {
-        for origin in &resolver.origins {
-            zone.add_origin(host_wire(origin)?);
+impl Arrival<'_> {
+    fn way(&self) -> Way {
+        Way {
+            transport: self.transport,
+            peer: self.peer.ip(),
+            now_ns: self.received_ns,
         }
-        let name = host_wire(&resolver.name)?;
-        for address in &resolver.addresses {
-            add_address(&mut zone, &name, *address);
-        }
-    }
-    for site in &config.sites {
-        add_site(&mut zone, site)?;
-    }
-    for record in &config.records {
-        let name = host_wire(&record.name)?;
-        let (record_type, content) = parse_content(&record.record_type, &record.value)
-            .map_err(|reason| format!("[[zone]] {}: {reason}", record.name))?;
-        zone.add(&name, record_type, record.ttl_s, content);
-    }
-    Ok(zone)
-}
-
-fn add_site(zone: &mut Zone, site: &SiteConfig) -> Result<(), String> {
-    let name = host_wire(&site.host)?;
-    for record_type in [TYPE_A, TYPE_AAAA, TYPE_HTTPS] {
-        zone.remove(&name, record_type);
-    }
-    add_address(zone, &name, site.address);
-    if site.https_record {
-        zone.add(
-            &name,
-            TYPE_HTTPS,
-            DEFAULT_TTL_S,
-            https_content(&["h3", "h2"]),
-        );
-    }
-    Ok(())
-}
-
-fn add_address(zone: &mut Zone, name: &[u8], address: IpAddr) {
-    match address {
-        IpAddr::V4(v4) => zone.add(name, TYPE_A, DEFAULT_TTL_S, v4.octets().to_vec()),
-        IpAddr::V6(v6) => zone.add(name, TYPE_AAAA, DEFAULT_TTL_S, v6.octets().to_vec()),
     }
 }
 
-fn host_wire(text: &str) -> Result<Vec<u8>, String> {
-    name_wire(text).ok_or_else(|| format!("`{text}` is no host name"))
+fn note(arrival: &Arrival<'_>, plan: &Plan<'_>, response_bytes: usize) -> EdgeQueryRecord {
+    let name = plan.question.map(|question| name_text(question.name));
+    let qtype = plan.question.map(|question| type_text(question.qtype));
+    EdgeQueryRecord {
+        connection_id: arrival.connection.map(|connection| connection.id),
+        dns_transport: arrival.transport,
+        peer_address: arrival.peer,
+        received_ns: arrival.received_ns,
+        answered_ns: None,
+        in_early_data: arrival.in_early_data,
+        qname: name.unwrap_or_default(),
+        qtype: qtype.unwrap_or_default(),
+        rcode: plan.answer.map(|facts| facts.rcode.text()),
+        query_bytes: arrival.message.len() as u32,
+        response_bytes: plan.answer.map(|_| response_bytes as u32),
+        delay_ns: Some(plan.treatment.delay_ns).filter(|&delay_ns| delay_ns > 0),
+        failure_mode: plan.treatment.failure,
+        forwarded: plan.forward,
+    }
+}
+
+/// As exact as the kernel is; when there are no more timers to be had, to the millisecond.
+async fn wait_until(due_ns: u64) {
+    let waited = match ExactTimer::new() {
+        Ok(timer) => timer.sleep_until(due_ns).await,
+        Err(error) => Err(error),
+    };
+    if waited.is_err() {
+        let rest_ns = due_ns.saturating_sub(monotonic_ns());
+        tokio::time::sleep(Duration::from_nanos(rest_ns)).await;
+    }
+}
+
+fn settings_of(config: &EdgeConfig) -> ResolverSettings {
+    let Some(resolver) = &config.resolver else {
+        return ResolverSettings::default();
+    };
+    let forward = resolver.forward.as_ref();
+    ResolverSettings {
+        padding_block_bytes: resolver.padding_block_bytes,
+        wire_cache: resolver.wire_cache,
+        forwards: forward.is_some(),
+        caches_forwarded: forward.is_some_and(|forward| forward.cache),
+    }
 }

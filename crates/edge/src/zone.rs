@@ -1,10 +1,18 @@
 //! The names the edge answers for, and what is known of each.
 //!
-//! For: lookup; pure data. Not for: messages, and not for zone files.
+//! For: lookup; pure data. Not for: messages. Text forms are in the modules below.
 
-use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_CNAME, TYPE_HTTPS, TYPE_SOA, TYPE_TXT, name_wire};
+mod contents;
+mod entries;
+pub mod file;
+mod service;
+
+#[cfg(fuzzing)]
+pub use contents::is_well_formed;
+pub use contents::parse_content;
+
+use crate::wire::{TYPE_CNAME, TYPE_NS, TYPE_SOA};
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// TTL of records that say nothing else, and of negative answers.
 pub const DEFAULT_TTL_S: u32 = 300;
@@ -18,6 +26,8 @@ pub struct RecordSet {
     pub ttl_s: u32,
     /// Contents in wire form, never compressed.
     pub contents: Vec<Vec<u8>>,
+    /// Whether nobody asked for it: it gives way to what is added.
+    is_made: bool,
 }
 
 /// What the zone says to a question.
@@ -41,40 +51,51 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Be responsible for everything below `origin` (wire form, lower case).
+    /// Be responsible for everything below `origin` (wire form, lower case), with an SOA and an NS
+    /// of its own making until they are added.
     pub fn add_origin(&mut self, origin: Vec<u8>) {
         if self.origins.contains(&origin) {
             return;
         }
-        let soa = RecordSet {
-            record_type: TYPE_SOA,
+        let made = |record_type, content| RecordSet {
+            record_type,
             ttl_s: DEFAULT_TTL_S,
-            contents: vec![soa_content(&origin)],
+            contents: vec![content],
+            is_made: true,
         };
-        self.names.entry(origin.clone()).or_default().push(soa);
+        let apex = self.names.entry(origin.clone()).or_default();
+        apex.push(made(TYPE_SOA, soa_content(&origin)));
+        apex.push(made(TYPE_NS, label_below(b"ns", &origin)));
         self.origins.push(origin);
         // The longest origin wins.
         self.origins
             .sort_by_key(|origin| std::cmp::Reverse(origin.len()));
     }
 
-    /// Add one record; a name under no origin becomes an origin of its own.
+    /// Add one record; the owner of an SOA, and a name under no origin, becomes an origin.
     pub fn add(&mut self, name: &[u8], record_type: u16, ttl_s: u32, content: Vec<u8>) {
         let name = name.to_ascii_lowercase();
-        if self.origin_of(&name).is_none() {
+        if record_type == TYPE_SOA || self.origin_of(&name).is_none() {
             self.add_origin(name.clone());
         }
         self.add_ancestors(&name);
         let sets = self.names.entry(name).or_default();
+        // One SOA, one CNAME: the later one counts, and anything counts more than what was made.
+        let is_single = record_type == TYPE_SOA || record_type == TYPE_CNAME;
+        sets.retain(|set| set.record_type != record_type || !(is_single || set.is_made));
         match sets.iter_mut().find(|set| set.record_type == record_type) {
             Some(set) => {
-                set.ttl_s = ttl_s;
-                set.contents.push(content);
+                // RFC 2181 section 5: one TTL, and no record twice.
+                set.ttl_s = set.ttl_s.min(ttl_s);
+                if !set.contents.contains(&content) {
+                    set.contents.push(content);
+                }
             }
             None => sets.push(RecordSet {
                 record_type,
                 ttl_s,
                 contents: vec![content],
+                is_made: false,
             }),
         }
     }
@@ -92,12 +113,31 @@ impl Zone {
         let Some(origin) = self.origin_of(&name) else {
             return Lookup::NotOurs;
         };
-        let Some(sets) = self.names.get(&name) else {
+        let sets = self.names.get(&name);
+        let Some(sets) = sets.or_else(|| self.wildcard_for(&name, origin.len())) else {
             return Lookup::NoName(origin);
         };
         sets.iter()
             .find(|set| set.record_type == record_type || set.record_type == TYPE_CNAME)
             .map_or(Lookup::NoData(origin), Lookup::Records)
+    }
+
+    /// The origin a name in any case is below.
+    pub fn origin(&self, name: &[u8]) -> Option<&[u8]> {
+        self.origin_of(&name.to_ascii_lowercase())
+    }
+
+    /// RFC 4592 section 3.3.1: the wildcard right below the closest name that exists, if there is
+    /// one, and none further up.
+    fn wildcard_for(&self, name: &[u8], origin_bytes: usize) -> Option<&Vec<RecordSet>> {
+        let mut encloser = name;
+        while encloser.len() > origin_bytes {
+            encloser = &encloser[1 + usize::from(encloser[0])..];
+            if self.names.contains_key(encloser) {
+                return self.names.get(&label_below(b"*", encloser));
+            }
+        }
+        None
     }
 
     fn origin_of(&self, name: &[u8]) -> Option<&[u8]> {
@@ -129,12 +169,17 @@ fn is_below(name: &[u8], origin: &[u8]) -> bool {
     rest == origin
 }
 
+/// A label in front of a name.
+fn label_below(label: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut below = vec![label.len() as u8];
+    below.extend_from_slice(label);
+    below.extend_from_slice(name);
+    below
+}
+
 fn soa_content(origin: &[u8]) -> Vec<u8> {
-    let mut content = Vec::new();
-    for label in [&b"\x02ns"[..], b"\x0ahostmaster"] {
-        content.extend_from_slice(label);
-        content.extend_from_slice(origin);
-    }
+    let mut content = label_below(b"ns", origin);
+    content.extend(label_below(b"hostmaster", origin));
     // Serial, refresh, retry, expire, minimum: the last bounds negative answers (RFC 2308).
     for number in [1, 3_600, 600, 86_400, DEFAULT_TTL_S] {
         content.extend_from_slice(&number.to_be_bytes());
@@ -142,66 +187,10 @@ fn soa_content(origin: &[u8]) -> Vec<u8> {
     content
 }
 
-/// Contents of an HTTPS record in service mode without a target name of its own (RFC 9460).
-pub fn https_content(alpn: &[&str]) -> Vec<u8> {
-    let mut list = Vec::new();
-    for id in alpn {
-        list.push(id.len() as u8);
-        list.extend_from_slice(id.as_bytes());
-    }
-    let mut content = vec![0, 1, 0]; // priority 1, target "."
-    content.extend_from_slice(&1_u16.to_be_bytes()); // SvcParamKey alpn
-    content.extend_from_slice(&(list.len() as u16).to_be_bytes());
-    content.extend_from_slice(&list);
-    content
-}
-
-/// Contents of a record given as text; `Err` says what is wrong.
-pub fn parse_content(record_type: &str, value: &str) -> Result<(u16, Vec<u8>), String> {
-    let wrong = |what: &str| format!("`{value}` is no {what}");
-    match record_type {
-        "A" => match value.parse::<Ipv4Addr>() {
-            Ok(address) => Ok((TYPE_A, address.octets().to_vec())),
-            Err(_) => Err(wrong("IPv4 address")),
-        },
-        "AAAA" => match value.parse::<Ipv6Addr>() {
-            Ok(address) => Ok((TYPE_AAAA, address.octets().to_vec())),
-            Err(_) => Err(wrong("IPv6 address")),
-        },
-        "CNAME" => name_wire(value)
-            .map(|name| (TYPE_CNAME, name))
-            .ok_or_else(|| wrong("host name")),
-        "TXT" => Ok((TYPE_TXT, text_content(value))),
-        "HTTPS" => {
-            let alpn: Vec<&str> = value.split(',').collect();
-            let fits = alpn.iter().all(|id| (1..=255).contains(&id.len()));
-            if fits {
-                Ok((TYPE_HTTPS, https_content(&alpn)))
-            } else {
-                Err(wrong("list of ALPN identifiers"))
-            }
-        }
-        other => Err(format!(
-            "type `{other}` is not one of A, AAAA, CNAME, TXT, HTTPS"
-        )),
-    }
-}
-
-fn text_content(value: &str) -> Vec<u8> {
-    let mut content = Vec::new();
-    for chunk in value.as_bytes().chunks(255) {
-        content.push(chunk.len() as u8);
-        content.extend_from_slice(chunk);
-    }
-    if content.is_empty() {
-        content.push(0);
-    }
-    content
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_TXT, name_wire};
 
     fn wire(text: &str) -> Vec<u8> {
         name_wire(text).unwrap()
@@ -254,20 +243,43 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_parsed_or_named_as_wrong() {
-        assert_eq!(
-            parse_content("A", "10.0.0.7"),
-            Ok((TYPE_A, vec![10, 0, 0, 7]))
-        );
-        assert_eq!(
-            parse_content("HTTPS", "h3,h2").unwrap().1,
-            b"\x00\x01\x00\x00\x01\x00\x06\x02h3\x02h2"
-        );
-        assert!(
-            parse_content("A", "::1")
-                .unwrap_err()
-                .contains("`::1` is no IPv4 address")
-        );
-        assert!(parse_content("MX", "x").unwrap_err().contains("`MX`"));
+    fn a_wildcard_stands_for_what_does_not_exist_below_the_closest_name() {
+        // RFC 4592 section 2.2.1, in short.
+        let mut zone = zone();
+        zone.add(&wire("*.resolab.test"), TYPE_TXT, 60, b"\x01w".to_vec());
+        zone.add(&wire("host1.resolab.test"), TYPE_A, 60, vec![10, 0, 0, 9]);
+        let found = |name: &str, record_type| match zone.lookup(&wire(name), record_type) {
+            Lookup::Records(_) => "records",
+            Lookup::NoData(_) => "no data",
+            Lookup::NoName(_) => "no name",
+            Lookup::NotOurs => "not ours",
+        };
+        assert_eq!(found("host3.resolab.test", TYPE_TXT), "records");
+        assert_eq!(found("x.host3.resolab.test", TYPE_TXT), "records");
+        assert_eq!(found("host3.resolab.test", TYPE_A), "no data");
+        assert_eq!(found("host1.resolab.test", TYPE_TXT), "no data");
+        assert_eq!(found("x.host1.resolab.test", TYPE_TXT), "no name");
+        // An empty non-terminal exists, and nothing is below it but what is there.
+        assert_eq!(found("b.resolab.test", TYPE_TXT), "no data");
+        assert_eq!(found("c.b.resolab.test", TYPE_TXT), "no name");
+        assert_eq!(found("*.resolab.test", TYPE_TXT), "records");
+    }
+
+    #[test]
+    fn a_soa_makes_an_origin_and_replaces_what_was_made() {
+        let mut zone = zone();
+        let apex = wire("sub.resolab.test");
+        zone.add(&apex, TYPE_SOA, 60, soa_content(b"\x00"));
+        zone.add(&apex, TYPE_SOA, 90, soa_content(b"\x00"));
+        zone.add(&apex, TYPE_NS, 60, wire("ns.elsewhere"));
+        zone.add(&apex, TYPE_NS, 50, wire("ns.elsewhere"));
+        for (record_type, ttl_s) in [(TYPE_SOA, 90), (TYPE_NS, 50)] {
+            let Lookup::Records(set) = zone.lookup(&apex, record_type) else {
+                panic!("{record_type}");
+            };
+            assert_eq!((set.contents.len(), set.ttl_s), (1, ttl_s));
+        }
+        let unknown = zone.lookup(&wire("x.sub.resolab.test"), TYPE_A);
+        assert_eq!(unknown, Lookup::NoName(&apex));
     }
 }

@@ -5,6 +5,7 @@ use h2::client::{Builder, Connection, SendRequest};
 use http::{Request, Response};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
+use resolab_transport::receive_stamp::LastArrival;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,6 +81,11 @@ impl H2Client {
             }
         }
         Ok(Response::from_parts(head, body.freeze()))
+    }
+
+    /// When what the connection brought last arrived.
+    pub fn last_arrival(&self) -> &LastArrival {
+        &self.log.last_arrival
     }
 
     /// Whether the connection has ended.

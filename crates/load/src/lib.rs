@@ -29,7 +29,6 @@ mod doq;
 mod dot;
 mod dotcp;
 mod doudp;
-mod exact_timer;
 mod framed;
 mod http2;
 mod matching;
@@ -38,6 +37,7 @@ mod quic;
 mod readiness;
 mod slots;
 mod stream;
+mod streams;
 mod supply;
 
 pub use engine::{LiveCounters, LoadError};

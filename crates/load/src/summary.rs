@@ -22,10 +22,6 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let asked_rate_per_s = asked_rate(plan);
     let sent_rate_per_s = sent_rate(tally);
     let (histogram_upper_ns, histogram_count) = histogram(&tally.response_time);
-    let (coalescing_adaptive, limit) = match plan.coalescing {
-        Coalescing::Adaptive => (true, coalescing_limit(plan.resolver.transport)),
-        Coalescing::Fixed(wait) => (false, wait),
-    };
     LoadRecord {
         dns_transport: plan.resolver.transport,
         resolver: plan.resolver.url.clone(),
@@ -65,8 +61,8 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         send_lateness: tally.open.as_ref().map(|open| distribution(&open.lateness)),
         histogram_upper_ns,
         histogram_count,
-        coalescing_wait_limit_ns: limit.as_nanos() as u64,
-        coalescing_adaptive,
+        coalescing_wait_limit_ns: coalescing_wait_limit_ns(plan),
+        coalescing_adaptive: matches!(plan.coalescing, Coalescing::Adaptive),
         coalescing_wait_mean_ns: mean(tally.coalescing_wait_sum_ns, tally.wake_count),
         wake_count: tally.wake_count,
         answers_per_wake: mean(tally.woken_answer_count, tally.wake_count),
@@ -74,11 +70,27 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         reconnect_count: tally.reconnect_count,
         handshake_count: tally.connect.histogram().len(),
         handshake_failure_count: tally.handshake_failure_count,
-        connect: (!tally.connect.histogram().is_empty()).then(|| distribution(&tally.connect)),
+        connect: connect(tally),
         client_cpu_ns: facts.client_cpu_ns,
-        client_cpu_per_query_ns: (tally.completed_count > 0)
-            .then(|| mean(facts.client_cpu_ns, tally.completed_count)),
+        client_cpu_per_query_ns: client_cpu_per_query_ns(tally, facts),
     }
+}
+
+fn coalescing_wait_limit_ns(plan: &LoadPlan) -> u64 {
+    let limit = match plan.coalescing {
+        Coalescing::Adaptive => coalescing_limit(plan.resolver.transport),
+        Coalescing::Fixed(wait) => wait,
+    };
+    limit.as_nanos() as u64
+}
+
+fn connect(tally: &Tally) -> Option<TimeDistribution> {
+    (!tally.connect.histogram().is_empty()).then(|| distribution(&tally.connect))
+}
+
+fn client_cpu_per_query_ns(tally: &Tally, facts: &RunFacts) -> Option<f64> {
+    let per_query_ns = || mean(facts.client_cpu_ns, tally.completed_count);
+    (tally.completed_count > 0).then(per_query_ns)
 }
 
 fn ratio(of: f64, to: f64) -> f64 {

@@ -2,7 +2,7 @@
 //! answered by a `command_done` record with the same `id`. The end of standard input ends the
 //! program.
 
-use crate::{LinkProfile, TicketPolicy};
+use crate::{FailureMode, LinkProfile, NameDelay, TicketPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub enum PathCommand {
 }
 
 /// To `resolab-core edge`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EdgeCommand {
     /// Ticket policy of one server name from now on.
@@ -87,6 +87,30 @@ pub enum EdgeCommand {
         folder: String,
         /// Address of the host; `null` means the first web address of the configuration.
         address: Option<String>,
+    },
+    /// How queries for a name are treated from now on, instead of as before; without delay and
+    /// failure they are answered as usual.
+    SetNameBehaviour {
+        /// Returned in `command_done`.
+        id: u64,
+        /// The name, or a wildcard for all names below one.
+        name: String,
+        /// Constant extra delay; not together with `delay`.
+        #[serde(default)]
+        delay_ms: Option<f64>,
+        /// Extra delay drawn anew for each query.
+        #[serde(default)]
+        delay: Option<NameDelay>,
+        /// Failure mode.
+        #[serde(default)]
+        failure: Option<FailureMode>,
+    },
+    /// Write an `edge_summary` record.
+    Summary {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Copied into the record.
+        label: Option<String>,
     },
 }
 

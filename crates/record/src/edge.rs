@@ -1,7 +1,7 @@
 //! Shapes the edge writes: connections, DNS queries and HTTP requests as the server saw them. They
 //! judge what a client only believes, early data above all.
 
-use crate::{DnsTransport, Failure, HandshakeMode, HttpVersion};
+use crate::{DnsTransport, Failure, FailureMode, HandshakeMode, HttpVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -74,6 +74,15 @@ pub struct EdgeQueryRecord {
     pub query_bytes: u32,
     /// DNS message sent.
     pub response_bytes: Option<u32>,
+    /// Extra delay drawn for it, counted from `received_ns`; `null` without.
+    #[serde(default)]
+    pub delay_ns: Option<u64>,
+    /// What the name's configuration did to it on purpose; `null` when it was answered as usual.
+    #[serde(default)]
+    pub failure_mode: Option<FailureMode>,
+    /// Whether the answer was asked of the upstream resolver.
+    #[serde(default)]
+    pub forwarded: bool,
 }
 
 /// One HTTP request for a page's resource as the edge saw it. Instants are `CLOCK_MONOTONIC`.

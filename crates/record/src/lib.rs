@@ -13,6 +13,7 @@
 mod calibration;
 mod command;
 mod edge;
+mod edge_names;
 mod failure;
 mod load;
 mod path;
@@ -27,6 +28,9 @@ pub use calibration::{
 };
 pub use command::{EdgeCommand, PathCommand, StubCommand};
 pub use edge::{ConnectionRecord, EdgeQueryRecord, EdgeReadyRecord, EdgeRequestRecord};
+pub use edge_names::{
+    DelayDistribution, EdgeSummaryRecord, FailureMode, NameDelay, WireCacheSummary,
+};
 pub use failure::Failure;
 pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
@@ -52,7 +56,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.3";
+pub const FORMAT_VERSION: &str = "1.4";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +88,8 @@ pub enum Record {
     EdgeQuery(EdgeQueryRecord),
     /// The edge answered one HTTP request for a page's resource.
     EdgeRequest(EdgeRequestRecord),
+    /// What the edge did so far.
+    EdgeSummary(Box<EdgeSummaryRecord>),
     /// The stub is listening.
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.

@@ -242,13 +242,19 @@ pub struct QueryRecord {
     /// The look-up of the resolver's own name ended.
     #[serde(default)]
     pub bootstrap_end_ns: Option<u64>,
-    /// The kernel handed the query to the device; `doudp` only. Of several tries, the last before
+    /// The kernel handed the query to the device; `doudp` only: on a connection such a stamp would
+    /// wake this process once more for each query. Of several tries, the last before
     /// the response: which one it answers cannot be known. `null` also if the wall clock, which the
     /// kernel stamps with, was set meanwhile.
     #[serde(default)]
     pub kernel_transmit_ns: Option<u64>,
-    /// The kernel received the response; `doudp` only, and of what came by UDP. What the wire took
-    /// is this minus `kernel_transmit_ns`, without the time this process needed to be woken.
+    /// The kernel received the response, before this process was woken for it. `doudp`: its own
+    /// datagram, and only of what came by UDP; what the wire took is this minus
+    /// `kernel_transmit_ns`. Elsewhere the last TCP segment or QUIC datagram read from the
+    /// connection before the response was complete: the one with the response's end, unless what
+    /// came next (another response, where several queries are outstanding, or an acknowledgement)
+    /// was read before that too; then it is later, but never later than completion. `null` without
+    /// a response, where the kernel does not stamp, and if the wall clock was set meanwhile.
     #[serde(default)]
     pub kernel_receive_ns: Option<u64>,
     /// Whether the query asked for DNSSEC records (RFC 3225).

@@ -6,6 +6,8 @@
 
 pub mod client;
 pub mod clock;
+pub mod receive_stamp;
+pub mod exact_timer;
 pub mod server;
 pub mod socket;
 pub mod stamped_udp;

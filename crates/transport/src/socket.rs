@@ -7,6 +7,7 @@
 //! Not for: ECN, path MTU discovery, or a socket bound to a wildcard address on a host with many
 //! (replies leave from the bound address).
 
+use crate::receive_stamp::{self, LastArrival};
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 use std::fmt;
@@ -16,13 +17,14 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::io::ReadBuf;
+use tokio::io::{Interest, ReadBuf};
 use tokio::net::UdpSocket;
 
 /// A non-blocking UDP socket without offloads.
 #[derive(Debug)]
 pub struct RawUdpSocket {
     io: UdpSocket,
+    last_arrival: Option<Arc<LastArrival>>,
 }
 
 impl RawUdpSocket {
@@ -31,12 +33,54 @@ impl RawUdpSocket {
         Self::from_std(std::net::UdpSocket::bind(local)?)
     }
 
+    /// Bind for one connection, and have the kernel's stamp of the datagram received last put
+    /// where it says; needs the context of a tokio runtime.
+    pub fn bind_stamped(
+        local: SocketAddr,
+        last_arrival: Arc<LastArrival>,
+    ) -> io::Result<Arc<Self>> {
+        let socket = std::net::UdpSocket::bind(local)?;
+        // Without stamps the connection is as good as ever, and the records say that there are none.
+        let _ = receive_stamp::want_stamps(&socket);
+        Self::new(socket, Some(last_arrival))
+    }
+
     /// Take over a bound socket; needs the context of a tokio runtime.
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<Arc<Self>> {
+        Self::new(socket, None)
+    }
+
+    fn new(
+        socket: std::net::UdpSocket,
+        last_arrival: Option<Arc<LastArrival>>,
+    ) -> io::Result<Arc<Self>> {
         socket.set_nonblocking(true)?;
-        Ok(Arc::new(Self {
-            io: UdpSocket::from_std(socket)?,
-        }))
+        let io = UdpSocket::from_std(socket)?;
+        Ok(Arc::new(Self { io, last_arrival }))
+    }
+
+    fn poll_receive(
+        &self,
+        cx: &mut Context,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        let Some(last_arrival) = &self.last_arrival else {
+            let mut datagram = ReadBuf::new(buffer);
+            let from = ready!(self.io.poll_recv_from(cx, &mut datagram))?;
+            return Poll::Ready(Ok((datagram.filled().len(), from)));
+        };
+        loop {
+            ready!(self.io.poll_recv_ready(cx))?;
+            let receive = || receive_stamp::receive_from(&self.io, buffer);
+            match self.io.try_io(Interest::READABLE, receive) {
+                Ok((received, from)) => {
+                    last_arrival.set(received.wall_ns);
+                    return Poll::Ready(Ok((received.length, from)));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
     }
 }
 
@@ -66,9 +110,7 @@ impl AsyncUdpSocket for RawUdpSocket {
         let (Some(buffer), Some(meta)) = (buffers.first_mut(), meta.first_mut()) else {
             return Poll::Ready(Ok(0));
         };
-        let mut datagram = ReadBuf::new(buffer);
-        let from = ready!(self.io.poll_recv_from(cx, &mut datagram))?;
-        let length = datagram.filled().len();
+        let (length, from) = ready!(self.poll_receive(cx, buffer))?;
         *meta = RecvMeta {
             addr: from,
             len: length,
@@ -116,6 +158,8 @@ impl fmt::Debug for WritePoller {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::wall_ns;
+    use crate::stamped_udp::keep_stamping;
     use std::future::poll_fn;
 
     async fn receive(socket: &RawUdpSocket, buffer: &mut [u8]) -> RecvMeta {
@@ -150,6 +194,28 @@ mod tests {
         assert_eq!(meta.addr, left.local_addr().unwrap());
         assert_eq!(&buffer[..5], b"first");
         assert_eq!(receive(&right, &mut buffer).await.len, 14);
+    }
+
+    #[tokio::test]
+    async fn the_stamp_of_the_last_datagram_is_left_where_it_is_wanted() {
+        keep_stamping();
+        let last_arrival = Arc::<LastArrival>::default();
+        let local = "127.0.0.1:0".parse().unwrap();
+        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&last_arrival)).unwrap();
+        let peer = std::net::UdpSocket::bind(local).unwrap();
+        let mut instants = Vec::new();
+        for contents in [&b"first"[..], b"second, longer"] {
+            instants.push(wall_ns());
+            peer.send_to(contents, socket.local_addr().unwrap())
+                .unwrap();
+        }
+        instants.push(wall_ns());
+        let mut buffer = [0; 64];
+        for (around, length) in instants.windows(2).zip([5, 14]) {
+            let meta = receive(&socket, &mut buffer).await;
+            assert_eq!((meta.len, meta.addr), (length, peer.local_addr().unwrap()));
+            assert!((around[0]..=around[1]).contains(&last_arrival.wall_ns().unwrap()));
+        }
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@
 //! registers it with a reactor, best after sending.
 
 use crate::clock::wall_ns;
+use crate::receive_stamp::{self, Received, software_stamp};
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -14,7 +15,7 @@ use nix::sys::socket::{
     TimestampingFlag, connect, recvmsg, send, setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeSpec;
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -26,15 +27,6 @@ const LOOK_COUNT: u32 = 100;
 const LOOK_PAUSE: Duration = Duration::from_micros(50);
 /// Its pause where there is no loopback device to look at.
 const BLIND_PAUSE: Duration = Duration::from_millis(5);
-
-/// A datagram as received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received {
-    /// How much of the buffer it fills.
-    pub length: usize,
-    /// Wall time at which the kernel received it.
-    pub wall_ns: Option<i64>,
-}
 
 /// When the kernel handed a datagram to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,13 +86,7 @@ impl StampedUdpSocket {
 
     /// Take a datagram that is there; `WouldBlock` if none is, and what ICMP said of one sent.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
-        let mut parts = [IoSliceMut::new(buffer)];
-        let mut control = cmsg_space!([TimeSpec; 3]);
-        let message = self.receive(&mut parts, &mut control, MsgFlags::empty())?;
-        Ok(Received {
-            length: message.bytes,
-            wall_ns: message.cmsgs()?.find_map(|part| software_stamp(&part)),
-        })
+        receive_stamp::receive(self, buffer)
     }
 
     /// Take the stamps of the datagrams sent that are there, in the order of their making. A stamp
@@ -109,20 +95,12 @@ impl StampedUdpSocket {
         let mut taken = Vec::new();
         let mut control = cmsg_space!([TimeSpec; 3], libc::sock_extended_err, SockaddrStorage);
         loop {
-            match self.receive(&mut [], &mut control, MsgFlags::MSG_ERRQUEUE) {
+            let flags = MsgFlags::MSG_ERRQUEUE;
+            match recvmsg(self.as_raw_fd(), &mut [], Some(&mut control), flags) {
                 Ok(message) => taken.extend(transmitted(&message)),
                 Err(_) => return taken,
             }
         }
-    }
-
-    fn receive<'a>(
-        &self,
-        parts: &'a mut [IoSliceMut<'a>],
-        control: &'a mut [u8],
-        flags: MsgFlags,
-    ) -> Result<RecvMsg<'a, 'a, SockaddrStorage>, Errno> {
-        recvmsg(self.as_raw_fd(), parts, Some(control), flags)
     }
 }
 
@@ -132,14 +110,6 @@ fn stamps_wanted() -> TimestampingFlag {
         | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY
-}
-
-fn software_stamp(part: &ControlMessageOwned) -> Option<i64> {
-    let ControlMessageOwned::ScmTimestampsns(stamps) = part else {
-        return None;
-    };
-    let wall_ns = stamps.system.tv_sec() * 1_000_000_000 + stamps.system.tv_nsec();
-    (wall_ns != 0).then_some(wall_ns)
 }
 
 /// The stamp of an error queue's message; `None` for an ICMP error.

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.3"
+FORMAT_VERSION = "1.4"
 
 
 class Bootstrap(enum.StrEnum):
@@ -268,6 +268,17 @@ class CookieState(enum.StrEnum):
     SERVER = "server"
 
 
+class DelayDistribution(enum.StrEnum):
+    """Shape of a delay that is drawn anew for each query."""
+
+    CONSTANT = "constant"
+    UNIFORM = "uniform"
+    EXPONENTIAL = "exponential"
+    LOGNORMAL = "lognormal"
+    PARETO = "pareto"
+    SAMPLES = "samples"
+
+
 class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     """What one direction did since the last summary."""
 
@@ -294,6 +305,34 @@ class DnsTransport(enum.StrEnum):
     DOH = "doh"
     DOH3 = "doh3"
     DOQ = "doq"
+
+
+class FailureMode(enum.StrEnum):
+    """What the edge does with queries for a name instead of answering them from its records."""
+
+    NXDOMAIN = "nxdomain"
+    SERVFAIL = "servfail"
+    REFUSED = "refused"
+    DROP = "drop"
+    TRUNCATED = "truncated"
+
+
+class NameDelay(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A delay drawn from a stream of its own.
+
+    What the distribution does not take is absent.
+    """
+
+    distribution: DelayDistribution
+    mean_ms: float | None = None
+    min_ms: float | None = None
+    max_ms: float | None = None
+    median_ms: float | None = None
+    sigma: float | None = None
+    shape: float | None = None
+    samples_ms: list[float] | None = None
+    share_ratio: float | None = None
+    seed: int | None = None
 
 
 class TicketPolicy(enum.StrEnum):
@@ -342,7 +381,27 @@ class EdgeLoadSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="command
     address: str | None = None
 
 
-EdgeCommand = EdgeSetTicketPolicy | EdgeCloseConnections | EdgeFlush | EdgeLoadSite
+class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
+    """How queries for a name are treated from now on, instead of as before;
+
+    without delay and failure they are answered as usual.
+    """
+
+    id: int
+    name: str
+    delay_ms: float | None = None
+    delay: NameDelay | None = None
+    failure: FailureMode | None = None
+
+
+class EdgeSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
+    """Write an `edge_summary` record."""
+
+    id: int
+    label: str | None = None
+
+
+EdgeCommand = EdgeSetTicketPolicy | EdgeCloseConnections | EdgeFlush | EdgeLoadSite | EdgeSetNameBehaviour | EdgeSummary
 
 
 class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_query"):
@@ -362,6 +421,9 @@ class EdgeQueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     rcode: str | None = None
     query_bytes: int
     response_bytes: int | None = None
+    delay_ns: int | None = None
+    failure_mode: FailureMode | None = None
+    forwarded: bool = False
 
 
 class EdgeReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_ready"):
@@ -399,6 +461,35 @@ class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     status: int
     body_bytes: int
     response_sent_ns: int | None = None
+
+
+class WireCacheSummary(msgspec.Struct, kw_only=True, frozen=True):
+    """Figures of the wire-format cache."""
+
+    hit_count: int
+    miss_count: int
+    hit_ratio: float | None = None
+    entry_count: int
+    entry_bytes: int
+    invalidation_count: int
+
+
+class EdgeSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_summary"):
+    """What the edge did since it was started;
+
+    written by a `summary` command and at the end.
+    """
+
+    label: str | None = None
+    monotonic_ns: int
+    queries: dict[str, int]
+    rcodes: dict[str, int]
+    unanswered_count: int
+    delayed_count: int
+    failed_on_purpose_count: int
+    forwarded_count: int
+    forward_failed_count: int
+    wire_cache: WireCacheSummary | None = None
 
 
 class FlowRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="flow"):
@@ -874,6 +965,7 @@ Record = (
     | EdgeQueryRecord
     | EdgeReadyRecord
     | EdgeRequestRecord
+    | EdgeSummaryRecord
     | FlowRecord
     | LoadProgressRecord
     | LoadRecord

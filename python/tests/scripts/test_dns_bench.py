@@ -65,6 +65,18 @@ def test_our_records_give_both_times_and_their_windows():
     assert (window.end_ns, window.query_bytes, window.response_bytes) == (8_032_000 + clients.SLACK_NS, 53, 69)
 
 
+def test_on_a_connection_the_kernels_stamp_is_the_end_of_what_is_reported():
+    text = record(dns_transport="doq", resolver="quic://127.0.0.1", kernel_receive_ns=25_500)
+    answers = clients.READERS["resolab-core"](clients.Answers(0), text, 0)
+    assert answers.reported_us == {"user space": [30.0], "kernel receive": [23.5]}
+
+
+def test_stamps_that_only_some_queries_have_are_not_compared():
+    text = "\n".join([record(kernel_receive_ns=25_500), record(sequence=2)])
+    with pytest.raises(ResolabError, match="only 1 of 2 queries have kernel receive"):
+        clients.READERS["resolab-core"](clients.Answers(0), text, 0)
+
+
 def test_a_failed_query_ends_the_measurement():
     with pytest.raises(ResolabError, match="query_timeout"):
         clients.READERS["resolab-core"](clients.Answers(0), record(failure="query_timeout", response_bytes=None), 0)

@@ -1,18 +1,22 @@
-//! What of a query's record only DoUDP has, and the look-up of its resolver's name. Not for: the
-//! rest of the record.
+//! What of a query's record only DoUDP has, the kernel's stamps, and the look-up of the resolver's
+//! name. Not for: the rest of the record.
 
 use crate::asking::{Asking, Outcome};
 use crate::retry::UdpRetryPolicy;
 use resolab_record::{DnsTransport, QueryRecord};
 
 impl Asking<'_> {
-    /// Retry policy and kernel stamps.
+    /// Retry policy.
     pub(crate) fn write_doudp(&self, record: &mut QueryRecord) {
         if record.dns_transport != DnsTransport::Doudp {
             return;
         }
         let policy = self.client.udp_retry_policy();
         record.retry_policy = policy.map(UdpRetryPolicy::recorded);
+    }
+
+    /// On the record's clock.
+    pub(crate) fn write_kernel_stamps(&self, record: &mut QueryRecord) {
         let stamped = self.exchange.kernel_stamps.read(self.time_origin_ns);
         let since = |at: u64| at - self.time_origin_ns;
         record.kernel_transmit_ns = stamped.transmit_ns.map(since);

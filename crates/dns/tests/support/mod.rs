@@ -26,6 +26,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 
 pub const HOST: &str = "dns.resolab.test";
+/// How long what is to be late is late.
+pub const PAUSE: Duration = Duration::from_millis(30);
 
 static FOLDER_NUMBER: AtomicU32 = AtomicU32::new(0);
 
@@ -196,7 +198,8 @@ pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
 }
 
 /// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
-/// `large.*` has an answer too large for UDP.
+/// `large.*` has an answer too large for UDP, `late.*` is answered after [`PAUSE`], and the second
+/// half of the answer to `halves.*` comes that long after the first.
 pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
     let query = Message::from_vec(query).unwrap();
     let name = query.queries[0].name().clone();
@@ -223,6 +226,26 @@ pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
     Some(answer.to_vec().unwrap())
 }
 
+/// Waits where the name asks for it; the answer in two parts, the second of which may have to wait
+/// as long.
+async fn in_halves(mut answer: Vec<u8>) -> (Vec<u8>, Duration, Vec<u8>) {
+    let named = |prefix: &[u8]| {
+        answer
+            .get(13..)
+            .is_some_and(|name| name.starts_with(prefix))
+    };
+    let (is_late, is_halved) = (named(b"late"), named(b"halves"));
+    if is_late {
+        tokio::time::sleep(PAUSE).await;
+    }
+    let second = answer.split_off(answer.len() / 2);
+    (
+        answer,
+        if is_halved { PAUSE } else { Duration::ZERO },
+        second,
+    )
+}
+
 async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
     while let Ok(length) = stream.read_u16().await {
         let mut query = vec![0; usize::from(length)];
@@ -230,9 +253,18 @@ async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
             return;
         }
         if let Some(answer) = answer(&query, false) {
-            let framed = [&(answer.len() as u16).to_be_bytes()[..], &answer].concat();
-            if stream.write_all(&framed).await.is_err() {
-                return;
+            let length = (answer.len() as u16).to_be_bytes();
+            let (first, pause, second) = in_halves(answer).await;
+            let mut pieces = vec![[&length[..], &first, &second].concat()];
+            if !pause.is_zero() {
+                let second = pieces[0].split_off(length.len() + first.len());
+                pieces.push(second);
+            }
+            for (number, piece) in pieces.iter().enumerate() {
+                tokio::time::sleep(pause * number as u32).await;
+                if stream.write_all(piece).await.is_err() || stream.flush().await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -267,8 +299,11 @@ async fn answer_h2(request: Request<h2::RecvStream>, mut respond: SendResponse<B
     };
     match answer(&query, false) {
         Some(answer) => {
+            let (first, pause, second) = in_halves(answer).await;
             let mut send = respond.send_response(response(), false).unwrap();
-            let _ = send.send_data(answer.into(), true);
+            let _ = send.send_data(first.into(), false);
+            tokio::time::sleep(pause).await;
+            let _ = send.send_data(second.into(), true);
         }
         None => std::future::pending().await,
     }
@@ -297,8 +332,11 @@ async fn serve_h3(connection: quinn::Connection) {
             let Some(answer) = answer(&body, false) else {
                 return std::future::pending().await;
             };
+            let (first, pause, second) = in_halves(answer).await;
             stream.send_response(response()).await.unwrap();
-            stream.send_data(answer.into()).await.unwrap();
+            stream.send_data(first.into()).await.unwrap();
+            tokio::time::sleep(pause).await;
+            stream.send_data(second.into()).await.unwrap();
             stream.finish().await.unwrap();
         });
     }
@@ -315,12 +353,13 @@ pub async fn serve_doq(connection: quinn::Connection) {
             let Some(answer) = answer(&query[2..], false) else {
                 return std::future::pending().await;
             };
-            send.write_all(&(answer.len() as u16).to_be_bytes())
-                .await
-                .unwrap();
+            let length = (answer.len() as u16).to_be_bytes();
+            let (first, pause, second) = in_halves(answer).await;
+            let framed = [&length[..], &first].concat();
+            send.write_all(&framed).await.unwrap();
             // In two pieces, so that a client must put them together.
-            tokio::task::yield_now().await;
-            send.write_all(&answer).await.unwrap();
+            tokio::time::sleep(pause).await;
+            send.write_all(&second).await.unwrap();
             send.finish().unwrap();
         });
     }

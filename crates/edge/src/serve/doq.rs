@@ -2,9 +2,8 @@
 
 use super::MESSAGE_LIMIT_BYTES;
 use super::quic::Served;
-use crate::answer::Answer;
 use crate::connections::OpenConnection;
-use crate::world::{Arrival, World};
+use crate::world::{Answer, Arrival, World};
 use quinn::{Connection, RecvStream, SendStream, VarInt};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
@@ -71,15 +70,20 @@ async fn exchange(
             in_early_data: Some(in_early_data),
             received_ns: monotonic_ns(),
         };
-        let (answer, record) = world.answer(&arrival);
-        let sent = match &answer {
-            Some(answer) if !answer.keepalive_asked => send_answer(&mut send, answer).await,
+        let reply = world.answer(&arrival).await;
+        let sent = match &reply.answer {
+            Some(answer) if !reply.keepalive_asked => send_answer(&mut send, answer).await,
             _ => false,
         };
-        world.write_query(record, sent);
-        match answer {
-            Some(answer) if answer.keepalive_asked => {
+        world.write_query(reply.note, sent);
+        match reply.answer {
+            _ if reply.keepalive_asked => {
                 return Err(Violation("edns-tcp-keepalive in a query"));
+            }
+            None if reply.is_withheld => {
+                // Until the client gives up or goes.
+                let _ = send.stopped().await;
+                return Ok(());
             }
             Some(_) => {}
             None => return Err(Violation("no DNS query")),

@@ -1,102 +1,242 @@
 //! DNS over a byte stream, each message behind its length (RFC 1035 section 4.2.2): DoTCP and DoT.
+//! Answers leave when they are due, in any order (RFC 7766 section 6.2.1.1), those that are due
+//! together in one write.
 
 use super::IDLE_TIMEOUT;
 use crate::connections::{Ending, OpenConnection};
-use crate::world::{Arrival, World};
+use crate::world::{Arrival, QueryNote, Reply, World};
+use bytes::{Buf, BytesMut};
 use resolab_record::{DnsTransport, Failure};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// Queries of one connection that wait for their answers; more are not read until some are answered.
+const PENDING_COUNT_MAX: usize = 128;
+/// Read at once; a longer message makes the buffer grow to its length.
+const READ_BYTES: usize = 16_384;
+/// Answers written at once at most.
+const WRITE_BYTES_MAX: usize = 65_536;
 
 /// Serve until the client, the idle timeout or a command ends it.
 pub async fn serve<S>(
-    world: &World,
-    connection: &OpenConnection,
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
     mut stream: S,
     transport: DnsTransport,
 ) -> Ending
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let mut queries = Queries {
+        world,
+        connection,
+        transport,
+        received: BytesMut::with_capacity(READ_BYTES),
+        message: Vec::new(),
+        framed: Vec::new(),
+        unsent: Vec::new(),
+        pending: JoinSet::new(),
+    };
     let ending = tokio::select! {
         () = connection.close_wanted() => Ok(Ending::noted("closed by command")),
-        ending = exchange(world, connection, &mut stream, transport) => ending,
+        ending = queries.exchange(&mut stream) => ending,
     };
+    queries.abandon();
     // The peer may be gone already; what matters was said in `ending`.
     let _ = stream.shutdown().await;
     ending.unwrap_or_else(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify"),
+        io::ErrorKind::TimedOut => Ending::failed(Failure::Other, "the client reads no answers"),
         _ => Ending::failed(Failure::Other, error.to_string()),
     })
 }
 
-async fn exchange<S>(
-    world: &World,
-    connection: &OpenConnection,
-    stream: &mut S,
+/// The queries of one connection.
+struct Queries<'a> {
+    world: &'a Arc<World>,
+    connection: &'a Arc<OpenConnection>,
     transport: DnsTransport,
-) -> io::Result<Ending>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let mut buffer = Vec::new();
-    loop {
-        match timeout(IDLE_TIMEOUT, read_message(stream, &mut buffer)).await {
-            Err(_) => return Ok(Ending::noted("idle")),
-            Ok(read) => match read? {
-                0 => return Ok(Ending::orderly()),
-                _ => answer_one(world, connection, stream, transport, &buffer).await?,
-            },
+    received: BytesMut,
+    /// The answer at hand.
+    message: Vec<u8>,
+    /// Answers to be written, each behind its length.
+    framed: Vec<u8>,
+    /// For the records of these.
+    unsent: Vec<QueryNote>,
+    /// Queries whose answers are not due yet.
+    pending: JoinSet<Reply>,
+}
+
+impl Queries<'_> {
+    async fn exchange<S>(&mut self, stream: &mut S) -> io::Result<Ending>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        loop {
+            let (may_read, is_waiting) = (
+                self.pending.len() < PENDING_COUNT_MAX,
+                !self.pending.is_empty(),
+            );
+            tokio::select! {
+                read = stream.read_buf(&mut self.received), if may_read => {
+                    if read? == 0 {
+                        return self.finish(stream).await;
+                    }
+                    self.answer_received(stream).await?;
+                }
+                finished = self.pending.join_next(), if is_waiting => {
+                    if let Some(Ok(reply)) = finished {
+                        self.push_reply(reply);
+                    }
+                    self.push_finished();
+                    self.write(stream).await?;
+                    self.answer_received(stream).await?;
+                }
+                () = sleep(IDLE_TIMEOUT), if !is_waiting => return Ok(Ending::noted("idle")),
+            }
         }
     }
+
+    /// The client sends no more; it gets what it asked for (RFC 7766 section 6.2.3).
+    async fn finish<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<Ending> {
+        if !self.received.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        while let Some(reply) = self.pending.join_next().await {
+            if let Ok(reply) = reply {
+                self.push_reply(reply);
+            }
+            self.write(stream).await?;
+        }
+        Ok(Ending::orderly())
+    }
+
+    /// Answer every message that is there as a whole, and write what is due.
+    async fn answer_received<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<()> {
+        let received_ns = monotonic_ns();
+        while self.pending.len() < PENDING_COUNT_MAX
+            && let Some(length) = message_bytes(&self.received)?
+        {
+            self.received.advance(2);
+            let message = self.received.split_to(length);
+            self.answer_one(&message, received_ns);
+            if self.framed.len() >= WRITE_BYTES_MAX {
+                self.write(stream).await?;
+            }
+        }
+        self.write(stream).await
+    }
+
+    fn answer_one(&mut self, message: &[u8], received_ns: u64) {
+        let arrival = arrival(self.connection, self.transport, message, received_ns);
+        let planned = self.world.plan(&arrival, &mut self.message);
+        if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+            self.world.write_query(planned.note, false);
+        } else if planned.is_due() {
+            push_framed(&mut self.framed, &self.message);
+            self.unsent.push(planned.note);
+        } else {
+            let (world, connection) = (Arc::clone(self.world), Arc::clone(self.connection));
+            let (query, answer) = (message.to_vec(), std::mem::take(&mut self.message));
+            let transport = self.transport;
+            self.pending.spawn(async move {
+                let arrival = self::arrival(&connection, transport, &query, received_ns);
+                world.finish(&arrival, planned, answer).await
+            });
+        }
+    }
+
+    fn push_reply(&mut self, reply: Reply) {
+        match reply.answer {
+            Some(answer) => {
+                push_framed(&mut self.framed, &answer.message);
+                self.unsent.push(reply.note);
+            }
+            None => self.world.write_query(reply.note, false),
+        }
+    }
+
+    fn push_finished(&mut self) {
+        while let Some(reply) = self.pending.try_join_next() {
+            if let Ok(reply) = reply {
+                self.push_reply(reply);
+            }
+        }
+    }
+
+    /// Write what is due; a client that does not read is not waited for for ever.
+    async fn write<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<()> {
+        if self.framed.is_empty() {
+            return Ok(());
+        }
+        let write = async {
+            stream.write_all(&self.framed).await?;
+            stream.flush().await
+        };
+        let written = timeout(IDLE_TIMEOUT, write)
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        self.framed.clear();
+        for note in self.unsent.drain(..) {
+            self.world.write_query(note, written.is_ok());
+        }
+        written
+    }
+
+    /// Queries whose connection has ended still get their records.
+    fn abandon(&mut self) {
+        for note in self.unsent.drain(..) {
+            self.world.write_query(note, false);
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return;
+        }
+        let world = Arc::clone(self.world);
+        tokio::spawn(async move {
+            while let Some(reply) = pending.join_next().await {
+                if let Ok(reply) = reply {
+                    world.write_query(reply.note, false);
+                }
+            }
+        });
+    }
 }
 
-/// Bytes of the next message, 0 at the end of the stream.
-async fn read_message<S: AsyncRead + Unpin>(
-    stream: &mut S,
-    buffer: &mut Vec<u8>,
-) -> io::Result<usize> {
-    let mut prefix = [0; 2];
-    if stream.read(&mut prefix[..1]).await? == 0 {
-        return Ok(0);
-    }
-    stream.read_exact(&mut prefix[1..]).await?;
-    let length = usize::from(u16::from_be_bytes(prefix));
-    if length == 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "empty DNS message",
-        ));
-    }
-    buffer.resize(length, 0);
-    stream.read_exact(buffer).await
-}
-
-async fn answer_one<S: AsyncWrite + Unpin>(
-    world: &World,
-    connection: &OpenConnection,
-    stream: &mut S,
+fn arrival<'a>(
+    connection: &'a OpenConnection,
     transport: DnsTransport,
-    message: &[u8],
-) -> io::Result<()> {
-    let arrival = Arrival {
+    message: &'a [u8],
+    received_ns: u64,
+) -> Arrival<'a> {
+    Arrival {
         message,
         transport,
         peer: connection.peer,
         connection: Some(connection),
         in_early_data: connection.in_early_data(),
-        received_ns: monotonic_ns(),
+        received_ns,
+    }
+}
+
+/// Bytes of the next message once it is all there, without its length.
+fn message_bytes(received: &[u8]) -> io::Result<Option<usize>> {
+    let Some(prefix) = received.first_chunk::<2>() else {
+        return Ok(None);
     };
-    let (answer, record) = world.answer(&arrival);
-    let Some(answer) = answer else {
-        world.write_query(record, false);
-        return Ok(());
-    };
-    let mut framed = Vec::with_capacity(answer.message.len() + 2);
-    framed.extend_from_slice(&(answer.message.len() as u16).to_be_bytes());
-    framed.extend_from_slice(&answer.message);
-    let written = stream.write_all(&framed).await;
-    world.write_query(record, written.is_ok());
-    written
+    let length = usize::from(u16::from_be_bytes(*prefix));
+    if length == 0 {
+        let error = io::Error::new(io::ErrorKind::InvalidData, "empty DNS message");
+        return Err(error);
+    }
+    Ok((received.len() >= 2 + length).then_some(length))
+}
+
+fn push_framed(framed: &mut Vec<u8>, message: &[u8]) {
+    framed.extend_from_slice(&(message.len() as u16).to_be_bytes());
+    framed.extend_from_slice(message);
 }

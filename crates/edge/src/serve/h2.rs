@@ -84,7 +84,13 @@ fn spawn_exchange(
 }
 
 async fn exchange(world: &World, request: &HttpRequest<'_>, mut respond: SendResponse<Bytes>) {
-    let reply = reply(world, request);
+    let reply = reply(world, request).await;
+    if reply.is_withheld {
+        http_record::write(world, request, reply, false);
+        // Until the client gives up or goes.
+        let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
+        return;
+    }
     let head = reply.head.clone();
     let sent = match respond.send_response(head, reply.body.is_empty()) {
         Ok(stream) => {

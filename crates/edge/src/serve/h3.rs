@@ -1,7 +1,7 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
 use super::quic::Served;
-use super::{MESSAGE_LIMIT_BYTES, http_record};
+use super::{IDLE_TIMEOUT, MESSAGE_LIMIT_BYTES, http_record};
 use crate::connections::OpenConnection;
 use crate::http::{HttpRequest, reply};
 use crate::world::World;
@@ -65,7 +65,13 @@ async fn exchange(
         in_early_data,
         received_ns,
     };
-    let reply = reply(world, &request);
+    let reply = reply(world, &request).await;
+    if reply.is_withheld {
+        http_record::write(world, &request, reply, false);
+        // h3 does not tell when a client gives up a request: as long as any would wait.
+        tokio::time::sleep(IDLE_TIMEOUT).await;
+        return None;
+    }
     let sent = send(&mut stream, &reply.head, reply.body.clone()).await;
     http_record::write(world, &request, reply, sent.is_some());
     Some(())

@@ -2,6 +2,7 @@
 //!
 //! Not for: what the answers are (`answer`, `http`, `site`).
 
+mod datagrams;
 mod doq;
 mod framed;
 mod h2;

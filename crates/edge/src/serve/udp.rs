@@ -1,35 +1,147 @@
-//! DoUDP: one datagram in, one out, from the address that was asked.
+//! DoUDP: batches of datagrams in and out, from the address that was asked. Answers that are due at
+//! once cost no task and no allocation; the others get a task each.
 
-use crate::world::{Arrival, World};
+use super::datagrams::{BATCH_COUNT, Batch};
+use crate::world::{Arrival, Planned, QueryNote, World};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
+use tokio::sync::Semaphore;
 
-/// Largest query datagram; the same as the kernel can deliver.
-const RECEIVE_BYTES: usize = 65_535;
+/// Queries that wait for their answers at once; more are not answered.
+const PENDING_COUNT_MAX: usize = 65_536;
 
 /// Serve until the task is dropped.
 pub async fn serve(world: Arc<World>, socket: UdpSocket) {
-    let mut buffer = vec![0; RECEIVE_BYTES];
+    let mut listener = Listener {
+        world,
+        socket: Arc::new(socket),
+        batch: Batch::new(),
+        notes: Vec::with_capacity(BATCH_COUNT),
+        pending: Arc::new(Semaphore::new(PENDING_COUNT_MAX)),
+    };
     loop {
-        // An error here is an ICMP message about an earlier answer: nothing to do about it.
-        let Ok((length, peer)) = socket.recv_from(&mut buffer).await else {
-            continue;
+        let count = listener.receive().await;
+        listener.answer(count);
+        listener.send().await;
+    }
+}
+
+struct Listener {
+    world: Arc<World>,
+    socket: Arc<UdpSocket>,
+    batch: Batch,
+    /// For the records of the answers lined up, in their order.
+    notes: Vec<QueryNote>,
+    pending: Arc<Semaphore>,
+}
+
+impl Listener {
+    async fn receive(&mut self) -> usize {
+        loop {
+            // An error is an ICMP message about an earlier answer: nothing to do about it.
+            let _ = self.socket.readable().await;
+            let mut received = 0;
+            let (batch, socket) = (&mut self.batch, &self.socket);
+            let tried = socket.try_io(Interest::READABLE, || {
+                received = batch.receive(socket.as_fd())?;
+                if received < BATCH_COUNT {
+                    // The queue was empty: what comes from now on makes the socket readable anew,
+                    // and asking it once more is saved.
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                Ok(())
+            });
+            drop(tried);
+            if received > 0 {
+                return received;
+            }
+        }
+    }
+
+    fn answer(&mut self, count: usize) {
+        let received_ns = monotonic_ns();
+        for place in 0..count {
+            let peer = self.batch.peer(place);
+            let (message, answer) = self.batch.query(place);
+            answer.clear();
+            let Some(peer) = peer else { continue };
+            let arrival = arrival(message, peer, received_ns);
+            let planned = self.world.plan(&arrival, answer);
+            if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+                answer.clear();
+                self.world.write_query(planned.note, false);
+            } else if planned.is_due() {
+                self.notes.push(planned.note);
+            } else {
+                let (message, answer) = (message.to_vec(), std::mem::take(answer));
+                self.answer_later(message, answer, planned, peer, received_ns);
+            }
+        }
+        self.batch.line_up(count);
+    }
+
+    fn answer_later(
+        &self,
+        message: Vec<u8>,
+        answer: Vec<u8>,
+        planned: Planned,
+        peer: SocketAddr,
+        received_ns: u64,
+    ) {
+        let Ok(permit) = Arc::clone(&self.pending).try_acquire_owned() else {
+            self.world.write_query(planned.note, false);
+            return;
         };
-        let arrival = Arrival {
-            message: &buffer[..length],
-            transport: DnsTransport::Doudp,
-            peer,
-            connection: None,
-            in_early_data: None,
-            received_ns: monotonic_ns(),
-        };
-        let (answer, record) = world.answer(&arrival);
-        let sent = match answer {
-            Some(answer) => socket.send_to(&answer.message, peer).await.is_ok(),
-            None => false,
-        };
-        world.write_query(record, sent);
+        let (world, socket) = (Arc::clone(&self.world), Arc::clone(&self.socket));
+        tokio::spawn(async move {
+            let arrival = arrival(&message, peer, received_ns);
+            let reply = world.finish(&arrival, planned, answer).await;
+            let sent = match &reply.answer {
+                Some(answer) => socket.send_to(&answer.message, peer).await.is_ok(),
+                None => false,
+            };
+            world.write_query(reply.note, sent);
+            drop(permit);
+        });
+    }
+
+    /// Send what is lined up. What the kernel refuses (no route, an ICMP error) is passed over.
+    async fn send(&mut self) {
+        let total = self.batch.lined_up_count();
+        let mut position = 0;
+        while position < total {
+            let (batch, socket) = (&mut self.batch, &self.socket);
+            let tried = socket.try_io(Interest::WRITABLE, || batch.send(socket.as_fd(), position));
+            let (advanced, is_sent) = match tried {
+                Ok(count) => (count, true),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let _ = self.socket.writable().await;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => (1, false),
+            };
+            for note in self.notes.drain(..advanced) {
+                self.world.write_query(note, is_sent);
+            }
+            position += advanced;
+        }
+    }
+}
+
+fn arrival(message: &[u8], peer: SocketAddr, received_ns: u64) -> Arrival<'_> {
+    Arrival {
+        message,
+        transport: DnsTransport::Doudp,
+        peer,
+        connection: None,
+        in_early_data: None,
+        received_ns,
     }
 }

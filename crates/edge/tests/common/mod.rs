@@ -39,6 +39,11 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 
 impl Lab {
     pub async fn start() -> Self {
+        Self::start_with("", "").await
+    }
+
+    /// With more lines in `[resolver]`, and more at the end.
+    pub async fn start_with(resolver_lines: &str, more: &str) -> Self {
         let number = LABS.fetch_add(1, Ordering::Relaxed) as u8;
         let process = std::process::id();
         let (second, third) = ((process >> 8) as u8 | 0x80, process as u8);
@@ -49,7 +54,8 @@ impl Lab {
         std::fs::create_dir_all(folder.join("site/img")).unwrap();
         std::fs::write(folder.join("site/index.html"), "<!doctype html>hello").unwrap();
         std::fs::write(folder.join("site/img/a.png"), &image).unwrap();
-        let config = EdgeConfig::parse(&config_text(&folder, resolver, web), "test").unwrap();
+        let config = config_text(&folder, resolver, web, resolver_lines) + more;
+        let config = EdgeConfig::parse(&config, "test").unwrap();
         let records = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let records = Arc::clone(&records);
@@ -177,7 +183,12 @@ fn all<T>(records: &[Record], count: usize, pick: impl Fn(&Record) -> Option<T>)
     (found.len() >= count).then_some(found)
 }
 
-fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> String {
+fn config_text(
+    folder: &std::path::Path,
+    resolver: Ipv4Addr,
+    web: Ipv4Addr,
+    resolver_lines: &str,
+) -> String {
     format!(
         r#"
         [ca]
@@ -186,6 +197,7 @@ fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> S
         name = "{RESOLVER}"
         addresses = ["{resolver}"]
         ports = {{ do53 = 8053, dot = 8853, doh = 8443, doh3 = 8443, doq = 8853 }}
+        {resolver_lines}
         [web]
         h2_port = 8443
         h3_port = 8443
@@ -202,6 +214,17 @@ fn config_text(folder: &std::path::Path, resolver: Ipv4Addr, web: Ipv4Addr) -> S
 pub fn query() -> Vec<u8> {
     let mut message = vec![0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     message.extend_from_slice(b"\x07example\x07resolab\x04test\x00\x00\x01\x00\x01");
+    message
+}
+
+/// A query for an address of a name, with an id.
+pub fn query_for(name: &str, id: u8) -> Vec<u8> {
+    let mut message = vec![0, id, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    for label in name.split('.') {
+        message.push(label.len() as u8);
+        message.extend_from_slice(label.as_bytes());
+    }
+    message.extend_from_slice(&[0, 0, 1, 0, 1]);
     message
 }
 

@@ -3,10 +3,10 @@
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use crate::engine::LoadError;
-use crate::exact_timer::ExactTimer;
 use crate::plan::Pace;
 use crate::schedule::Schedule;
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::ExactTimer;
 use std::rc::Rc;
 use tokio::task::yield_now;
 

@@ -97,7 +97,8 @@ impl QuicClient {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
         };
-        let socket = RawUdpSocket::bind(local).map_err(|error| other(&error))?;
+        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&log.last_arrival))
+            .map_err(|error| other(&error))?;
         let endpoint = Endpoint::new_with_abstract_socket(
             self.endpoint_config.clone(),
             None,

@@ -1,14 +1,15 @@
 //! The log of one connection's set-up: when each phase began and ended and what the handshake
 //! negotiated. Written where things happen, readable from outside at any time, so that a deadline
 //! can tell which phase it cut off.
-//! Not for: the exchange on the connection.
+//! Not for: the exchange on the connection, but for when what it brought last arrived.
 
 use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
+use crate::receive_stamp::LastArrival;
 use resolab_record::{Failure, HandshakeMode};
 use std::net::SocketAddr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
 /// resumed; 0 stands for not yet.
@@ -98,6 +99,8 @@ pub struct SetupLog {
     pub tls_handshake: Phase,
     /// QUIC handshake.
     pub quic_handshake: Phase,
+    /// When the kernel received what was last read from the connection's socket.
+    pub last_arrival: Arc<LastArrival>,
     handshake: OnceLock<Handshake>,
     quic_version: OnceLock<u32>,
     quic_retry: OnceLock<()>,

@@ -1,9 +1,10 @@
 //! TCP connect with its two instants, TCP Fast Open (RFC 7413) where asked for, and a stream whose
-//! path can be asked about.
+//! path can be asked about and whose reads leave the kernel's stamp in the log of its set-up.
 
 use super::failure::MeasuredFailure;
 use super::path_facts::{PathProbe, TcpProbe};
 use super::setup::SetupLog;
+use crate::receive_stamp::{self, LastArrival};
 use resolab_record::Failure;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -12,8 +13,8 @@ use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::ptr;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// A TCP stream that leaves its last `TCP_INFO` in the log of its set-up when it is closed.
@@ -21,6 +22,7 @@ use tokio::net::{TcpSocket, TcpStream};
 pub struct ClientTcpStream {
     inner: TcpStream,
     probe: Arc<TcpProbe>,
+    last_arrival: Arc<LastArrival>,
 }
 
 /// How to connect.
@@ -50,7 +52,11 @@ pub async fn connect(
     log.tcp_connect.finish();
     let probe = Arc::new(TcpProbe::new(&inner, options));
     log.set_path(PathProbe::Tcp(Arc::clone(&probe)));
-    Ok(ClientTcpStream { inner, probe })
+    Ok(ClientTcpStream {
+        inner,
+        probe,
+        last_arrival: Arc::clone(&log.last_arrival),
+    })
 }
 
 fn new_socket(address: SocketAddr, options: TcpOptions) -> io::Result<TcpSocket> {
@@ -60,6 +66,8 @@ fn new_socket(address: SocketAddr, options: TcpOptions) -> io::Result<TcpSocket>
         TcpSocket::new_v6()?
     };
     socket.set_nodelay(true)?;
+    // Without stamps the connection is as good as ever, and the records say that there are none.
+    let _ = receive_stamp::want_stamps(&socket);
     if options.fast_open {
         ask_for_fast_open(&socket).map_err(|error| {
             let why = "have TCP Fast Open, which needs bit 1 of net.ipv4.tcp_fastopen";
@@ -99,6 +107,35 @@ fn failure_of(error: &io::Error) -> Failure {
     }
 }
 
+impl ClientTcpStream {
+    /// Read what is there; `None` if nothing is, and the reactor is to tell.
+    fn try_read(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        let mut result = None;
+        let _ = self.inner.try_io(Interest::READABLE, || {
+            let received = match receive_stamp::receive(&self.inner, buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(error),
+                Err(error) => {
+                    result = Some(Err(error));
+                    return Ok(());
+                }
+            };
+            if received.length > 0 {
+                self.last_arrival.set(received.wall_ns);
+            }
+            result = Some(Ok(received.length));
+            // Less than there was room for: nothing is left, and the next read would find that out
+            // by a system call. Said in here, it means the readiness there was before the read.
+            let is_drained = 0 < received.length && received.length < buffer.len();
+            if is_drained {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            Ok(())
+        });
+        result
+    }
+}
+
 impl Drop for ClientTcpStream {
     fn drop(&mut self) {
         self.probe.end();
@@ -115,11 +152,16 @@ impl Deref for ClientTcpStream {
 
 impl AsyncRead for ClientTcpStream {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(cx, buffer)
+        loop {
+            ready!(self.inner.poll_read_ready(cx))?;
+            if let Some(result) = self.try_read(buffer.initialize_unfilled()) {
+                return Poll::Ready(result.map(|length| buffer.advance(length)));
+            }
+        }
     }
 }
 
@@ -156,6 +198,10 @@ impl AsyncWrite for ClientTcpStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::wall_ns;
+    use crate::stamped_udp::keep_stamping;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     #[tokio::test]
@@ -169,6 +215,45 @@ mod tests {
         assert!(log.tcp_connect.end_ns() >= log.tcp_connect.start_ns());
         drop(stream);
         assert!(log.path_facts().unwrap().min_rtt_ns.is_some());
+    }
+
+    #[tokio::test]
+    async fn reads_in_pieces_of_any_size_miss_nothing_and_leave_the_stamp() {
+        keep_stamping();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let log = SetupLog::default();
+        let address = listener.local_addr().unwrap();
+        let mut stream = connect(address, TcpOptions::default(), &log).await.unwrap();
+        assert_eq!(log.last_arrival.wall_ns(), None);
+        let write = async {
+            let (mut far, _) = listener.accept().await.unwrap();
+            for number in 0..=255 {
+                far.write_all(&vec![number; usize::from(number) * 7 + 1])
+                    .await
+                    .unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let read = async {
+            let mut all = Vec::new();
+            for size in [1, 3, 64, 5_000].iter().cycle() {
+                let mut piece = vec![0; *size];
+                let length = stream.read(&mut piece).await.unwrap();
+                if length == 0 {
+                    return all;
+                }
+                all.extend_from_slice(&piece[..length]);
+            }
+            unreachable!();
+        };
+        let began_ns = wall_ns();
+        let both = async { tokio::join!(read, write).0 };
+        let all = tokio::time::timeout(Duration::from_secs(20), both)
+            .await
+            .unwrap();
+        let sent = (0..=255u8).flat_map(|number| vec![number; usize::from(number) * 7 + 1]);
+        assert!(sent.eq(all));
+        assert!((began_ns..=wall_ns()).contains(&log.last_arrival.wall_ns().unwrap()));
     }
 
     #[tokio::test]

@@ -1,9 +1,9 @@
 //! A timer for tasks that is as exact as the kernel's; tokio's own is rounded to milliseconds.
-//! Not for: threads without a runtime (`waiting`).
+//! Not for: threads without a runtime (they can wait in the kernel).
 
+use crate::clock::monotonic_ns;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use tokio::io::unix::AsyncFd;

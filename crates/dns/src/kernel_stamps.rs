@@ -1,5 +1,9 @@
-//! The kernel's stamps of a DoUDP exchange, brought to the clock of the record when that is
-//! written: nothing is read inside the clock but what comes with the response anyway.
+//! The kernel's stamps of an exchange, brought to the clock of the record when that is written:
+//! nothing is read inside the clock but what comes with the response anyway.
+//!
+//! DoUDP has the stamps of its query's and its response's own datagrams. On a connection there is
+//! that of the last segment or datagram read from it before the response was complete: it carried
+//! the response's end or, where others wait for theirs too, came after it; never after completion.
 
 use resolab_transport::clock::{monotonic_ns, wall_minus_monotonic_ns};
 use resolab_transport::stamped_udp::{StampedUdpSocket, Transmitted};
@@ -8,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What the kernel stamped; `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KernelInstants {
-    /// The query was handed to the device: the last try before the response, or the last of all.
+    /// The query was handed to the device: the last try before the response, or the last of all;
+    /// DoUDP only.
     pub(crate) transmit_ns: Option<u64>,
     /// The response came.
     pub(crate) receive_ns: Option<u64>,
@@ -26,6 +31,24 @@ struct Stamps {
 }
 
 impl KernelStamps {
+    /// The query goes out again: what came for the time before is no response to it. DoUDP's tries
+    /// are one exchange until `begin`.
+    pub(crate) fn forget_connection(&self) {
+        let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamps.socket.is_none() {
+            stamps.received_wall_ns = None;
+        }
+    }
+
+    /// The response is complete; what its connection brought last came with this stamp. After a
+    /// truncated response the stamps stay those of UDP.
+    pub(crate) fn received_on_connection(&self, wall_ns: Option<i64>) {
+        let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamps.socket.is_none() {
+            stamps.received_wall_ns = wall_ns;
+        }
+    }
+
     /// An exchange on a socket of its own has begun; one before it is forgotten.
     pub(crate) fn begin(&self, socket: Arc<StampedUdpSocket>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Stamps {
@@ -34,7 +57,7 @@ impl KernelStamps {
         };
     }
 
-    /// The response came with this stamp.
+    /// The response came by UDP with this stamp.
     pub(crate) fn received(&self, wall_ns: Option<i64>) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.received_wall_ns = wall_ns;
@@ -43,11 +66,13 @@ impl KernelStamps {
     /// What was stamped since `origin_ns`. Takes system calls: not for inside a clock.
     pub(crate) fn read(&self, origin_ns: u64) -> KernelInstants {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(socket) = stamps.socket.clone() else {
-            return KernelInstants::default();
-        };
-        stamps.transmitted.extend(socket.take_transmitted());
+        if let Some(socket) = stamps.socket.clone() {
+            stamps.transmitted.extend(socket.take_transmitted());
+        }
         let transmitted_wall_ns = last_before(&stamps.transmitted, stamps.received_wall_ns);
+        if transmitted_wall_ns.or(stamps.received_wall_ns).is_none() {
+            return KernelInstants::default();
+        }
         let ahead_ns = wall_minus_monotonic_ns();
         let period = origin_ns..=monotonic_ns();
         // Outside the period if the wall clock was set in between.
@@ -73,6 +98,7 @@ fn last_before(transmitted: &[Transmitted], received_wall_ns: Option<i64>) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use resolab_transport::clock::wall_ns;
 
     #[test]
     fn the_last_try_before_the_response_counts() {
@@ -83,6 +109,23 @@ mod tests {
         assert_eq!(last_before(&tries, Some(99)), None);
         assert_eq!(last_before(&tries, None), Some(300));
         assert_eq!(last_before(&[], None), None);
+    }
+
+    #[test]
+    fn a_connections_stamp_is_of_the_query_asked_last() {
+        let stamps = KernelStamps::default();
+        let began_ns = monotonic_ns();
+        stamps.received_on_connection(Some(wall_ns()));
+        let instants = stamps.read(began_ns - 1_000);
+        assert!(instants.receive_ns.is_some() && instants.transmit_ns.is_none());
+        // Before the query was wanted: the wall clock was set.
+        stamps.received_on_connection(Some(wall_ns() - 1_000_000_000));
+        assert_eq!(stamps.read(began_ns).receive_ns, None);
+        stamps.received_on_connection(Some(wall_ns()));
+        stamps.forget_connection();
+        assert_eq!(stamps.read(0), KernelInstants::default());
+        stamps.received_on_connection(None);
+        assert_eq!(stamps.read(0), KernelInstants::default());
     }
 
     #[test]

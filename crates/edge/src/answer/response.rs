@@ -1,0 +1,180 @@
+//! A response being written: header, question, records, OPT.
+//!
+//! For: bytes. Not for: what is in them.
+
+use super::{Asked, Channel, Facts, OwnedSet, Owner, Rcode, Section};
+use crate::wire::{
+    CLASS_IN, Edns, HEADER_BYTES, OPTION_COOKIE, OPTION_PADDING, Question, TYPE_OPT,
+};
+
+/// What a datagram may carry without EDNS (RFC 1035 section 4.2.1).
+const PLAIN_DATAGRAM_BYTES: usize = 512;
+/// What this edge takes, and sends at most, in a datagram: no fragments on any usual path.
+const DATAGRAM_BYTES: u16 = 1_232;
+const OPT_BYTES: usize = 11;
+const COOKIES_BYTES: usize = 16;
+const OPTION_HEAD_BYTES: usize = 4;
+const MESSAGE_BYTES_MAX: usize = 65_535;
+const FLAG_TRUNCATED: u8 = 0x02;
+
+/// What the client takes in a datagram.
+pub fn datagram_limit(edns: Option<Edns>) -> usize {
+    edns.map_or(PLAIN_DATAGRAM_BYTES, |edns| {
+        usize::from(edns.udp_payload_bytes.min(DATAGRAM_BYTES)).max(PLAIN_DATAGRAM_BYTES)
+    })
+}
+
+/// Id and flags: a response, opcode, RD and CD as asked, RA because this edge plays a resolver.
+pub fn response_flags(message: &[u8], rcode: Rcode) -> [u8; 4] {
+    let low = (rcode.number() & 0x0F) as u8;
+    [
+        message[0],
+        message[1],
+        0x80 | (message[2] & 0x79),
+        0x80 | (message[3] & 0x10) | low,
+    ]
+}
+
+/// A response being written.
+pub struct Response<'a> {
+    bytes: &'a mut Vec<u8>,
+}
+
+impl<'a> Response<'a> {
+    /// Header and question, in place of what `bytes` had.
+    pub fn start(
+        message: &[u8],
+        question: &Question<'_>,
+        rcode: Rcode,
+        bytes: &'a mut Vec<u8>,
+    ) -> Self {
+        bytes.clear();
+        bytes.extend_from_slice(&response_flags(message, rcode));
+        bytes.extend_from_slice(&[0, 1, 0, 0, 0, 0, 0, 0]);
+        bytes.extend_from_slice(question.name);
+        bytes.extend_from_slice(&question.qtype.to_be_bytes());
+        bytes.extend_from_slice(&question.qclass.to_be_bytes());
+        Self { bytes }
+    }
+
+    /// A response somebody else wrote to the same question, without OPT: made one to `message`.
+    pub fn adopt(
+        message: &[u8],
+        question: &Question<'_>,
+        rcode: Rcode,
+        bytes: &'a mut Vec<u8>,
+    ) -> Self {
+        let truncated = bytes[2] & FLAG_TRUNCATED;
+        bytes[..4].copy_from_slice(&response_flags(message, rcode));
+        bytes[2] |= truncated;
+        let name = HEADER_BYTES..HEADER_BYTES + question.name.len();
+        bytes[name].copy_from_slice(question.name);
+        Self { bytes }
+    }
+
+    /// Add records.
+    pub fn push_set(&mut self, section: Section, set: &OwnedSet, question: &Question<'_>) {
+        for content in &set.contents {
+            match &set.owner {
+                Owner::Question => self.push_pointer(HEADER_BYTES),
+                Owner::Suffix(bytes) => {
+                    self.push_pointer(HEADER_BYTES + question.name.len() - bytes);
+                }
+                Owner::Other(name) => self.bytes.extend_from_slice(name),
+            }
+            self.push_u16(set.record_type);
+            self.push_u16(CLASS_IN);
+            self.bytes.extend_from_slice(&set.ttl_s.to_be_bytes());
+            self.push_u16(content.len() as u16);
+            self.bytes.extend_from_slice(content);
+            self.count(section);
+        }
+    }
+
+    /// Cut it if it is too long, and add the OPT record the client is owed.
+    pub fn end(mut self, asked: &Asked<'_>, rcode: Rcode, ttl_s: Option<u32>) -> Facts {
+        let edns = asked.query.edns;
+        let limit = match asked.channel {
+            Channel::Datagram => datagram_limit(edns),
+            Channel::Stream | Channel::Encrypted => MESSAGE_BYTES_MAX,
+        };
+        if self.bytes.len() + opt_bytes(edns) > limit {
+            self.truncate(&asked.query.question);
+        }
+        Facts {
+            rcode,
+            ttl_s,
+            cookie_at: edns.and_then(|edns| self.push_opt(edns, asked, rcode)),
+        }
+    }
+
+    /// Question only, with TC set: the client asks again over a stream.
+    pub fn truncate(&mut self, question: &Question<'_>) {
+        self.bytes.truncate(HEADER_BYTES + question.name.len() + 4);
+        self.bytes[2] |= FLAG_TRUNCATED;
+        self.bytes[6..HEADER_BYTES].fill(0);
+    }
+
+    /// Where the cookies are, if there are any.
+    fn push_opt(&mut self, edns: Edns, asked: &Asked<'_>, rcode: Rcode) -> Option<u16> {
+        self.bytes.push(0);
+        self.push_u16(TYPE_OPT);
+        self.push_u16(DATAGRAM_BYTES);
+        let flags = if edns.dnssec_ok { 0x80 } else { 0 };
+        self.bytes
+            .extend_from_slice(&[(rcode.number() >> 4) as u8, 0, flags, 0]);
+        self.count(Section::Additional);
+        let length_at = self.bytes.len();
+        self.push_u16(0);
+        let cookie_at = edns.client_cookie.map(|client_cookie| {
+            self.push_u16(OPTION_COOKIE);
+            self.push_u16(COOKIES_BYTES as u16);
+            self.bytes.extend_from_slice(&client_cookie);
+            self.bytes.extend_from_slice(&asked.server_cookie);
+            (self.bytes.len() - COOKIES_BYTES) as u16
+        });
+        if edns.padded && asked.channel == Channel::Encrypted {
+            self.push_padding(usize::from(asked.padding_block_bytes));
+        }
+        let length = (self.bytes.len() - length_at - 2) as u16;
+        self.bytes[length_at..length_at + 2].copy_from_slice(&length.to_be_bytes());
+        cookie_at
+    }
+
+    /// RFC 8467 section 4.1: up to a multiple of the block, as far as a message can go.
+    fn push_padding(&mut self, block_bytes: usize) {
+        let unpadded = self.bytes.len() + OPTION_HEAD_BYTES;
+        if block_bytes == 0 || unpadded > MESSAGE_BYTES_MAX {
+            return;
+        }
+        let padded = unpadded
+            .next_multiple_of(block_bytes)
+            .min(MESSAGE_BYTES_MAX);
+        self.push_u16(OPTION_PADDING);
+        self.push_u16((padded - unpadded) as u16);
+        self.bytes.resize(padded, 0);
+    }
+
+    fn push_pointer(&mut self, offset: usize) {
+        self.push_u16(0xC000 | offset as u16);
+    }
+
+    fn push_u16(&mut self, number: u16) {
+        self.bytes.extend_from_slice(&number.to_be_bytes());
+    }
+
+    fn count(&mut self, section: Section) {
+        let at = 4 + 2 * section as usize;
+        let count = u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]).wrapping_add(1);
+        self.bytes[at..at + 2].copy_from_slice(&count.to_be_bytes());
+    }
+}
+
+fn opt_bytes(edns: Option<Edns>) -> usize {
+    edns.map_or(0, |edns| {
+        let cookies = edns
+            .client_cookie
+            .map_or(0, |_| OPTION_HEAD_BYTES + COOKIES_BYTES);
+        OPT_BYTES + cookies
+    })
+}

@@ -1,0 +1,326 @@
+//! What becomes of a DNS message: the zone, the names' behaviours and the wire-format cache, which
+//! must agree with each other. Pure: the time is an argument, and waiting is the caller's.
+//!
+//! For: one plan for each message. Not for: sockets, records or asking upstream.
+
+use crate::answer::{Asked, Channel, Facts, Rcode, Response, answer_bare};
+use crate::behaviour::{Behaviours, Treatment};
+use crate::wire::{Query, QueryError, Question};
+use crate::wire_cache::WireCache;
+use crate::zone::Zone;
+use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+
+/// Settings that do not change.
+#[derive(Debug, Clone, Copy)]
+pub struct ResolverSettings {
+    /// Multiple to which responses on encrypted transports are padded; 0: never.
+    pub padding_block_bytes: u16,
+    /// Whether encoded answers are kept.
+    pub wire_cache: bool,
+    /// Whether names that are not the zone's are asked upstream.
+    pub forwards: bool,
+    /// Whether what upstream says is kept as long as it says.
+    pub caches_forwarded: bool,
+}
+
+impl Default for ResolverSettings {
+    fn default() -> Self {
+        Self {
+            padding_block_bytes: 468,
+            wire_cache: true,
+            forwards: false,
+            caches_forwarded: false,
+        }
+    }
+}
+
+/// What becomes of one message. Without an answer and without forwarding nothing is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// The response is in the buffer.
+    pub answer: Option<Facts>,
+    /// The answer is upstream's to give.
+    pub forward: bool,
+    /// Delay and failure of the name.
+    pub treatment: Treatment,
+    /// The question, if it could be read.
+    pub question: Option<Question<'a>>,
+    /// Whether the query carried an edns-tcp-keepalive option.
+    pub keepalive_asked: bool,
+}
+
+/// How a message came.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    /// Transport.
+    pub transport: DnsTransport,
+    /// Who asks.
+    pub peer: IpAddr,
+    /// When.
+    pub now_ns: u64,
+}
+
+impl Way {
+    fn channel(self) -> Channel {
+        match self.transport {
+            DnsTransport::Doudp => Channel::Datagram,
+            DnsTransport::Dotcp => Channel::Stream,
+            _ => Channel::Encrypted,
+        }
+    }
+}
+
+/// Codes with a counter of their own; the last is for all others.
+const RCODES: [Rcode; 7] = [
+    Rcode::NoError,
+    Rcode::FormErr,
+    Rcode::ServFail,
+    Rcode::NxDomain,
+    Rcode::NotImp,
+    Rcode::Refused,
+    Rcode::BadVers,
+];
+const TRANSPORTS: [DnsTransport; 6] = [
+    DnsTransport::Doudp,
+    DnsTransport::Dotcp,
+    DnsTransport::Dot,
+    DnsTransport::Doh,
+    DnsTransport::Doh3,
+    DnsTransport::Doq,
+];
+
+#[derive(Debug, Default)]
+struct Counts {
+    queries: [u64; TRANSPORTS.len()],
+    rcodes: [u64; RCODES.len()],
+    unanswered: u64,
+    delayed: u64,
+    failed_on_purpose: u64,
+    forwarded: u64,
+    forward_failed: u64,
+}
+
+/// All that decides DNS answers.
+pub struct Resolver {
+    settings: ResolverSettings,
+    zone: Zone,
+    behaviours: Behaviours,
+    cache: WireCache,
+    cookie_key: RandomState,
+    counts: Counts,
+}
+
+impl Resolver {
+    /// Nothing kept yet.
+    pub fn new(settings: ResolverSettings, zone: Zone, behaviours: Behaviours) -> Self {
+        Self {
+            settings,
+            zone,
+            behaviours,
+            cache: WireCache::default(),
+            cookie_key: RandomState::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Give the same server cookies as another.
+    #[cfg(any(test, fuzzing))]
+    pub fn share_cookies(&mut self, other: &Self) {
+        self.cookie_key = other.cookie_key.clone();
+    }
+
+    /// Change the zone; kept answers are forgotten.
+    pub fn change_zone<T>(&mut self, change: impl FnOnce(&mut Zone) -> T) -> T {
+        self.cache.invalidate();
+        change(&mut self.zone)
+    }
+
+    /// Change how names are treated; kept answers are forgotten.
+    pub fn change_behaviours<T>(&mut self, change: impl FnOnce(&mut Behaviours) -> T) -> T {
+        self.cache.invalidate();
+        change(&mut self.behaviours)
+    }
+
+    /// Decide, and write the response, if there is one already, into `out`.
+    pub fn plan<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Plan<'a> {
+        self.counts.queries[way.transport as usize] += 1;
+        let plan = match Query::parse(message) {
+            Ok(query) => self.plan_query(message, query, way, out),
+            Err(error) => Plan {
+                answer: unreadable(message, error, out),
+                forward: false,
+                treatment: Treatment::default(),
+                question: None,
+                keepalive_asked: false,
+            },
+        };
+        self.count(&plan);
+        plan
+    }
+
+    fn plan_query<'a>(
+        &mut self,
+        message: &'a [u8],
+        query: Query<'a>,
+        way: Way,
+        out: &mut Vec<u8>,
+    ) -> Plan<'a> {
+        let treatment = self
+            .behaviours
+            .draw(query.question.name)
+            .unwrap_or_default();
+        let asked = self.asked(message, query, way);
+        let failed = treatment
+            .failure
+            .and_then(|mode| self.fail(mode, &asked, out));
+        let (answer, forward) = match failed {
+            Some(facts) => (Some(facts), false),
+            None if treatment.failure == Some(FailureMode::Drop) => (None, false),
+            None => self.answer(&asked, way.now_ns, out),
+        };
+        Plan {
+            answer,
+            forward,
+            treatment,
+            question: Some(query.question),
+            keepalive_asked: query.edns.is_some_and(|edns| edns.keepalive),
+        }
+    }
+
+    fn asked<'a>(&self, message: &'a [u8], query: Query<'a>, way: Way) -> Asked<'a> {
+        // RFC 7873 section 5.2: a hash of the client's address and cookie under a secret.
+        let cookie = query.edns.and_then(|edns| edns.client_cookie);
+        let server_cookie = cookie.map_or([0; 8], |cookie| {
+            self.cookie_key.hash_one((way.peer, cookie)).to_be_bytes()
+        });
+        Asked {
+            message,
+            query,
+            channel: way.channel(),
+            padding_block_bytes: self.settings.padding_block_bytes,
+            server_cookie,
+        }
+    }
+
+    /// The answer, and whether it is upstream's to give.
+    fn answer(
+        &mut self,
+        asked: &Asked<'_>,
+        now_ns: u64,
+        out: &mut Vec<u8>,
+    ) -> (Option<Facts>, bool) {
+        if self.settings.wire_cache
+            && let Some(facts) = self.cache.find(asked, now_ns, out)
+        {
+            return (Some(facts), false);
+        }
+        match asked.answer(&self.zone, out) {
+            Some(facts) => {
+                if self.settings.wire_cache {
+                    self.cache.keep(asked, out, facts, false, now_ns);
+                }
+                (Some(facts), false)
+            }
+            None if self.settings.forwards => (None, true),
+            None => (
+                Some(asked.answer_code(Rcode::Refused, &self.zone, out)),
+                false,
+            ),
+        }
+    }
+
+    /// The answer of a failure mode; `None` if it has none of its own.
+    fn fail(&self, mode: FailureMode, asked: &Asked<'_>, out: &mut Vec<u8>) -> Option<Facts> {
+        let rcode = match mode {
+            FailureMode::Nxdomain => Rcode::NxDomain,
+            FailureMode::Servfail => Rcode::ServFail,
+            FailureMode::Refused => Rcode::Refused,
+            FailureMode::Truncated if asked.channel == Channel::Datagram => {
+                return Some(asked.answer_truncated(out));
+            }
+            FailureMode::Truncated | FailureMode::Drop => return None,
+        };
+        Some(asked.answer_code(rcode, &self.zone, out))
+    }
+
+    /// Make upstream's response (without OPT, in `out`) the answer to `message`; with `None` the
+    /// answer is SERVFAIL. `None` if the message was no query after all.
+    pub fn finish_forwarded(
+        &mut self,
+        message: &[u8],
+        way: Way,
+        upstream: Option<(Rcode, Option<u32>)>,
+        out: &mut Vec<u8>,
+    ) -> Option<Facts> {
+        let query = Query::parse(message).ok()?;
+        let asked = self.asked(message, query, way);
+        let said = upstream.filter(|(rcode, _)| query.edns.is_some() || rcode.number() < 16);
+        let Some((rcode, ttl_s)) = said else {
+            self.counts.forward_failed += u64::from(upstream.is_none());
+            return Some(asked.answer_code(Rcode::ServFail, &self.zone, out));
+        };
+        let response = Response::adopt(message, &query.question, rcode, out);
+        let facts = response.end(&asked, rcode, ttl_s);
+        if self.settings.wire_cache && self.settings.caches_forwarded {
+            self.cache.keep(&asked, out, facts, true, way.now_ns);
+        }
+        Some(facts)
+    }
+
+    fn count(&mut self, plan: &Plan<'_>) {
+        let counts = &mut self.counts;
+        counts.delayed += u64::from(plan.treatment.delay_ns > 0);
+        counts.failed_on_purpose += u64::from(plan.treatment.failure.is_some());
+        counts.forwarded += u64::from(plan.forward);
+        match plan.answer {
+            Some(facts) => {
+                let at = RCODES.iter().position(|rcode| *rcode == facts.rcode);
+                // What is kept from upstream may have other codes; they are its own.
+                if let Some(at) = at {
+                    counts.rcodes[at] += 1;
+                }
+            }
+            None => counts.unanswered += u64::from(!plan.forward),
+        }
+    }
+
+    /// What was done so far.
+    pub fn summary(&self, label: Option<String>, now_ns: u64) -> EdgeSummaryRecord {
+        let counts = &self.counts;
+        let queries = TRANSPORTS.iter().zip(counts.queries);
+        let rcodes = RCODES.iter().zip(counts.rcodes);
+        let seen = |(name, count): (String, u64)| (count > 0).then_some((name, count));
+        EdgeSummaryRecord {
+            label,
+            monotonic_ns: now_ns,
+            queries: queries
+                .filter_map(|(transport, count)| seen((transport.text().to_owned(), count)))
+                .collect::<BTreeMap<_, _>>(),
+            rcodes: rcodes
+                .filter_map(|(rcode, count)| seen((rcode.text(), count)))
+                .collect::<BTreeMap<_, _>>(),
+            unanswered_count: counts.unanswered,
+            delayed_count: counts.delayed,
+            failed_on_purpose_count: counts.failed_on_purpose,
+            forwarded_count: counts.forwarded,
+            forward_failed_count: counts.forward_failed,
+            wire_cache: self.settings.wire_cache.then(|| self.cache.summary()),
+        }
+    }
+}
+
+/// What is said to a message that is no query that can be read; `None`: nothing.
+fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<Facts> {
+    match error {
+        QueryError::Unanswerable => None,
+        QueryError::Malformed => Some(answer_bare(message, Rcode::FormErr, out)),
+        QueryError::OpcodeUnknown => Some(answer_bare(message, Rcode::NotImp, out)),
+    }
+}
+
+#[cfg(test)]
+#[path = "resolver_tests.rs"]
+mod tests;

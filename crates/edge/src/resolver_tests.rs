@@ -1,0 +1,399 @@
+//! Responses read back by an independent implementation, with and without the cache.
+
+use super::*;
+use crate::answer::Facts;
+use crate::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
+use crate::zone::{DEFAULT_TTL_S, parse_content};
+use hickory_proto::op::{Edns as ClientEdns, Message, OpCode, Query as ClientQuery};
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use hickory_proto::rr::{Name, RData, RecordType};
+use proptest::prelude::*;
+
+fn zone() -> Zone {
+    let mut zone = Zone::default();
+    let wire = |text: &str| name_wire(text).unwrap();
+    zone.add_origin(wire("resolab.test"));
+    zone.add(&wire("page.resolab.test"), TYPE_A, 300, vec![10, 77, 1, 1]);
+    zone.add(
+        &wire("page.resolab.test"),
+        TYPE_HTTPS,
+        300,
+        parse_content("HTTPS", "h3,h2").unwrap().1,
+    );
+    zone.add(
+        &wire("alias.resolab.test"),
+        TYPE_CNAME,
+        60,
+        wire("page.resolab.test"),
+    );
+    zone.add(
+        &wire("gone.resolab.test"),
+        TYPE_CNAME,
+        60,
+        wire("nothing.resolab.test"),
+    );
+    let (_, long) = parse_content("TXT", &"x".repeat(2_000)).unwrap();
+    zone.add(&wire("long.resolab.test"), TYPE_TXT, 300, long);
+    zone
+}
+
+fn query(name: &str, record_type: RecordType) -> Message {
+    let mut message = Message::query();
+    message.metadata.id = 4_711;
+    message.metadata.recursion_desired = true;
+    message.add_query(ClientQuery::query(
+        Name::from_ascii(name).unwrap(),
+        record_type,
+    ));
+    message
+}
+
+fn with_edns(mut message: Message, padded: bool) -> Message {
+    let mut edns = ClientEdns::new();
+    edns.set_max_payload(4_096);
+    if padded {
+        edns.options_mut()
+            .insert(EdnsOption::Unknown(EdnsCode::Padding.into(), vec![0; 40]));
+    }
+    message.set_edns(edns);
+    message
+}
+
+fn resolver(wire_cache: bool) -> Resolver {
+    let settings = ResolverSettings {
+        wire_cache,
+        ..ResolverSettings::default()
+    };
+    Resolver::new(settings, zone(), Behaviours::default())
+}
+
+fn way(channel: Channel) -> Way {
+    Way {
+        transport: match channel {
+            Channel::Datagram => DnsTransport::Doudp,
+            Channel::Stream => DnsTransport::Dotcp,
+            Channel::Encrypted => DnsTransport::Dot,
+        },
+        peer: [192, 0, 2, 1].into(),
+        now_ns: 1_000_000_000,
+    }
+}
+
+/// Code, TTL and bytes of the answer; the cache's is the same.
+fn answer(message: &[u8], channel: Channel) -> Option<(Facts, Vec<u8>)> {
+    let mut resolver = resolver(true);
+    let mut fresh = Vec::new();
+    let facts = resolver.plan(message, way(channel), &mut fresh).answer?;
+    let mut kept = Vec::new();
+    let again = resolver.plan(message, way(channel), &mut kept).answer;
+    assert_eq!((again, &kept), (Some(facts), &fresh));
+    Some((facts, fresh))
+}
+
+fn ask(message: &Message, channel: Channel) -> (Facts, Message) {
+    let (facts, _, response) = ask_bytes(message, channel);
+    (facts, response)
+}
+
+fn ask_bytes(message: &Message, channel: Channel) -> (Facts, Vec<u8>, Message) {
+    let (facts, bytes) = answer(&message.to_vec().unwrap(), channel).unwrap();
+    let response = Message::from_vec(&bytes).unwrap();
+    assert_eq!(response.metadata.id, 4_711);
+    (facts, bytes, response)
+}
+
+#[test]
+fn an_address_is_answered_with_the_question_as_asked() {
+    let (answer, response) = ask(
+        &query("pAgE.ResoLab.tEst.", RecordType::A),
+        Channel::Datagram,
+    );
+    assert_eq!(answer.rcode, Rcode::NoError);
+    assert_eq!(answer.ttl_s, Some(300));
+    assert_eq!(response.queries[0].name().to_ascii(), "pAgE.ResoLab.tEst.");
+    assert_eq!(response.answers[0].name.to_ascii(), "pAgE.ResoLab.tEst.");
+    assert!(matches!(&response.answers[0].data, RData::A(a) if a.octets() == [10, 77, 1, 1]));
+    assert!(response.metadata.recursion_available && response.metadata.recursion_desired);
+    assert!(response.edns.is_none());
+}
+
+#[test]
+fn negative_answers_carry_the_soa_and_foreign_names_are_refused() {
+    let (answer, response) = ask(
+        &query("page.resolab.test.", RecordType::AAAA),
+        Channel::Datagram,
+    );
+    assert_eq!((answer.rcode, response.answers.len()), (Rcode::NoError, 0));
+    assert_eq!(response.authorities[0].name.to_ascii(), "resolab.test.");
+    assert!(matches!(&response.authorities[0].data, RData::SOA(soa) if soa.minimum == 300));
+    let (answer, response) = ask(
+        &query("no.such.resolab.test.", RecordType::A),
+        Channel::Datagram,
+    );
+    assert_eq!(
+        (answer.rcode, response.authorities.len()),
+        (Rcode::NxDomain, 1)
+    );
+    let (answer, response) = ask(&query("www.example.com.", RecordType::A), Channel::Datagram);
+    assert_eq!(
+        (answer.rcode, response.authorities.len()),
+        (Rcode::Refused, 0)
+    );
+    assert_eq!(answer.rcode.text(), "REFUSED");
+}
+
+#[test]
+fn any_gets_hinfo_and_https_its_parameters() {
+    let (_, response) = ask(
+        &query("page.resolab.test.", RecordType::ANY),
+        Channel::Datagram,
+    );
+    assert_eq!(response.answers.len(), 1);
+    assert!(matches!(&response.answers[0].data, RData::HINFO(hinfo) if &*hinfo.cpu == b"RFC8482"));
+    let (_, response) = ask(
+        &query("page.resolab.test.", RecordType::HTTPS),
+        Channel::Datagram,
+    );
+    assert!(matches!(&response.answers[0].data, RData::HTTPS(_)));
+}
+
+#[test]
+fn aliases_are_followed_to_their_end() {
+    let (answer, response) = ask(
+        &query("alias.resolab.test.", RecordType::A),
+        Channel::Datagram,
+    );
+    assert_eq!((answer.ttl_s, response.answers.len()), (Some(60), 2));
+    assert_eq!(response.answers[1].name.to_ascii(), "page.resolab.test.");
+    let (answer, response) = ask(
+        &query("gone.resolab.test.", RecordType::A),
+        Channel::Datagram,
+    );
+    assert_eq!((answer.rcode, response.answers.len()), (Rcode::NxDomain, 1));
+}
+
+#[test]
+fn too_long_for_a_datagram_is_truncated_and_whole_over_a_stream() {
+    for message in [
+        query("long.resolab.test.", RecordType::TXT),
+        with_edns(query("long.resolab.test.", RecordType::TXT), false),
+    ] {
+        let (_, response) = ask(&message, Channel::Datagram);
+        assert!(response.metadata.truncation && response.answers.is_empty());
+        assert_eq!(response.edns.is_some(), message.edns.is_some());
+        let (_, response) = ask(&message, Channel::Stream);
+        assert!(!response.metadata.truncation && response.answers.len() == 1);
+    }
+}
+
+#[test]
+fn padding_is_given_only_where_it_was_used_and_hides_lengths() {
+    let padded = with_edns(query("page.resolab.test.", RecordType::A), true);
+    assert_eq!(ask_bytes(&padded, Channel::Encrypted).1.len(), 468);
+    assert!(ask_bytes(&padded, Channel::Datagram).1.len() < 100);
+    let long = with_edns(query("long.resolab.test.", RecordType::TXT), true);
+    assert_eq!(ask_bytes(&long, Channel::Encrypted).1.len() % 468, 0);
+    let plain = with_edns(query("page.resolab.test.", RecordType::A), false);
+    let (_, bytes, response) = ask_bytes(&plain, Channel::Encrypted);
+    assert!(bytes.len() < 100);
+    assert_eq!(response.edns.unwrap().max_payload(), 1_232);
+}
+
+#[test]
+fn what_cannot_be_answered_is_told_or_dropped() {
+    assert_eq!(answer(b"short", Channel::Stream), None);
+    let mut message = query("page.resolab.test.", RecordType::A);
+    message.metadata.op_code = OpCode::Update;
+    assert_eq!(ask(&message, Channel::Stream).0.rcode, Rcode::NotImp);
+    let mut bytes = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+    bytes.truncate(bytes.len() - 1);
+    assert_eq!(
+        answer(&bytes, Channel::Stream).unwrap().0.rcode,
+        Rcode::FormErr
+    );
+    let mut newer = with_edns(query("page.resolab.test.", RecordType::A), false);
+    newer.edns.as_mut().unwrap().set_version(1);
+    assert_eq!(ask(&newer, Channel::Stream).0.rcode, Rcode::BadVers);
+}
+
+#[test]
+fn cookies_come_back_with_a_servers_part_that_stays() {
+    let mut resolver = resolver(true);
+    let ask = |resolver: &mut Resolver, cookie: &[u8], peer: u8| {
+        let mut message = query("page.resolab.test.", RecordType::A);
+        let mut edns = ClientEdns::new();
+        edns.options_mut()
+            .insert(EdnsOption::Unknown(10, cookie.to_vec()));
+        message.set_edns(edns);
+        let mut way = way(Channel::Datagram);
+        way.peer = [192, 0, 2, peer].into();
+        let mut out = Vec::new();
+        resolver.plan(&message.to_vec().unwrap(), way, &mut out);
+        let options = Message::from_vec(&out)
+            .ok()?
+            .edns?
+            .options()
+            .options
+            .clone();
+        options.into_iter().find_map(|(code, option)| match option {
+            EdnsOption::Unknown(10, value) => Some(value),
+            other if u16::from(code) == 10 => Some(Vec::<u8>::try_from(&other).unwrap()),
+            _ => None,
+        })
+    };
+    let first = ask(&mut resolver, &[1; 8], 1).unwrap();
+    assert_eq!((first.len(), &first[..8]), (16, &[1; 8][..]));
+    assert_eq!(ask(&mut resolver, &first, 1), Some(first.clone()));
+    let other_client = ask(&mut resolver, &[1; 8], 2).unwrap();
+    assert_ne!(other_client[8..], first[8..]);
+    let other_cookie = ask(&mut resolver, &[2; 8], 1).unwrap();
+    assert_eq!(other_cookie[..8], [2; 8]);
+    // RFC 7873 section 5.2.2: such lengths are malformed.
+    for length in [7, 9, 15, 41] {
+        assert_eq!(ask(&mut resolver, &vec![1; length], 1), None, "{length}");
+    }
+}
+
+#[test]
+fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
+    let (_, response) = ask(&query("resolab.test.", RecordType::NS), Channel::Datagram);
+    assert!(
+        matches!(&response.answers[0].data, RData::NS(ns) if ns.0.to_ascii() == "ns.resolab.test.")
+    );
+    let mut zone = zone();
+    let soa = parse_content("SOA", "ns.a. h.a. 1 2 3 4 60").unwrap().1;
+    zone.add(&name_wire("resolab.test").unwrap(), 6, 900, soa);
+    let mut resolver = Resolver::new(ResolverSettings::default(), zone, Behaviours::default());
+    let message = query("none.resolab.test.", RecordType::A).to_vec().unwrap();
+    let plan = resolver.plan(&message, way(Channel::Stream), &mut Vec::new());
+    assert_eq!(plan.answer.unwrap().ttl_s, Some(60));
+}
+
+#[test]
+fn padding_can_be_switched_off_and_other_classes_are_refused() {
+    let settings = ResolverSettings {
+        padding_block_bytes: 0,
+        ..ResolverSettings::default()
+    };
+    let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
+    let padded = with_edns(query("page.resolab.test.", RecordType::A), true);
+    let mut out = Vec::new();
+    resolver.plan(&padded.to_vec().unwrap(), way(Channel::Encrypted), &mut out);
+    assert!(out.len() < 100, "{}", out.len());
+    let mut chaos = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+    *chaos.last_mut().unwrap() = 3;
+    assert_eq!(
+        answer(&chaos, Channel::Stream).unwrap().0.rcode,
+        Rcode::Refused
+    );
+    let mut unknown_type = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+    *unknown_type.last_chunk_mut::<4>().unwrap() = [0xff, 0x01, 0, 1];
+    let (facts, _) = answer(&unknown_type, Channel::Stream).unwrap();
+    assert_eq!(
+        (facts.rcode, facts.ttl_s),
+        (Rcode::NoError, Some(DEFAULT_TTL_S))
+    );
+}
+
+#[test]
+fn a_changed_zone_is_answered_from_at_once() {
+    let mut resolver = resolver(true);
+    let message = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+    let mut out = Vec::new();
+    resolver.plan(&message, way(Channel::Datagram), &mut out);
+    assert!(out.ends_with(&[10, 77, 1, 1]));
+    let name = name_wire("page.resolab.test").unwrap();
+    resolver.change_zone(|zone| {
+        zone.remove(&name, TYPE_A);
+        zone.add(&name, TYPE_A, 300, vec![10, 77, 1, 9]);
+    });
+    resolver.plan(&message, way(Channel::Datagram), &mut out);
+    assert!(out.ends_with(&[10, 77, 1, 9]));
+}
+
+/// Any query for one of the names: letters of any case, any id and flags, with EDNS or without.
+fn any_query() -> impl Strategy<Value = Vec<u8>> {
+    let edns = proptest::option::of((
+        any::<u16>(),
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+        0..2_u8,
+    ));
+    (
+        proptest::sample::select(vec!["page", "alias", "gone", "long", "none", "a.b"]),
+        any::<u64>(),
+        proptest::sample::select(vec![1_u16, 2, 5, 6, 16, 28, 65, 255, 731, 65_281]),
+        proptest::sample::select(vec![1_u16, 1, 1, 1, 3, 255]),
+        any::<[u8; 4]>(),
+        edns,
+    )
+        .prop_map(|(name, case, qtype, class, head, edns)| {
+            let mut message = head.to_vec();
+            message[2] &= 0x01;
+            message.extend([0, 1, 0, 0, 0, 0, 0, u8::from(edns.is_some())]);
+            let wire = name_wire(&format!("{name}.resolab.test")).unwrap();
+            let cased = wire.iter().enumerate().map(|(at, byte)| {
+                if case >> (at % 64) & 1 == 1 {
+                    byte.to_ascii_uppercase()
+                } else {
+                    *byte
+                }
+            });
+            message.extend(cased);
+            message.extend(qtype.to_be_bytes());
+            message.extend(class.to_be_bytes());
+            if let Some((size, dnssec_ok, padded, cookie, version)) = edns {
+                let mut options = Vec::new();
+                if padded {
+                    options.extend([0, 12, 0, 3, 0, 0, 0]);
+                }
+                if cookie {
+                    options.extend([0, 10, 0, 8]);
+                    options.extend(case.to_be_bytes());
+                }
+                message.extend([0, 0, 41]);
+                message.extend(size.to_be_bytes());
+                message.extend([
+                    0,
+                    version,
+                    u8::from(dnssec_ok) << 7,
+                    0,
+                    0,
+                    options.len() as u8,
+                ]);
+                message.extend(options);
+            }
+            message
+        })
+}
+
+proptest! {
+    #[test]
+    fn kept_answers_are_fresh_ones_and_can_be_read(
+        queries in proptest::collection::vec(any_query(), 1..40),
+    ) {
+        let (mut kept, mut fresh) = (resolver(true), resolver(false));
+        fresh.share_cookies(&kept);
+        for message in queries.iter().chain(&queries) {
+            for channel in [Channel::Datagram, Channel::Stream, Channel::Encrypted] {
+                let (mut from_kept, mut from_fresh) = (Vec::new(), Vec::new());
+                let facts = kept.plan(message, way(channel), &mut from_kept).answer;
+                prop_assert_eq!(facts, fresh.plan(message, way(channel), &mut from_fresh).answer);
+                prop_assert_eq!(&from_kept, &from_fresh);
+                let query = Query::parse(message).unwrap();
+                let limit = match channel {
+                    Channel::Datagram => crate::answer::datagram_limit(query.edns),
+                    _ => 65_535,
+                };
+                prop_assert!(from_kept.len() <= limit);
+                prop_assert_eq!(&from_kept[..2], &message[..2]);
+                let end = 12 + query.question.name.len() + 4;
+                prop_assert_eq!(&from_kept[12..end], &message[12..end]);
+                let read = Message::from_vec(&from_kept);
+                prop_assert!(read.is_ok(), "{:?}", read);
+                prop_assert_eq!(read.unwrap().edns.is_some(), query.edns.is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Datagrams in batches: recvmmsg(2) and sendmmsg(2) over arrays made once, answers to where the
+//! queries came from. One call for each direction costs less than the answers themselves.
+//!
+//! Not for: what is in them, and not for waiting.
+
+use std::io;
+use std::mem;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Datagrams taken at once.
+pub const BATCH_COUNT: usize = 64;
+/// Room for a query: more than any client sends. A distance that is no power of two, so that the
+/// beginnings of buffers do not all fall on the same lines of the cache. Of longer ones the end is
+/// missing, which makes them malformed.
+const QUERY_BYTES: usize = 4_096 + 64;
+
+/// Buffers and the kernel's view of them.
+pub struct Batch {
+    incoming: Vec<libc::mmsghdr>,
+    outgoing: Vec<libc::mmsghdr>,
+    peers: Vec<libc::sockaddr_storage>,
+    queries: Vec<u8>,
+    /// Only the kernel reads these, by the pointers in the headers.
+    incoming_iovecs: Vec<libc::iovec>,
+    outgoing_iovecs: Vec<libc::iovec>,
+    /// Where each answer is, by place in the batch; empty: there is none.
+    pub answers: Vec<Vec<u8>>,
+    /// Places of the answers in `outgoing`.
+    places: Vec<usize>,
+}
+
+// SAFETY: the pointers in the headers are to vectors of the same value, which are never resized and
+// whose contents do not move with it.
+unsafe impl Send for Batch {}
+
+impl Batch {
+    /// Empty.
+    pub fn new() -> Self {
+        // SAFETY: all-zero is a value of these plain C structs.
+        let (header, iovec, peer) = unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };
+        let mut batch = Self {
+            incoming: vec![header; BATCH_COUNT],
+            outgoing: vec![header; BATCH_COUNT],
+            peers: vec![peer; BATCH_COUNT],
+            queries: vec![0; BATCH_COUNT * QUERY_BYTES],
+            incoming_iovecs: vec![iovec; BATCH_COUNT],
+            outgoing_iovecs: vec![iovec; BATCH_COUNT],
+            answers: vec![Vec::new(); BATCH_COUNT],
+            places: Vec::with_capacity(BATCH_COUNT),
+        };
+        let buffers = batch.queries.chunks_exact_mut(QUERY_BYTES);
+        for (place, buffer) in buffers.enumerate() {
+            batch.incoming_iovecs[place] = libc::iovec {
+                iov_base: buffer.as_mut_ptr().cast(),
+                iov_len: QUERY_BYTES,
+            };
+            let header = &mut batch.incoming[place].msg_hdr;
+            header.msg_iov = &raw mut batch.incoming_iovecs[place];
+            header.msg_iovlen = 1;
+            header.msg_name = (&raw mut batch.peers[place]).cast();
+            let header = &mut batch.outgoing[place].msg_hdr;
+            header.msg_iov = &raw mut batch.outgoing_iovecs[place];
+            header.msg_iovlen = 1;
+        }
+        batch
+    }
+
+    /// Receive what there is, without waiting: how many.
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        for header in &mut self.incoming {
+            header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        }
+        // SAFETY: headers, iovecs, buffers and names live as long as `self` and none has been
+        // resized since the pointers were taken.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.incoming.as_mut_ptr(),
+                self.incoming.len() as u32,
+                libc::MSG_DONTWAIT,
+                std::ptr::null_mut(),
+            )
+        };
+        usize::try_from(count).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// A datagram of the last call, with room for its answer.
+    pub fn query(&mut self, place: usize) -> (&[u8], &mut Vec<u8>) {
+        let length = (self.incoming[place].msg_len as usize).min(QUERY_BYTES);
+        let start = place * QUERY_BYTES;
+        (
+            &self.queries[start..start + length],
+            &mut self.answers[place],
+        )
+    }
+
+    /// Who sent it; `None` if the kernel does not say.
+    pub fn peer(&self, place: usize) -> Option<SocketAddr> {
+        socket_address(&self.peers[place])
+    }
+
+    /// Line up the answers to the first `count` queries that have one.
+    pub fn line_up(&mut self, count: usize) {
+        self.places.clear();
+        for place in 0..count {
+            let answer = &mut self.answers[place];
+            if answer.is_empty() {
+                continue;
+            }
+            let position = self.places.len();
+            self.outgoing_iovecs[position] = libc::iovec {
+                iov_base: answer.as_mut_ptr().cast(),
+                iov_len: answer.len(),
+            };
+            let header = &mut self.outgoing[position].msg_hdr;
+            header.msg_name = (&raw mut self.peers[place]).cast();
+            header.msg_namelen = self.incoming[place].msg_hdr.msg_namelen;
+            self.places.push(place);
+        }
+    }
+
+    /// Answers lined up.
+    pub fn lined_up_count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Send answers from a position of the line on, without waiting: how many.
+    pub fn send(&mut self, socket: BorrowedFd<'_>, position: usize) -> io::Result<usize> {
+        let rest = &mut self.outgoing[position..self.places.len()];
+        // SAFETY: `line_up` let headers and iovecs point to answers and names that live as long as
+        // `self`; nobody has changed an answer since.
+        let count = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                rest.as_mut_ptr(),
+                rest.len() as u32,
+                libc::MSG_DONTWAIT,
+            )
+        };
+        usize::try_from(count).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    match i32::from(storage.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: the kernel wrote an address of this family; the storage is large enough and
+            // aligned for it.
+            let v4 = unsafe { &*(&raw const *storage).cast::<libc::sockaddr_in>() };
+            let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+            Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let v6 = unsafe { &*(&raw const *storage).cast::<libc::sockaddr_in6>() };
+            let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+            let port = u16::from_be(v6.sin6_port);
+            Some(SocketAddrV6::new(ip, port, v6.sin6_flowinfo, v6.sin6_scope_id).into())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+    use std::time::Duration;
+
+    fn exchange(server: &UdpSocket, client: &UdpSocket) {
+        let address = server.local_addr().unwrap();
+        for number in 0..3_u8 {
+            client.send_to(&[number; 20], address).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        let mut batch = Batch::new();
+        assert_eq!(batch.receive(server.as_fd()).unwrap(), 3);
+        for place in 0..3 {
+            assert_eq!(batch.peer(place), Some(client.local_addr().unwrap()));
+            let (query, answer) = batch.query(place);
+            assert_eq!(query, [place as u8; 20]);
+            answer.clear();
+            // The one in the middle gets none.
+            answer.extend(query.iter().filter(|byte| **byte != 1));
+        }
+        batch.line_up(3);
+        assert_eq!(batch.lined_up_count(), 2);
+        assert_eq!(batch.send(server.as_fd(), 0).unwrap(), 2);
+        let mut buffer = [9; 100];
+        for number in [0, 2] {
+            let (length, from) = client.recv_from(&mut buffer).unwrap();
+            assert_eq!((length, from, buffer[0]), (20, address, number));
+        }
+        let empty = batch.receive(server.as_fd()).unwrap_err();
+        assert_eq!(empty.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn answers_go_where_the_queries_came_from() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let server = UdpSocket::bind(local).unwrap();
+            let client = UdpSocket::bind(local).unwrap();
+            client
+                .set_read_timeout(Some(Duration::from_secs(5)))
+                .unwrap();
+            exchange(&server, &client);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Encoded answers kept: what differs between two queries for the same answer (id, flags, the
+//! question's case, cookies) and what time changes (TTLs) is written over a copy.
+//!
+//! For: bytes by question and by the facts of EDNS an answer depends on. Bounded: two generations,
+//! of which the older one goes when the younger is full. Not for: what the answers are.
+
+use crate::answer::{Asked, Channel, Facts, datagram_limit, response_flags};
+use crate::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
+use resolab_record::WireCacheSummary;
+use std::collections::HashMap;
+
+/// Answers and bytes of one generation at most.
+const GENERATION_COUNT_MAX: usize = 32_768;
+const GENERATION_BYTES_MAX: usize = 16 << 20;
+/// Longer answers are rare and are written anew.
+const ENTRY_BYTES_MAX: usize = 8_192;
+const FLAG_TRUNCATED: u8 = 0x02;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Name, type, class, channel and EDNS facts, and the size a datagram may have.
+const KEY_BYTES_MAX: usize = 255 + 4 + 1 + 2;
+
+/// What an entry is found by.
+struct Key {
+    bytes: [u8; KEY_BYTES_MAX],
+    length: usize,
+}
+
+impl Key {
+    /// `None` for queries whose answers are not kept.
+    fn of(asked: &Asked<'_>) -> Option<Self> {
+        let (question, edns) = (&asked.query.question, asked.query.edns);
+        if question.qclass != CLASS_IN || edns.is_some_and(|edns| edns.version != 0) {
+            return None;
+        }
+        let mut key = Self {
+            bytes: [0; KEY_BYTES_MAX],
+            length: 0,
+        };
+        let channel = match asked.channel {
+            Channel::Datagram => 0,
+            Channel::Stream => 1,
+            Channel::Encrypted => 2,
+        };
+        let facts = edns.map_or(0, |edns| {
+            0x80 | u8::from(edns.dnssec_ok) << 6
+                | u8::from(edns.padded) << 5
+                | u8::from(edns.client_cookie.is_some()) << 4
+        });
+        let limit = match asked.channel {
+            Channel::Datagram => datagram_limit(edns) as u16,
+            _ => 0,
+        };
+        key.push(question.name);
+        // Lengths of labels are below 64 and no letters.
+        key.bytes[..key.length].make_ascii_lowercase();
+        key.push(&question.qtype.to_be_bytes());
+        key.push(&[channel | facts]);
+        key.push(&limit.to_be_bytes());
+        Some(key)
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    message: Box<[u8]>,
+    facts: Facts,
+    /// Where TTLs are that count down, and since when.
+    counting: Option<(Box<[u16]>, u64)>,
+}
+
+impl Entry {
+    fn age_s(&self, now_ns: u64) -> u32 {
+        self.counting.as_ref().map_or(0, |(_, since_ns)| {
+            u32::try_from(now_ns.saturating_sub(*since_ns) / NS_PER_S).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Whether an answer that ages has come to its end.
+    fn is_over(&self, now_ns: u64) -> bool {
+        let age_s = self.age_s(now_ns);
+        age_s > 0 && self.facts.ttl_s.is_some_and(|ttl_s| ttl_s <= age_s)
+    }
+
+    fn write(&self, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Facts {
+        out.clear();
+        out.extend_from_slice(&self.message);
+        let truncated = out[2] & FLAG_TRUNCATED;
+        out[..4].copy_from_slice(&response_flags(asked.message, self.facts.rcode));
+        out[2] |= truncated;
+        let name = asked.query.question.name;
+        out[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
+        let client_cookie = asked.query.edns.and_then(|edns| edns.client_cookie);
+        if let (Some(at), Some(client_cookie)) = (self.facts.cookie_at, client_cookie) {
+            let at = usize::from(at);
+            out[at..at + 8].copy_from_slice(&client_cookie);
+            out[at + 8..at + 16].copy_from_slice(&asked.server_cookie);
+        }
+        let mut facts = self.facts;
+        let age_s = self.age_s(now_ns);
+        if age_s > 0 {
+            facts.ttl_s = facts.ttl_s.map(|ttl_s| ttl_s.saturating_sub(age_s));
+            for at in self.counting.iter().flat_map(|(offsets, _)| offsets) {
+                let at = usize::from(*at);
+                if let Some(bytes) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>) {
+                    *bytes = u32::from_be_bytes(*bytes)
+                        .saturating_sub(age_s)
+                        .to_be_bytes();
+                }
+            }
+        }
+        facts
+    }
+}
+
+#[derive(Default)]
+struct Generation {
+    entries: HashMap<Box<[u8]>, Entry>,
+    bytes: usize,
+}
+
+impl Generation {
+    fn find(&self, key: &Key, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Option<Facts> {
+        let entry = self.entries.get(key.as_bytes())?;
+        (!entry.is_over(now_ns)).then(|| entry.write(asked, now_ns, out))
+    }
+}
+
+/// The cache.
+#[derive(Default)]
+pub struct WireCache {
+    young: Generation,
+    old: Generation,
+    hit_count: u64,
+    miss_count: u64,
+    invalidation_count: u64,
+}
+
+impl WireCache {
+    /// The kept answer, made one to this query, into `out`.
+    pub fn find(&mut self, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Option<Facts> {
+        let key = Key::of(asked)?;
+        let mut facts = self.young.find(&key, asked, now_ns, out);
+        if facts.is_none()
+            && let Some((kept, entry)) = self.old.entries.remove_entry(key.as_bytes())
+        {
+            // What is asked for stays when the old ones go.
+            self.put(kept, entry);
+            facts = self.young.find(&key, asked, now_ns, out);
+        }
+        let count = match facts {
+            Some(_) => &mut self.hit_count,
+            None => &mut self.miss_count,
+        };
+        *count += 1;
+        facts
+    }
+
+    /// Keep an answer; `counts_down` if its TTLs do from now on.
+    pub fn keep(
+        &mut self,
+        asked: &Asked<'_>,
+        message: &[u8],
+        facts: Facts,
+        counts_down: bool,
+        now_ns: u64,
+    ) {
+        let Some(key) = Key::of(asked).filter(|_| message.len() <= ENTRY_BYTES_MAX) else {
+            return;
+        };
+        let counting = if counts_down {
+            match (facts.ttl_s, ttl_offsets(message)) {
+                (Some(1..), Some(offsets)) => Some((offsets.into_boxed_slice(), now_ns)),
+                // Nothing says how long it may be kept.
+                _ => return,
+            }
+        } else {
+            None
+        };
+        let entry = Entry {
+            message: message.into(),
+            facts,
+            counting,
+        };
+        self.put(key.as_bytes().into(), entry);
+    }
+
+    fn put(&mut self, key: Box<[u8]>, entry: Entry) {
+        let is_full = self.young.entries.len() >= GENERATION_COUNT_MAX
+            || self.young.bytes >= GENERATION_BYTES_MAX;
+        if is_full {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.bytes += key.len() + entry.message.len();
+        if let Some(before) = self.young.entries.insert(key, entry) {
+            self.young.bytes = self.young.bytes.saturating_sub(before.message.len());
+        }
+    }
+
+    /// Forget everything: what is answered has changed.
+    pub fn invalidate(&mut self) {
+        self.young = Generation::default();
+        self.old = Generation::default();
+        self.invalidation_count += 1;
+    }
+
+    /// Its figures.
+    pub fn summary(&self) -> WireCacheSummary {
+        let asked_count = self.hit_count + self.miss_count;
+        let entries = || self.young.entries.values().chain(self.old.entries.values());
+        WireCacheSummary {
+            hit_count: self.hit_count,
+            miss_count: self.miss_count,
+            hit_ratio: (asked_count > 0).then(|| self.hit_count as f64 / asked_count as f64),
+            entry_count: entries().count() as u64,
+            entry_bytes: entries().map(|entry| entry.message.len() as u64).sum(),
+            invalidation_count: self.invalidation_count,
+        }
+    }
+}
+
+/// Where the TTLs of a response's records are, OPT's left out; `None` if it cannot be walked.
+fn ttl_offsets(message: &[u8]) -> Option<Vec<u16>> {
+    let mut at = HEADER_BYTES;
+    for _ in 0..u16_at(message, 4)? {
+        at = skip_name(message, at, true)? + 4;
+    }
+    let mut offsets = Vec::new();
+    let record_count: u32 = [6, 8, 10]
+        .into_iter()
+        .map(|at| u16_at(message, at).map_or(0, u32::from))
+        .sum();
+    for _ in 0..record_count {
+        let fixed = skip_name(message, at, true)?;
+        if u16_at(message, fixed)? != TYPE_OPT {
+            offsets.push(u16::try_from(fixed + 4).ok()?);
+        }
+        at = fixed + 10 + usize::from(u16_at(message, fixed + 8)?);
+    }
+    (at == message.len()).then_some(offsets)
+}
+
+#[cfg(test)]
+#[path = "wire_cache_tests.rs"]
+mod tests;

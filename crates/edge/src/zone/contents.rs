@@ -1,0 +1,278 @@
+//! Contents of records between their text (RFC 1035 section 5.1, RFC 3597) and their wire form.
+//!
+//! For: one table of what types consist of, for reading them and for checking what came as bytes.
+//! Not for: owners, classes and TTLs.
+
+use super::entries::{Word, name, unescape, words};
+use super::file::is_data;
+use super::service;
+use crate::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Parts of a record's contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    V4,
+    V6,
+    Name,
+    U8,
+    U16,
+    U32,
+    /// Seconds, in text also with units.
+    Time,
+    /// One string behind its length.
+    Text,
+    /// One or more such strings.
+    Texts,
+    /// Bytes up to the end.
+    Rest,
+    /// Parameters of SVCB and HTTPS.
+    Service,
+}
+
+/// Types that have a text form here; all others are written as RFC 3597 says.
+fn parts_of(record_type: u16) -> Option<&'static [Part]> {
+    use Part::{Name, Rest, Service, Text, Texts, Time, U8, U16, U32, V4, V6};
+    Some(match record_type {
+        1 => &[V4],
+        28 => &[V6],
+        2 | 5 | 12 => &[Name],
+        6 => &[Name, Name, U32, Time, Time, Time, Time],
+        13 => &[Text, Text],
+        15 => &[U16, Name],
+        16 => &[Texts],
+        33 => &[U16, U16, U16, Name],
+        64 | 65 => &[U16, Name, Service],
+        257 => &[U8, Text, Rest],
+        _ => return None,
+    })
+}
+
+/// Contents in wire form.
+pub fn contents(
+    record_type: u16,
+    words: &[Word],
+    origin: Option<&[u8]>,
+) -> Result<Vec<u8>, String> {
+    if let [first, rest @ ..] = words
+        && first.text == "\\#"
+        && !first.is_quoted
+    {
+        return unknown(record_type, rest);
+    }
+    let Some(parts) = parts_of(record_type) else {
+        let type_name = type_text(record_type);
+        return Err(format!(
+            "{type_name} is written `\\# LENGTH HEX` (RFC 3597)"
+        ));
+    };
+    let mut content = Vec::new();
+    let mut words = words.iter();
+    for part in parts {
+        match part {
+            Part::Texts => texts(&mut content, &mut words)?,
+            Part::Service => service::push_parameters(&mut content, &mut words)?,
+            _ => {
+                let word = words.next().ok_or("there are too few values")?;
+                push(&mut content, *part, word, origin)?;
+            }
+        }
+    }
+    if let Some(word) = words.next() {
+        return Err(format!("`{}` is one value too many", word.text));
+    }
+    match content.len() {
+        0..=65_535 => Ok(content),
+        _ => Err("the contents are longer than 65535 bytes".to_owned()),
+    }
+}
+
+fn push(
+    content: &mut Vec<u8>,
+    part: Part,
+    word: &Word,
+    origin: Option<&[u8]>,
+) -> Result<(), String> {
+    let text = word.text.as_str();
+    match part {
+        Part::V4 => content.extend(parsed::<Ipv4Addr>(text, "IPv4 address")?.octets()),
+        Part::V6 => content.extend(parsed::<Ipv6Addr>(text, "IPv6 address")?.octets()),
+        Part::Name => content.extend(name(text, origin)?),
+        Part::U8 => content.push(parsed(text, "number up to 255")?),
+        Part::U16 => content.extend(parsed::<u16>(text, "number up to 65535")?.to_be_bytes()),
+        Part::U32 => content.extend(parsed::<u32>(text, "number")?.to_be_bytes()),
+        Part::Time => content.extend(time_s(text)?.to_be_bytes()),
+        Part::Rest => content.extend(unescape(text)?),
+        Part::Text | Part::Texts | Part::Service => push_text(content, text)?,
+    }
+    Ok(())
+}
+
+fn parsed<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is no {what}"))
+}
+
+fn push_text(content: &mut Vec<u8>, text: &str) -> Result<(), String> {
+    let bytes = unescape(text)?;
+    let length = u8::try_from(bytes.len())
+        .map_err(|_| format!("a string of {} bytes; 255 is the most", bytes.len()))?;
+    content.push(length);
+    content.extend(bytes);
+    Ok(())
+}
+
+fn texts<'a>(
+    content: &mut Vec<u8>,
+    words: &mut impl Iterator<Item = &'a Word>,
+) -> Result<(), String> {
+    for word in words {
+        push_text(content, &word.text)?;
+    }
+    if content.is_empty() {
+        return Err("there is no string".to_owned());
+    }
+    Ok(())
+}
+
+/// `\# LENGTH HEX...` (RFC 3597 section 5).
+fn unknown(record_type: u16, words: &[Word]) -> Result<Vec<u8>, String> {
+    let [length, digits @ ..] = words else {
+        return Err("there is no length behind `\\#`".to_owned());
+    };
+    let length: usize = parsed(&length.text, "length")?;
+    let digits: String = digits.iter().map(|word| word.text.as_str()).collect();
+    let wrong = || format!("`{digits}` is no even number of hexadecimal digits");
+    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
+        return Err(wrong());
+    }
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| wrong());
+    let content: Vec<u8> = (0..digits.len())
+        .step_by(2)
+        .map(byte)
+        .collect::<Result<_, _>>()?;
+    if content.len() != length || length > 65_535 {
+        return Err(format!(
+            "{} bytes, and the length says {length}",
+            content.len()
+        ));
+    }
+    if !is_well_formed(record_type, &content) {
+        return Err(format!("the bytes are no {}", type_text(record_type)));
+    }
+    Ok(content)
+}
+
+/// Whether bytes consist of what the type consists of; true for types not known here.
+pub fn is_well_formed(record_type: u16, content: &[u8]) -> bool {
+    let Some(parts) = parts_of(record_type) else {
+        return true;
+    };
+    let left = parts
+        .iter()
+        .try_fold(content, |rest, part| skip(*part, rest));
+    left.is_some_and(<[u8]>::is_empty)
+}
+
+fn skip(part: Part, rest: &[u8]) -> Option<&[u8]> {
+    let text = |rest: &'_ [u8]| Some(1 + usize::from(*rest.first()?));
+    let length = match part {
+        Part::U8 => 1,
+        Part::U16 => 2,
+        Part::V4 | Part::U32 | Part::Time => 4,
+        Part::V6 => 16,
+        Part::Name => name_bytes(rest)?,
+        Part::Text => text(rest)?,
+        Part::Rest => rest.len(),
+        Part::Service => return service::are_well_formed(rest).then_some(&[]),
+        Part::Texts => {
+            let mut rest = rest.get(text(rest)?..)?;
+            while !rest.is_empty() {
+                rest = rest.get(text(rest)?..)?;
+            }
+            return Some(rest);
+        }
+    };
+    rest.get(length..)
+}
+
+/// Bytes of a name without compression.
+fn name_bytes(rest: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match *rest.get(at)? {
+            0 => return (at < 255).then_some(at + 1),
+            length @ 1..=63 => at += 1 + usize::from(length),
+            _ => return None,
+        }
+    }
+}
+
+/// RFC 2181 section 8.
+const TIME_MAX_S: u32 = 0x7FFF_FFFF;
+
+/// Seconds, also written like `1h30m`.
+pub fn time_s(text: &str) -> Result<u32, String> {
+    let wrong = || format!("`{text}` is no time");
+    let (mut total, mut number) = (0_u64, None::<u64>);
+    for character in text.chars() {
+        let unit_s = match character.to_ascii_lowercase() {
+            '0'..='9' => {
+                let digit = u64::from(character as u32 - u32::from(b'0'));
+                let grown = number.unwrap_or(0).saturating_mul(10).saturating_add(digit);
+                number = Some(grown);
+                continue;
+            }
+            's' => 1,
+            'm' => 60,
+            'h' => 3_600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return Err(wrong()),
+        };
+        let count = number.take().ok_or_else(wrong)?;
+        total = total.saturating_add(count.saturating_mul(unit_s));
+    }
+    if text.is_empty() {
+        return Err(wrong());
+    }
+    let total = total.saturating_add(number.unwrap_or(0));
+    u32::try_from(total)
+        .ok()
+        .filter(|&seconds| seconds <= TIME_MAX_S)
+        .ok_or_else(|| format!("`{text}` is longer than {TIME_MAX_S} s"))
+}
+
+/// Contents of a record of the configuration: as in a zone file, names absolute. Shorter forms: a
+/// TXT without quotes is one text of any length, an HTTPS without a priority a list of ALPN
+/// identifiers. `Err` says what is wrong.
+pub fn parse_content(record_type: &str, value: &str) -> Result<(u16, Vec<u8>), String> {
+    let number = type_number(record_type)
+        .filter(|&number| is_data(number))
+        .ok_or_else(|| format!("`{record_type}` is no type of records"))?;
+    let begins_with = |starts: &[char]| value.trim_start().starts_with(starts);
+    let content = match number {
+        TYPE_TXT if !begins_with(&['"', '\\']) => text_content(value),
+        TYPE_HTTPS if !begins_with(&['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '\\']) => {
+            let words = words(&format!("1 . alpn={value}"))?;
+            contents(number, &words, None)?
+        }
+        _ => contents(number, &words(value)?, Some(&[0]))?,
+    };
+    Ok((number, content))
+}
+
+fn text_content(value: &str) -> Vec<u8> {
+    let mut content = Vec::new();
+    for chunk in value.as_bytes().chunks(255) {
+        content.push(chunk.len() as u8);
+        content.extend_from_slice(chunk);
+    }
+    if content.is_empty() {
+        content.push(0);
+    }
+    content
+}
+
+#[cfg(test)]
+#[path = "contents_tests.rs"]
+mod tests;

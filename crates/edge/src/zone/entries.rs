@@ -1,0 +1,281 @@
+//! The entries of a zone file (RFC 1035 section 5.1): comments, quotes, parentheses and line numbers.
+//!
+//! For: words with their escapes as written. Not for: what the words mean.
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// One word of an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Without quotes, escapes as written.
+    pub text: String,
+    /// Whether any of it stood in quotes: then it is no keyword.
+    pub is_quoted: bool,
+}
+
+/// One entry: a line, or several in parentheses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Whether it begins with a blank: the owner is that of the entry before.
+    pub begins_blank: bool,
+    /// Its words.
+    pub words: Vec<Word>,
+}
+
+/// All entries of a text that have words.
+pub fn entries(text: &str) -> Result<Vec<Entry>, LineError> {
+    let mut reader = Reader::default();
+    for (index, line) in text.split('\n').enumerate() {
+        reader.read_line(index + 1, line.strip_suffix('\r').unwrap_or(line))?;
+    }
+    reader.end()
+}
+
+/// Words of one text, all on one line.
+pub fn words(text: &str) -> Result<Vec<Word>, String> {
+    let entries = entries(text).map_err(|error| error.reason)?;
+    match entries.len() {
+        0 => Ok(Vec::new()),
+        1 => Ok(entries
+            .into_iter()
+            .next()
+            .map_or(Vec::new(), |entry| entry.words)),
+        _ => Err("more than one line".to_owned()),
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    done: Vec<Entry>,
+    open: Option<Entry>,
+    word: Option<Word>,
+    in_quotes: bool,
+    parentheses_count: usize,
+}
+
+impl Reader {
+    fn read_line(&mut self, line: usize, text: &str) -> Result<(), LineError> {
+        if self.parentheses_count == 0 {
+            self.open = Some(Entry {
+                line,
+                begins_blank: text.starts_with([' ', '\t']),
+                words: Vec::new(),
+            });
+        }
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => match characters.next() {
+                    Some(next) => self.push(&[character, next]),
+                    None => return Err(wrong(line, "a `\\` with nothing behind it")),
+                },
+                '"' => {
+                    self.in_quotes = !self.in_quotes;
+                    self.word.get_or_insert_default().is_quoted = true;
+                }
+                _ if self.in_quotes => self.push(&[character]),
+                ';' => break,
+                '(' => self.open_parenthesis(),
+                ')' => self.close_parenthesis(line)?,
+                ' ' | '\t' => self.end_word(),
+                _ if character.is_control() => {
+                    return Err(wrong(line, format!("the character {character:?}")));
+                }
+                _ => self.push(&[character]),
+            }
+        }
+        if self.in_quotes {
+            return Err(wrong(line, "a quote that is not closed"));
+        }
+        self.end_word();
+        if self.parentheses_count == 0 {
+            self.done
+                .extend(self.open.take().filter(|entry| !entry.words.is_empty()));
+        }
+        Ok(())
+    }
+
+    fn open_parenthesis(&mut self) {
+        self.end_word();
+        self.parentheses_count += 1;
+    }
+
+    fn close_parenthesis(&mut self, line: usize) -> Result<(), LineError> {
+        self.end_word();
+        let Some(left) = self.parentheses_count.checked_sub(1) else {
+            return Err(wrong(line, "a `)` without its `(`"));
+        };
+        self.parentheses_count = left;
+        Ok(())
+    }
+
+    fn push(&mut self, characters: &[char]) {
+        self.word.get_or_insert_default().text.extend(characters);
+    }
+
+    fn end_word(&mut self) {
+        if let (Some(word), Some(entry)) = (self.word.take(), &mut self.open) {
+            entry.words.push(word);
+        }
+    }
+
+    fn end(self) -> Result<Vec<Entry>, LineError> {
+        match self.open {
+            Some(entry) => Err(wrong(entry.line, "a `(` that is not closed")),
+            None => Ok(self.done),
+        }
+    }
+}
+
+fn wrong(line: usize, reason: impl Into<String>) -> LineError {
+    LineError {
+        line,
+        reason: reason.into(),
+    }
+}
+
+/// The bytes a word stands for: `\DDD` and `\X` undone (RFC 1035 section 5.1).
+pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let (value, _, tail) = unescape_one(byte, tail)?;
+        bytes.push(value);
+        rest = tail;
+    }
+    Ok(bytes)
+}
+
+/// One byte off the front, whether it was escaped, and what is left.
+pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> {
+    if byte != b'\\' {
+        return Ok((byte, false, tail));
+    }
+    match tail {
+        [first, second, third, rest @ ..] if first.is_ascii_digit() => {
+            let digits = [*first, *second, *third];
+            let number = std::str::from_utf8(&digits)
+                .ok()
+                .filter(|text| text.bytes().all(|digit| digit.is_ascii_digit()));
+            let value = number.and_then(|text| text.parse::<u8>().ok());
+            value
+                .map(|value| (value, true, rest))
+                .ok_or_else(|| "`\\DDD` is not three digits up to 255".to_owned())
+        }
+        [first, ..] if first.is_ascii_digit() => Err("`\\DDD` is not three digits".to_owned()),
+        [first, rest @ ..] => Ok((*first, true, rest)),
+        [] => Err("a `\\` with nothing behind it".to_owned()),
+    }
+}
+
+/// Wire form of a name in a zone file, case kept; one without a final dot is below `origin`.
+pub fn name(text: &str, origin: Option<&[u8]>) -> Result<Vec<u8>, String> {
+    let of_origin =
+        || origin.ok_or_else(|| format!("`{text}` is relative, and there is no $ORIGIN"));
+    match text {
+        "@" => return of_origin().map(<[u8]>::to_vec),
+        "." => return Ok(vec![0]),
+        _ => {}
+    }
+    let is_none = |what: &str| format!("`{text}` is no name: {what}");
+    let (mut wire, mut label) = (Vec::with_capacity(text.len() + 2), Vec::new());
+    let mut rest = text.as_bytes();
+    let mut is_absolute = false;
+    while let Some((&byte, tail)) = rest.split_first() {
+        let (value, is_escaped, tail) = unescape_one(byte, tail)?;
+        rest = tail;
+        is_absolute = value == b'.' && !is_escaped;
+        if !is_absolute {
+            label.push(value);
+        }
+        if is_absolute || rest.is_empty() {
+            match label.len() {
+                0 => return Err(is_none("an empty label")),
+                1..=63 => wire.push(label.len() as u8),
+                _ => return Err(is_none("a label longer than 63 bytes")),
+            }
+            wire.append(&mut label);
+        }
+    }
+    if wire.is_empty() {
+        return Err(is_none("it is empty"));
+    }
+    wire.extend_from_slice(if is_absolute { &[0] } else { of_origin()? });
+    if wire.len() > 255 {
+        return Err(is_none("longer than 255 bytes"));
+    }
+    Ok(wire)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<Vec<String>> {
+        let entries = entries(text).unwrap();
+        let words = |entry: Entry| entry.words.into_iter().map(|word| word.text).collect();
+        entries.into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn quotes_comments_and_parentheses_are_seen() {
+        let text = "a 1 ; x ( \"\n\n b \"c ;d\" e\"f g\"h ( i ; j\r\n k ) l\n";
+        assert_eq!(
+            texts(text),
+            [vec!["a", "1"], vec!["b", "c ;d", "ef gh", "i", "k", "l"]]
+        );
+        let entries = entries(text).unwrap();
+        assert_eq!((entries[1].line, entries[1].begins_blank), (3, true));
+        assert!(texts("").is_empty());
+    }
+
+    #[test]
+    fn what_is_open_at_the_end_is_named_with_its_line() {
+        for (text, line, part) in [
+            ("a\nb ( c\nd\n", 2, "`(`"),
+            ("a\nb )", 2, "`)`"),
+            ("a\n\"b\nc\"", 2, "quote"),
+            ("a \\", 1, "nothing behind"),
+            ("a \u{7}", 1, "character"),
+        ] {
+            let error = entries(text).unwrap_err();
+            assert!(
+                error.line == line && error.reason.contains(part),
+                "{error:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn escapes_are_undone_and_names_are_relative_or_not() {
+        assert_eq!(unescape("a\\065\\\"\\;").unwrap(), b"aA\";");
+        assert!(unescape("\\256").is_err() && unescape("\\1a2").is_err());
+        assert!(unescape("\\12").is_err() && unescape("\\").is_err());
+        let origin = b"\x04test\x00";
+        assert_eq!(
+            name("a\\.b.C", Some(origin)).unwrap(),
+            b"\x03a.b\x01C\x04test\x00"
+        );
+        assert_eq!(name("a.", None).unwrap(), b"\x01a\x00");
+        assert_eq!(name("a\\.", Some(origin)).unwrap(), b"\x02a.\x04test\x00");
+        assert_eq!(name("@", Some(origin)).unwrap(), origin);
+        for text in ["a..b", "", ".a", &"a".repeat(64)] {
+            assert!(name(text, Some(origin)).is_err(), "{text}");
+        }
+        assert!(name("a", None).unwrap_err().contains("$ORIGIN"));
+        assert!(
+            name(&"abcdefg.".repeat(40), None)
+                .unwrap_err()
+                .contains("255")
+        );
+    }
+}

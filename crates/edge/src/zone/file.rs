@@ -1,0 +1,436 @@
+//! Zone files (RFC 1035 section 5, RFC 2308 section 4): directives, owners, TTLs, classes.
+//!
+//! For: records out of text, or the file, the line and what is wrong. Not for: looking names up.
+
+use super::contents::{contents, time_s};
+use super::entries::{Entry, LineError, Word, entries, name};
+use super::{DEFAULT_TTL_S, Zone, is_below};
+use crate::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Why a zone file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ZoneFileError {
+    /// It cannot be read.
+    #[error("read the zone file {file}: {reason}")]
+    Unreadable {
+        /// File.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// A line is wrong.
+    #[error("read the zone file {file}, line {line}: {reason}")]
+    Line {
+        /// File.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One record of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRecord {
+    /// Owner, wire form.
+    pub name: Vec<u8>,
+    /// Type.
+    pub record_type: u16,
+    /// Time to live.
+    pub ttl_s: u32,
+    /// Contents, wire form.
+    pub content: Vec<u8>,
+}
+
+/// Files named by $INCLUDE inside each other at most.
+const INCLUDE_DEPTH_MAX: usize = 8;
+
+/// Read a zone file and put its records into a zone.
+pub fn load(zone: &mut Zone, path: &Path) -> Result<(), ZoneFileError> {
+    let text = read(path)?;
+    let shown = path.display().to_string();
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let include = |file: &str| {
+        let path = folder.join(file);
+        read(&path).map_err(|error| error.to_string())
+    };
+    let records = records(&text, &shown, &include)?;
+    for record in records {
+        zone.add(
+            &record.name,
+            record.record_type,
+            record.ttl_s,
+            record.content,
+        );
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, ZoneFileError> {
+    std::fs::read_to_string(path).map_err(|error| ZoneFileError::Unreadable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// Gives the text of a file named by $INCLUDE.
+pub type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// The records of a text that came from `file`.
+pub fn records(
+    text: &str,
+    file: &str,
+    include: Include<'_>,
+) -> Result<Vec<FileRecord>, ZoneFileError> {
+    let mut reader = Reader {
+        include,
+        records: Vec::new(),
+        apex: None,
+        owner: None,
+        has_alias: HashMap::new(),
+        default_ttl_s: None,
+        last_ttl_s: None,
+    };
+    reader.read(text, &PathBuf::from(file), None, 0)?;
+    Ok(reader.records)
+}
+
+struct Reader<'a> {
+    include: Include<'a>,
+    records: Vec<FileRecord>,
+    /// Owner of the SOA: nothing else may be outside.
+    apex: Option<Vec<u8>>,
+    owner: Option<Vec<u8>>,
+    /// Owners so far, lower case, and whether they have a CNAME.
+    has_alias: HashMap<Vec<u8>, bool>,
+    default_ttl_s: Option<u32>,
+    last_ttl_s: Option<u32>,
+}
+
+impl Reader<'_> {
+    fn read(
+        &mut self,
+        text: &str,
+        file: &Path,
+        mut origin: Option<Vec<u8>>,
+        depth: usize,
+    ) -> Result<(), ZoneFileError> {
+        let shown = file.display().to_string();
+        let at = |line: usize, reason: String| ZoneFileError::Line {
+            file: shown.clone(),
+            line,
+            reason,
+        };
+        let entries = entries(text).map_err(|LineError { line, reason }| at(line, reason))?;
+        for entry in entries {
+            let line = entry.line;
+            let first = &entry.words[0];
+            if entry.begins_blank || first.is_quoted || !first.text.starts_with('$') {
+                let read = self.record(&entry, origin.as_deref());
+                read.map_err(|reason| at(line, reason))?;
+            } else if first.text.eq_ignore_ascii_case("$INCLUDE") {
+                let (included, below, text) = self
+                    .include(&entry.words[1..], origin.as_deref(), depth)
+                    .map_err(|reason| at(line, reason))?;
+                let owner = self.owner.clone();
+                self.read(&text, &included, below, depth + 1)?;
+                // RFC 1035 section 5.1: the file goes on as if nothing had been included.
+                self.owner = owner;
+            } else {
+                let read = self.directive(&entry.words, &mut origin);
+                read.map_err(|reason| at(line, reason))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn directive(&mut self, words: &[Word], origin: &mut Option<Vec<u8>>) -> Result<(), String> {
+        let (directive, values) = (words[0].text.to_ascii_uppercase(), &words[1..]);
+        match (directive.as_str(), values) {
+            ("$ORIGIN", [value]) => *origin = Some(name(&value.text, origin.as_deref())?),
+            ("$TTL", [value]) => self.default_ttl_s = Some(time_s(&value.text)?),
+            ("$ORIGIN" | "$TTL", _) => return Err(format!("{directive} takes one value")),
+            _ => return Err(format!("`{directive}` is no directive known here")),
+        }
+        Ok(())
+    }
+
+    fn include(
+        &self,
+        values: &[Word],
+        origin: Option<&[u8]>,
+        depth: usize,
+    ) -> Result<(PathBuf, Option<Vec<u8>>, String), String> {
+        if depth >= INCLUDE_DEPTH_MAX {
+            return Err(format!(
+                "more than {INCLUDE_DEPTH_MAX} files include each other"
+            ));
+        }
+        let (file, below) = match values {
+            [file] => (file, origin.map(<[u8]>::to_vec)),
+            [file, below] => (file, Some(name(&below.text, origin)?)),
+            _ => return Err("$INCLUDE takes a file and perhaps a name".to_owned()),
+        };
+        let text = (self.include)(&file.text)?;
+        Ok((PathBuf::from(&file.text), below, text))
+    }
+
+    fn record(&mut self, entry: &Entry, origin: Option<&[u8]>) -> Result<(), String> {
+        let mut words = entry.words.as_slice();
+        if !entry.begins_blank {
+            self.owner = Some(name(&words[0].text, origin)?);
+            words = &words[1..];
+        }
+        let owner = self.owner.clone().ok_or("there is no owner before")?;
+        let (ttl_s, record_type, words) = head(words)?;
+        let content = contents(record_type, words, origin)
+            .map_err(|reason| format!("{}: {reason}", type_text(record_type)))?;
+        if record_type == TYPE_SOA {
+            if self.apex.is_some() {
+                return Err("a second SOA".to_owned());
+            }
+            let apex = owner.to_ascii_lowercase();
+            if let Some(other) = self.has_alias.keys().find(|name| !is_below(name, &apex)) {
+                return Err(outside(other, &apex));
+            }
+            self.apex = Some(apex);
+            // RFC 1035 section 5.1 has no default; the SOA's minimum was one before RFC 2308.
+            let minimum = soa_minimum_s(&content);
+            self.last_ttl_s = self.last_ttl_s.or(minimum);
+        }
+        let ttl_s = ttl_s.or(self.default_ttl_s).or(self.last_ttl_s);
+        let record = FileRecord {
+            name: owner,
+            record_type,
+            ttl_s: ttl_s.unwrap_or(DEFAULT_TTL_S),
+            content,
+        };
+        self.last_ttl_s = ttl_s;
+        self.check(&record)?;
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn check(&mut self, record: &FileRecord) -> Result<(), String> {
+        let name = record.name.to_ascii_lowercase();
+        if let Some(apex) = &self.apex
+            && !is_below(&name, apex)
+        {
+            return Err(outside(&name, apex));
+        }
+        let is_alias = record.record_type == TYPE_CNAME;
+        let text = name_text(&name);
+        match self.has_alias.insert(name, is_alias) {
+            Some(had_alias) if had_alias || is_alias => Err(format!(
+                "{text} has a CNAME, and then nothing else (RFC 2181)"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn outside(name: &[u8], apex: &[u8]) -> String {
+    let (name, apex) = (name_text(name), name_text(apex));
+    format!("{name} is outside the zone {apex}")
+}
+
+/// TTL, type and the words of the contents.
+fn head(mut words: &[Word]) -> Result<(Option<u32>, u16, &[Word]), String> {
+    let mut ttl_s = None;
+    loop {
+        let [first, rest @ ..] = words else {
+            return Err("there is no type".to_owned());
+        };
+        words = rest;
+        let text = first.text.as_str();
+        if let Some(number) = type_number(text) {
+            return if is_data(number) {
+                Ok((ttl_s, number, words))
+            } else {
+                Err(format!("`{text}` is a type of questions, not of records"))
+            };
+        }
+        match text.to_ascii_uppercase().as_str() {
+            "IN" | "CLASS1" => {}
+            "CH" | "HS" | "CS" => return Err(format!("class {text}; only IN is served")),
+            _ if text.starts_with(|first: char| first.is_ascii_digit()) && ttl_s.is_none() => {
+                ttl_s = Some(time_s(text)?);
+            }
+            _ => return Err(format!("`{text}` is no type, class or TTL")),
+        }
+    }
+}
+
+/// Whether records of a type can stand in a zone (RFC 6895 section 3.1).
+pub fn is_data(record_type: u16) -> bool {
+    !matches!(record_type, 0 | 41 | 128..=255)
+}
+
+/// The last field of a SOA.
+pub fn soa_minimum_s(content: &[u8]) -> Option<u32> {
+    content
+        .last_chunk::<4>()
+        .map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{TYPE_A, name_wire, type_number};
+    use crate::zone::Lookup;
+
+    const GOOD: &str = r#"
+$ORIGIN example.test.
+$TTL 1h
+@       IN SOA ns hostmaster (
+            2026010101 ; serial
+            1h 10m 1w 5m )
+        NS  ns
+ns      A   192.0.2.1
+        AAAA 2001:db8::1
+www 60 IN CNAME ns
+*.wild  IN 30 TXT "any" "thing"
+svc     HTTPS 1 . alpn="h3,h2" port=8443 ipv4hint=192.0.2.1
+$INCLUDE more.zone sub
+tail    MX  10 mail.elsewhere.
+"#;
+
+    fn read(text: &str) -> Result<Vec<FileRecord>, ZoneFileError> {
+        let include = |file: &str| match file {
+            "more.zone" => Ok("\nx TYPE99 \\# 1 00\nowner A 192.0.2.9\n".to_owned()),
+            "loop.zone" => Ok("$INCLUDE loop.zone\n".to_owned()),
+            _ => Err(format!("no {file}")),
+        };
+        records(text, "a.zone", &include)
+    }
+
+    #[test]
+    fn a_file_is_read_with_owners_ttls_and_included_files() {
+        let records = read(GOOD).unwrap();
+        let shown: Vec<_> = records
+            .iter()
+            .map(|record| {
+                (
+                    name_text(&record.name),
+                    type_text(record.record_type),
+                    record.ttl_s,
+                )
+            })
+            .collect();
+        let shown: Vec<_> = shown
+            .iter()
+            .map(|(name, kind, ttl_s)| (name.as_str(), kind.as_str(), *ttl_s))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("example.test.", "SOA", 3_600),
+                ("example.test.", "NS", 3_600),
+                ("ns.example.test.", "A", 3_600),
+                ("ns.example.test.", "AAAA", 3_600),
+                ("www.example.test.", "CNAME", 60),
+                ("*.wild.example.test.", "TXT", 30),
+                ("svc.example.test.", "HTTPS", 3_600),
+                ("x.sub.example.test.", "TYPE99", 3_600),
+                ("owner.sub.example.test.", "A", 3_600),
+                ("tail.example.test.", "MX", 3_600),
+            ]
+        );
+        assert_eq!(soa_minimum_s(&records[0].content), Some(300));
+    }
+
+    #[test]
+    fn without_a_default_the_ttl_is_the_last_one_then_that_of_the_soa() {
+        let soa = "$ORIGIN t.\n@ SOA ns h 1 2 3 4 77\n";
+        let ttls = |text: String| -> Vec<u32> {
+            read(&text)
+                .unwrap()
+                .iter()
+                .map(|record| record.ttl_s)
+                .collect()
+        };
+        assert_eq!(ttls(format!("{soa}a A 192.0.2.1\n")), [77, 77]);
+        assert_eq!(
+            ttls(format!("{soa}a 9 A 192.0.2.1\nb A 192.0.2.1\n")),
+            [77, 9, 9]
+        );
+        assert_eq!(ttls("a. A 192.0.2.1".to_owned()), [DEFAULT_TTL_S]);
+    }
+
+    #[test]
+    fn errors_name_the_file_the_line_and_what_is_wrong() {
+        for (text, line, part) in [
+            ("a A 192.0.2.1", 1, "$ORIGIN"),
+            ("$ORIGIN t.\n\na A 192.0.2.256\n", 3, "A: `192.0.2.256`"),
+            ("$ORIGIN t.\n A 192.0.2.1\n", 2, "no owner before"),
+            ("$ORIGIN t.\na 60 60 A 192.0.2.1", 2, "`60` is no type"),
+            ("$ORIGIN t.\na CH TXT x", 2, "only IN"),
+            ("$ORIGIN t.\na 60 IN", 2, "no type"),
+            ("$ORIGIN t.\na ANY x", 2, "type of questions"),
+            ("$ORIGIN", 1, "takes one value"),
+            ("$GENERATE 1-2 a A 1.2.3.4", 1, "`$GENERATE`"),
+            ("$INCLUDE nothing.zone", 1, "no nothing.zone"),
+            ("$INCLUDE loop.zone", 1, "include each other"),
+            (
+                "$ORIGIN t.\na CNAME b\nA A 192.0.2.1",
+                3,
+                "a.t. has a CNAME",
+            ),
+            (
+                "$ORIGIN t.\na A 192.0.2.1\na CNAME b",
+                3,
+                "a.t. has a CNAME",
+            ),
+            (
+                "$ORIGIN t.\n@ SOA a b 1 2 3 4 5\n@ SOA a b 1 2 3 4 5",
+                3,
+                "second SOA",
+            ),
+            (
+                "$ORIGIN t.\n@ SOA a b 1 2 3 4 5\nx. A 192.0.2.1",
+                3,
+                "x. is outside the zone t.",
+            ),
+            (
+                "x. A 192.0.2.1\n$ORIGIN t.\n@ SOA a b 1 2 3 4 5",
+                3,
+                "x. is outside",
+            ),
+            ("$ORIGIN t.\na TXT \"open", 2, "quote"),
+        ] {
+            let error = read(text).unwrap_err();
+            let said = error.to_string();
+            let right_line =
+                matches!(error, ZoneFileError::Line { line: found, .. } if found == line);
+            assert!(
+                right_line && said.contains(part) && said.contains(".zone"),
+                "{said}"
+            );
+            assert!(!said.contains('\n'), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_loaded_file_is_looked_up() {
+        let file = std::env::temp_dir().join(format!("resolab-zone-{}.zone", std::process::id()));
+        std::fs::write(&file, GOOD.replace("$INCLUDE more.zone sub\n", "")).unwrap();
+        let mut zone = Zone::default();
+        load(&mut zone, &file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let found = zone.lookup(
+            &name_wire("q.wild.example.test").unwrap(),
+            type_number("TXT").unwrap(),
+        );
+        assert!(
+            matches!(found, Lookup::Records(set) if set.ttl_s == 30),
+            "{found:?}"
+        );
+        let none = zone.lookup(&name_wire("none.example.test").unwrap(), TYPE_A);
+        assert_eq!(none, Lookup::NoName(&name_wire("example.test").unwrap()));
+        let missing = load(&mut zone, &file).unwrap_err().to_string();
+        assert!(missing.contains("resolab-zone"), "{missing}");
+    }
+}

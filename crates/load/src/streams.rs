@@ -1,0 +1,401 @@
+//! The engine of queries on byte streams, with TLS or without: connections that are opened before
+//! the clock starts and again when they end. Not for: what travels on a stream, which is a
+//! [`Protocol`]'s; UDP and QUIC.
+
+use crate::carrier::{Carrier, Wanted};
+use crate::engine::{LiveCounters, LoadError};
+use crate::plan::{Pace, WorkerPlan};
+use crate::readiness::{Interest, Readiness};
+use crate::stream::{Phase, Progress, READ_BYTES, Stream};
+use crate::tally::Tally;
+use crate::{closed_loop, open_loop};
+use resolab_record::Failure;
+use resolab_transport::client::TlsClient;
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::net::SocketAddr;
+
+/// Timeouts, closed connections and queries without one need not be looked at more often.
+const TEND_INTERVAL_NS: u64 = 1_000_000;
+/// A peer that refuses a connection is asked again after so long.
+const RECONNECT_PAUSE_NS: u64 = 100_000_000;
+const OPENING_WAIT_NS: u64 = 10_000_000;
+
+/// What travels on the streams of a worker. It has what they share; what one connection has of its
+/// own is its link.
+pub trait Protocol {
+    /// One connection's queries.
+    type Link;
+
+    /// Of a connection that may have so many queries under way.
+    fn link(&self, slot_count: usize) -> Self::Link;
+
+    /// A stream is open: write what comes first.
+    fn begin(&self, link: &mut Self::Link, stream: &mut Stream) -> io::Result<()>;
+
+    /// Queries that can be sent now, as far as the protocol is concerned.
+    fn room(&self, link: &Self::Link) -> usize;
+
+    /// Write queries, and those without a connection as far as there is room for both.
+    fn write(
+        &mut self,
+        link: &mut Self::Link,
+        stream: &mut Stream,
+        queries: &[Wanted],
+        room: usize,
+        tally: &mut Tally,
+    ) -> io::Result<()>;
+
+    /// Read what there is and book the answers that are whole. Why the connection does not go on,
+    /// if so.
+    fn read(
+        &mut self,
+        link: &mut Self::Link,
+        stream: &mut Stream,
+        buffer: &mut [u8],
+        tally: &mut Tally,
+    ) -> Result<(), Failure>;
+
+    /// Give up what was sent before, on a stream if one is open. Whether that is of more use.
+    fn give_up_before(
+        &self,
+        link: &mut Self::Link,
+        stream: Option<&mut Stream>,
+        instant_ns: u64,
+        tally: &mut Tally,
+    ) -> bool;
+
+    /// Give up all of a connection's; how many.
+    fn give_up_all(&self, link: &mut Self::Link) -> u64;
+
+    /// Queries that wait on a connection.
+    fn waiting_count(&self, link: &Self::Link) -> usize;
+
+    /// Queries without a connection, to be sent again.
+    fn homeless_count(&self) -> usize {
+        0
+    }
+
+    /// Give up those of them that were wanted before; how many.
+    fn give_up_homeless_before(&mut self, _instant_ns: u64) -> u64 {
+        0
+    }
+}
+
+struct Connection<L> {
+    /// `None` when it has ended.
+    stream: Option<Stream>,
+    interest: Interest,
+    link: L,
+    /// Not to be opened again before.
+    reopen_ns: u64,
+    is_reconnect: bool,
+}
+
+struct Streams<'a, P: Protocol> {
+    protocol: P,
+    connections: Vec<Connection<P::Link>>,
+    readiness: Readiness,
+    resolver: SocketAddr,
+    tls: Option<&'a TlsClient>,
+    timeout_ns: u64,
+    tended_ns: u64,
+    buffer: Vec<u8>,
+}
+
+/// Carry out a worker's share.
+pub fn run<P: Protocol>(
+    worker: &WorkerPlan,
+    tls: Option<&TlsClient>,
+    protocol: P,
+    live: &LiveCounters,
+) -> Result<Tally, LoadError> {
+    let mut tally = Tally::new(worker.plan.pace != Pace::Closed);
+    let mut carrier = Streams::new(worker, tls, protocol)?;
+    carrier.open_all(live, &mut tally)?;
+    let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;
+    match worker.plan.pace {
+        Pace::Closed => closed_loop::run(worker, start_ns, &mut carrier, live, &mut tally)?,
+        Pace::Open { .. } => open_loop::run(worker, start_ns, &mut carrier, live, &mut tally)?,
+    }
+    Ok(tally)
+}
+
+fn closed(_: io::Error) -> Failure {
+    Failure::QueryConnectionClosed
+}
+
+impl<'a, P: Protocol> Streams<'a, P> {
+    fn new(
+        worker: &WorkerPlan,
+        tls: Option<&'a TlsClient>,
+        protocol: P,
+    ) -> Result<Self, LoadError> {
+        let closed = |slot_count| Connection {
+            stream: None,
+            interest: Interest::ReadAndWrite,
+            link: protocol.link(slot_count),
+            reopen_ns: 0,
+            is_reconnect: false,
+        };
+        Ok(Self {
+            connections: worker.slot_counts().into_iter().map(closed).collect(),
+            protocol,
+            readiness: Readiness::new().map_err(LoadError::kernel("watch sockets"))?,
+            resolver: worker.plan.resolver_address,
+            tls,
+            timeout_ns: worker.timeout_ns(),
+            tended_ns: 0,
+            buffer: vec![0; READ_BYTES],
+        })
+    }
+
+    /// Open all connections, side by side; one that cannot be is the end.
+    fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
+        let resolver = self.resolver;
+        let refused = |reason: String| LoadError::Connect { resolver, reason };
+        for connection in 0..self.connections.len() {
+            self.open(connection)
+                .map_err(|error| refused(error.to_string()))?;
+        }
+        let deadline_ns = monotonic_ns() + self.timeout_ns;
+        while !self.connections.iter().all(Connection::is_open) {
+            if monotonic_ns() > deadline_ns {
+                return Err(refused("no connection in time".to_owned()));
+            }
+            if live.is_stopped() {
+                return Err(LoadError::CalledOff);
+            }
+            self.wait(OPENING_WAIT_NS)?;
+            for position in 0..self.readiness.ready_count() {
+                let connection = self.readiness.ready(position);
+                self.proceed(connection, tally)
+                    .map_err(|error| refused(error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, connection: usize) -> io::Result<()> {
+        let stream = Stream::begin(self.resolver, self.tls)?;
+        let interest = Interest::ReadAndWrite;
+        self.readiness.watch(stream.fd(), connection, interest)?;
+        let connection = &mut self.connections[connection];
+        connection.stream = Some(stream);
+        connection.interest = interest;
+        Ok(())
+    }
+
+    /// Go on with a connection that is not open yet. What it is for begins where TLS is done.
+    fn proceed(&mut self, connection: usize, tally: &mut Tally) -> io::Result<()> {
+        let Connection {
+            stream: Some(stream),
+            link,
+            is_reconnect,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        if stream.phase() != Phase::Open
+            && let Progress::Opened(duration_ns) = stream.proceed()?
+        {
+            self.protocol.begin(link, stream)?;
+            tally.connected(duration_ns);
+            tally.reconnect_count += u64::from(*is_reconnect);
+        }
+        self.watch_as_needed(connection)
+    }
+
+    /// Writability is watched only while something waits for it.
+    fn watch_as_needed(&mut self, token: usize) -> io::Result<()> {
+        let connection = &mut self.connections[token];
+        let Some(stream) = &connection.stream else {
+            return Ok(());
+        };
+        let interest = if stream.wants_write() {
+            Interest::ReadAndWrite
+        } else {
+            Interest::Read
+        };
+        if interest != connection.interest {
+            self.readiness.change(stream.fd(), token, interest)?;
+            connection.interest = interest;
+        }
+        Ok(())
+    }
+
+    /// The connection has ended; whatever waited on it will not be answered.
+    fn close(&mut self, connection: usize, failure: Failure, tally: &mut Tally) {
+        let now_ns = monotonic_ns();
+        let connection = &mut self.connections[connection];
+        let was_open = connection.is_open();
+        connection.stream = None;
+        connection.is_reconnect = true;
+        connection.reopen_ns = if was_open {
+            now_ns
+        } else {
+            tally.handshake_failure_count += 1;
+            now_ns + RECONNECT_PAUSE_NS
+        };
+        for _ in 0..self.protocol.give_up_all(&mut connection.link) {
+            tally.interrupted(failure);
+        }
+    }
+
+    fn read(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
+        let Connection {
+            stream: Some(stream),
+            link,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        if stream.wants_write() {
+            stream.flush().map_err(closed)?;
+        }
+        self.protocol.read(link, stream, &mut self.buffer, tally)
+    }
+
+    fn attend(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
+        if !self.connections[connection].is_open() {
+            return self.proceed(connection, tally).map_err(closed);
+        }
+        self.read(connection, tally)?;
+        self.watch_as_needed(connection).map_err(closed)
+    }
+
+    fn write(
+        &mut self,
+        connection: usize,
+        queries: &[Wanted],
+        tally: &mut Tally,
+    ) -> io::Result<()> {
+        let room = self.room(connection);
+        let Connection {
+            stream: Some(stream),
+            link,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        self.protocol.write(link, stream, queries, room, tally)?;
+        stream.flush()?;
+        self.watch_as_needed(connection)
+    }
+
+    /// Give up what waits too long on a connection, and open it again when it has closed.
+    fn tend_connection(&mut self, index: usize, too_old_ns: u64, tally: &mut Tally) {
+        let Connection {
+            stream,
+            link,
+            reopen_ns,
+            ..
+        } = &mut self.connections[index];
+        let open = stream.as_mut().filter(|one| one.phase() == Phase::Open);
+        let is_of_use = self.protocol.give_up_before(link, open, too_old_ns, tally);
+        let is_hopeless = match stream {
+            Some(stream) if stream.phase() == Phase::Open => !is_of_use,
+            Some(stream) => stream.began_ns() < too_old_ns,
+            None => *reopen_ns <= monotonic_ns() && self.open(index).is_err(),
+        };
+        if is_hopeless {
+            self.close(index, Failure::QueryConnectionClosed, tally);
+        }
+    }
+
+    /// Send queries without a connection on any that has room, or give them up.
+    fn house(&mut self, too_old_ns: u64, tally: &mut Tally) {
+        tally.lost_count += self.protocol.give_up_homeless_before(too_old_ns);
+        for connection in 0..self.connections.len() {
+            if self.protocol.homeless_count() == 0 {
+                return;
+            }
+            if self.room(connection) > 0 && self.write(connection, &[], tally).is_err() {
+                self.close(connection, Failure::QueryConnectionClosed, tally);
+            }
+        }
+    }
+}
+
+impl<L> Connection<L> {
+    fn is_open(&self) -> bool {
+        let stream = self.stream.as_ref();
+        stream.is_some_and(|stream| stream.phase() == Phase::Open)
+    }
+}
+
+impl<P: Protocol> Carrier for Streams<'_, P> {
+    const HAS_RECEIVE_STAMPS: bool = false;
+
+    fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn room(&self, connection: usize) -> usize {
+        let connection = &self.connections[connection];
+        let is_free = |stream: &Stream| stream.phase() == Phase::Open && !stream.wants_write();
+        if connection.stream.as_ref().is_some_and(is_free) {
+            self.protocol.room(&connection.link)
+        } else {
+            0
+        }
+    }
+
+    fn send(
+        &mut self,
+        connection: usize,
+        queries: &[Wanted],
+        tally: &mut Tally,
+    ) -> Result<(), LoadError> {
+        if !queries.is_empty() && self.write(connection, queries, tally).is_err() {
+            self.close(connection, Failure::QueryConnectionClosed, tally);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, at_most_ns: u64) -> Result<bool, LoadError> {
+        let waited = self.readiness.wait(at_most_ns);
+        waited.map_err(LoadError::kernel("wait for answers"))
+    }
+
+    fn receive(&mut self, tally: &mut Tally) -> Result<(), LoadError> {
+        for position in 0..self.readiness.ready_count() {
+            let connection = self.readiness.ready(position);
+            if let Err(failure) = self.attend(connection, tally) {
+                self.close(connection, failure, tally);
+            }
+        }
+        Ok(())
+    }
+
+    fn tend(&mut self, now_ns: u64, tally: &mut Tally) -> Result<(), LoadError> {
+        if now_ns < self.tended_ns + TEND_INTERVAL_NS {
+            return Ok(());
+        }
+        self.tended_ns = now_ns;
+        let too_old_ns = now_ns.saturating_sub(self.timeout_ns);
+        for index in 0..self.connections.len() {
+            self.tend_connection(index, too_old_ns, tally);
+        }
+        if self.protocol.homeless_count() > 0 {
+            self.house(too_old_ns, tally);
+        }
+        Ok(())
+    }
+
+    fn outstanding(&self) -> usize {
+        let connections = self.connections.iter();
+        let waiting = connections.map(|connection| self.protocol.waiting_count(&connection.link));
+        waiting.sum::<usize>() + self.protocol.homeless_count()
+    }
+
+    fn cut_off(&mut self, tally: &mut Tally) {
+        for connection in &mut self.connections {
+            tally.cut_off(self.protocol.give_up_all(&mut connection.link));
+        }
+        tally.cut_off(self.protocol.give_up_homeless_before(u64::MAX));
+    }
+}

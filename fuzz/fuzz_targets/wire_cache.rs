@@ -1,0 +1,16 @@
+//! Queries one after the other, each behind its length: what is kept of the earlier ones changes no
+//! later answer.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use resolab_edge::fuzzing::Resolvers;
+use resolab_fuzz::prefixed;
+
+fuzz_target!(|input: &[u8]| {
+    let mut resolvers = Resolvers::new();
+    for query in prefixed(input).take(64) {
+        for (fresh, kept) in resolvers.answers(query) {
+            assert_eq!(fresh, kept, "{query:02x?}");
+        }
+    }
+});
