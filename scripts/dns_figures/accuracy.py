@@ -99,8 +99,8 @@ def _part(rounds: int) -> Part:
         "idle: processors not kept awake, rounds in turn with those that were; must: of the error's p50, kept awake",
         "kdig prints whole tenths of a millisecond, dnsperf and dig whole microseconds",
         (
-            "kernel receive: from handing the query to the connection to the kernel's stamp of its response; user space, "
-            "for comparison, until the response is complete in our process, as other clients count"
+            "kernel receive: from handing the query to the connection to the kernel's stamp of its response; user "
+            "space, for comparison, until the response is complete in our process, as other clients count"
         ),
         "kernel stamps are of the same clock as tcpdump's; they are taken by other code at other places",
     ]
