@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Run one real DNS server on free ports, for tests and by hand, and say where it listens.
+"""Run one real server on free ports, for tests and by hand, and say where it listens.
 
 Usage: start.py unbound|bind9|kresd|dnsdist|coredns [--address ADDRESS] [--idle-s SECONDS]
+       start.py caddy --pages FOLDER [the same]: no DNS, the folder over HTTP/3
 
 Once it answers, one line of JSON goes to stdout: its name, address, ports by transport, and the authority that vouches
 for its certificate (name dns.interop.test). It ends, and takes the server along, when its standard input closes or on
@@ -31,7 +32,7 @@ ATTEMPTS_COUNT = 3
 START_TIMEOUT_S = 20.0
 LOWEST_PORT, HIGHEST_PORT = 20_000, 32_000  # below the ports the kernel gives to clients
 STREAM = {"do53", "dot", "doh"}
-DATAGRAM = {"do53", "doq", "doh3"}
+DATAGRAM = {"do53", "doq", "doh3", "h3"}
 OVER_TCP = ["do53", "dot", "doh"]
 SERVERS = {
     "unbound": (OVER_TCP, "unbound", ["-d", "-p", "-c", "@CONFIGURATION@"]),
@@ -39,6 +40,7 @@ SERVERS = {
     "kresd": (OVER_TCP, "kresd", ["-n", "-c", "@CONFIGURATION@", "@FOLDER@"]),
     "dnsdist": (OVER_TCP, "dnsdist", ["--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"]),
     "coredns": ([*OVER_TCP, "doh3", "doq"], "coredns", ["-conf", "@CONFIGURATION@"]),
+    "caddy": (["h3"], "caddy", ["run", "--config", "@CONFIGURATION@"]),
 }
 
 
@@ -67,10 +69,11 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     """Read the arguments."""
-    parser = argparse.ArgumentParser(description="Run one real DNS server on free ports; one line of JSON says where.")
+    parser = argparse.ArgumentParser(description="Run one real server on free ports; one line of JSON says where.")
     parser.add_argument("server", choices=SERVERS)
     parser.add_argument("--address", default="127.0.0.1", help="where it listens")
     parser.add_argument("--idle-s", type=int, default=30, help="when it closes a connection on which nothing is asked")
+    parser.add_argument("--pages", type=Path, default=HERE, help="caddy: the folder it serves")
     return parser.parse_args()
 
 
@@ -104,7 +107,8 @@ def find_program(server: str, folder: Path) -> Path:
     own = HERE.parent / ".setup/bin"
     found = shutil.which(name, path=os.pathsep.join([str(own), "/usr/sbin", os.environ.get("PATH", os.defpath)]))
     if found is None:
-        raise CannotStartError(f"{name} is not on this machine; scripts/setup --interop installs it")
+        option = "--bench" if server == "caddy" else "--interop"
+        raise CannotStartError(f"{name} is not on this machine; scripts/setup {option} installs it")
     if not Path(f"/etc/apparmor.d/usr.sbin.{name}").exists():
         return Path(found)
     return Path(shutil.copy(found, folder / name))
@@ -158,6 +162,7 @@ def launch(
     """Start it on its configuration; what it says goes to a file."""
     values = {transport.upper(): str(port) for transport, port in ports.items()}
     values |= {"ADDRESS": arguments.address, "FOLDER": str(folder), "ZONE": str(folder / "zone")}
+    values["PAGES"] = str(arguments.pages.resolve())
     idle_s = arguments.idle_s
     values |= {"IDLE_S": str(idle_s), "IDLE_TENTHS": str(idle_s * 10), "IDLE_MS": str(idle_s * 1000)}
     values |= {"CERTIFICATE": str(folder / "leaf.pem"), "KEY": str(folder / "key.pem")}
@@ -179,9 +184,9 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 
 def wait_until_it_answers(server: subprocess.Popen[bytes], address: str, ports: dict[str, int]) -> None:
-    """Until it listens on every port and answers over Do53."""
+    """Until it listens on every port and, a DNS server, answers over Do53."""
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not (listens(address, ports) and answers(address, ports["do53"])):
+    while not (listens(address, ports) and ("do53" not in ports or answers(address, ports["do53"]))):
         if server.poll() is not None:
             raise CannotStartError(f"it ended with code {server.returncode}")
         if time.monotonic() > deadline:

@@ -5,14 +5,12 @@ Not for: studies; those are plans. Exit code 1 when a figure is missed.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from bench_dns import describe, show
-from dns_figures import coalescing
+from dns_figures import coalescing, result
 
 from resolab.errors import ResolabError
 
@@ -20,7 +18,7 @@ from resolab.errors import ResolabError
 def main() -> int:
     """Measure and print."""
     options = _options()
-    facts = describe(quick=options.quick)
+    facts = result.facts(quick=options.quick)
     count = options.fetches or (3 if options.quick else 10)
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as scratch:
         try:
@@ -33,11 +31,7 @@ def main() -> int:
             return 70
         except KeyboardInterrupt:
             return 130
-    show(facts, [part])
-    if options.json:
-        result = {"facts": facts, "parts": [part.as_json()]}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    return int(part.missed_count > 0)
+    return result.finish(facts, [part], options.json)
 
 
 def _options() -> argparse.Namespace:

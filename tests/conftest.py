@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from edge_under_test import edge_for
 from lab import network_namespaces, processes_of_the_lab, wait_until
 
 from resolab.engine import find_core
@@ -26,3 +27,16 @@ def privileged():
     if ended.returncode == 4:
         pytest.skip(f"NO EMULATED PATH ON THIS MACHINE: {ended.stderr.strip()}")
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def running_edge(tmp_path_factory):
+    with edge_for(tmp_path_factory.mktemp("edge")) as running:
+        yield running
+
+
+@pytest.fixture
+def edge(running_edge):
+    """The module's edge; what earlier tests left unread is not this test's."""
+    running_edge.records()
+    return running_edge

@@ -13,7 +13,8 @@ MINUTE_S = 60
 class Progress:
     """Work done of the work foreseen, both in seconds as estimated beforehand."""
 
-    def __init__(self, total_s: float) -> None:
+    def __init__(self, total_s: float, program: str = "bench dns") -> None:
+        self._program = program
         self._total_s = total_s
         self._done_s = 0.0
         self._began = time.monotonic()
@@ -24,7 +25,7 @@ class Progress:
         now = time.monotonic()
         live = sys.stderr.isatty()
         if live or now >= self._line_at:
-            text = f"bench dns: {what}; {self._left(now)}"
+            text = f"{self._program}: {what}; {self._left(now)}"
             print(f"\r\x1b[2K{text}" if live else text, end="" if live else "\n", file=sys.stderr, flush=True)
             self._line_at = now + LINE_EVERY_S
         self._done_s += estimate_s
