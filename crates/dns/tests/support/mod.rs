@@ -16,7 +16,7 @@ use resolab_http::quic_streams::Http3Quic;
 use resolab_record::TicketPolicy;
 use resolab_transport::client::Sha256;
 use resolab_transport::server::{
-    CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TlsStream,
+    CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,11 +56,11 @@ impl TestResolver {
         let folder =
             std::env::temp_dir().join(format!("resolab-dns-{}-{number}", std::process::id()));
         let authority = CertificateAuthority::open_or_create(&folder).unwrap();
-        let policies = Arc::new(ServerPolicies::new(policy));
+        let policies = Arc::new(ServerPolicies::new(policy, false));
         let key = authority.issue(&[HOST.to_owned()]).unwrap();
         let key_pin = Sha256::of_public_key(&key.cert[0]).unwrap();
         let certificate_hash = Sha256::of_signed_part(&key.cert[0]).unwrap();
-        policies.add_name(HOST, key, policy);
+        policies.add_name(HOST, key, TicketTerms::new(policy));
         let connection_count = Arc::new(AtomicUsize::new(0));
         let mut resolver = Self {
             policies,
@@ -147,7 +147,8 @@ impl TestResolver {
                 let policies = Arc::clone(&policies);
                 tokio::spawn(async move {
                     let alpns = [alpn.as_bytes().to_vec()];
-                    let stream = TlsStream::accept(tcp, &policies, &alpns, Arc::default()).await;
+                    let (facts, bytes) = (Arc::default(), Arc::default());
+                    let stream = TlsStream::accept(tcp, &policies, &alpns, facts, bytes).await;
                     match stream {
                         Ok(stream) if alpn == "h2" => serve_h2(stream).await,
                         Ok(stream) => serve_framed(stream).await,
@@ -159,16 +160,13 @@ impl TestResolver {
     }
 
     fn serve_quic(&mut self, scheme: &'static str, alpn: &'static str) {
-        let settings = QuicSettings {
-            max_bidi_streams_count: 10,
-            max_uni_streams_count: 3,
-            idle_timeout: Duration::from_secs(10),
-        };
+        let settings = QuicSettings::of_streams(10, 3, Duration::from_secs(10));
         let listener = QuicListener::bind(
             "127.0.0.1:0".parse().unwrap(),
             vec![alpn.as_bytes().to_vec()],
             Arc::clone(&self.policies),
             &settings,
+            Arc::default(),
         )
         .unwrap();
         let port = listener.local_address().unwrap().port();

@@ -11,7 +11,7 @@ use resolab_http::quic_streams::Http3Quic;
 use resolab_load::{Coalescing, Extent, LoadPlan, Names, Pace};
 use resolab_record::{LoadRecord, TicketPolicy};
 use resolab_transport::server::{
-    CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TlsStream,
+    CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -89,9 +89,9 @@ impl Server {
         let name = format!("resolab-load-x-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let authority = CertificateAuthority::open_or_create(&folder).unwrap();
-        let policies = Arc::new(ServerPolicies::new(TicketPolicy::None));
+        let policies = Arc::new(ServerPolicies::new(TicketPolicy::None, false));
         let key = authority.issue(&[HOST.to_owned()]).unwrap();
-        policies.add_name(HOST, key, TicketPolicy::None);
+        policies.add_name(HOST, key, TicketTerms::new(TicketPolicy::None));
         let world = World {
             behaviour,
             query_count: Arc::default(),
@@ -184,14 +184,10 @@ async fn serve(scheme: &'static str, world: World, policies: Arc<ServerPolicies>
         return serve_tls(world, policies).await;
     }
     let alpn = if scheme == "quic" { "doq" } else { "h3" };
-    let settings = QuicSettings {
-        max_bidi_streams_count: world.streams_max_count,
-        max_uni_streams_count: 3,
-        idle_timeout: Duration::from_secs(10),
-    };
+    let settings = QuicSettings::of_streams(world.streams_max_count, 3, Duration::from_secs(10));
     let local = "127.0.0.1:0".parse().unwrap();
     let alpns = vec![alpn.as_bytes().to_vec()];
-    let listener = QuicListener::bind(local, alpns, policies, &settings).unwrap();
+    let listener = QuicListener::bind(local, alpns, policies, &settings, Arc::default()).unwrap();
     let address = listener.local_address().unwrap();
     tokio::spawn(async move {
         while let Some(arrival) = listener.accept().await {
@@ -221,7 +217,8 @@ async fn serve_tls(world: World, policies: Arc<ServerPolicies>) -> SocketAddr {
             let (world, policies) = (world.clone(), Arc::clone(&policies));
             tokio::spawn(async move {
                 let alpns = [b"h2".to_vec()];
-                let stream = TlsStream::accept(tcp, &policies, &alpns, Arc::default()).await;
+                let (facts, bytes) = (Arc::default(), Arc::default());
+                let stream = TlsStream::accept(tcp, &policies, &alpns, facts, bytes).await;
                 if let Ok(stream) = stream {
                     world.connection_count.fetch_add(1, Ordering::Relaxed);
                     serve_h2(world, stream).await;
