@@ -87,7 +87,7 @@ async fn open_many(
 
 #[tokio::test]
 async fn open_connections_and_new_ones_neither_fail_nor_leave_anything() {
-    let (open, rate) = (setting("RESOLAB_OPEN", 1_000), setting("RESOLAB_RATE", 100));
+    let (open, rate) = (setting("RESOLAB_OPEN", 300), setting("RESOLAB_RATE", 50));
     let seconds = setting("RESOLAB_SECONDS", 5);
     let patient = "[limits]\nhandshake_timeout_s = 60\n[resolver]";
     let mut lab = Lab::start_edited(|text| text.replacen("[resolver]", patient, 1)).await;
