@@ -23,7 +23,7 @@ def main() -> int:
     def bench(scratch: Path, progress: Progress) -> Bench:
         count = options.exchanges or (10 if options.quick else 200)
         idle_count = min(options.idle_exchanges or count, count)
-        which = (options.profiles, options.transports, options.against)
+        which = (options.profiles, options.transports, options.handshakes, options.against)
         arguments = (options.quick, scratch, progress, count, idle_count, *which)
         return Bench(*arguments)
 
@@ -35,6 +35,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--transports", nargs="+", default=cold.TRANSPORTS, choices=cold.TRANSPORTS)
     chosen = parser.add_argument_group("cold exchanges")
     chosen.add_argument("--profiles", nargs="+", default=cold.PROFILES, metavar="PROFILE")
+    chosen.add_argument("--handshakes", nargs="+", default=cold.HANDSHAKES, choices=cold.HANDSHAKES)
     chosen.add_argument("--exchanges", type=int, metavar="N", help="of each cell (default: 200; quick: 10)")
     chosen.add_argument("--idle-exchanges", type=int, metavar="N", help="without keep-awake (default: as many)")
     chosen.add_argument("--against", metavar="BINARY", help="another resolab-core to measure in turn with this one")

@@ -26,6 +26,7 @@ from resolab.stats.closed_form import cold_exchange_round_trips
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 """Those of Sengupta et al. 2024."""
 TRANSPORTS = ["doudp", "dotcp", "dot", "doh", "doq", "doh3"]
+HANDSHAKES = ["full", "zero_rtt"]
 WITHOUT_HANDSHAKE = ("doudp", "dotcp")
 LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
 THIS = "this"
@@ -67,10 +68,11 @@ class Measured:
     """Exchanges whose handshake was not the one asked for; they do not count."""
 
 
-def cells(transports: Sequence[str]) -> dict[str, list[str]]:
+def cells(transports: Sequence[str], handshakes: Sequence[str] = HANDSHAKES) -> dict[str, list[str]]:
     """Return the transports of each handshake."""
     encrypted = [transport for transport in transports if transport not in WITHOUT_HANDSHAKE]
-    return {"full": list(transports)} | ({"zero_rtt": encrypted} if encrypted else {})
+    found = {"full": list(transports), "zero_rtt": encrypted}
+    return {handshake: found[handshake] for handshake in HANDSHAKES if handshake in handshakes and found[handshake]}
 
 
 def rates(profile: str) -> flights.Rates:
@@ -98,7 +100,7 @@ def estimate_s(bench: Bench) -> float:
 
 def _round_s(bench: Bench, profile: str, count: int) -> float:
     trips, exchanges = 0.0, 0
-    for handshake, transports in cells(bench.transports).items():
+    for handshake, transports in cells(bench.transports, bench.handshakes).items():
         trips += sum(cold_exchange_round_trips(transport, handshake) for transport in transports)
         exchanges += len(transports)
         if handshake == "zero_rtt":
@@ -142,7 +144,7 @@ async def _round(bench: Bench, measured: Measured, core: str, count: int, *, kee
     pause = pause_ms(measured.profile)
     with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
         async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
-            for handshake, transports in cells(bench.transports).items():
+            for handshake, transports in cells(bench.transports, bench.handshakes).items():
                 times: dict[Cell, list[float]] = collections.defaultdict(list)
                 for record in await bed.ask(handshake, transports, count):
                     cell = (record.dns_transport.value, handshake)
@@ -166,7 +168,7 @@ async def _capture(bench: Bench, measured: Measured, core: str) -> None:
             await bed.capture(file)
             asked = {
                 handshake: await bed.ask(handshake, transports, CAPTURED_COUNT)
-                for handshake, transports in cells(bench.transports).items()
+                for handshake, transports in cells(bench.transports, bench.handshakes).items()
             }
             await bed.end_capture()
         crossings = path_capture.read(file)
@@ -216,7 +218,7 @@ def _part(bench: Bench) -> Part:
 
 def _add(part: Part, measured: Measured, bench: Bench) -> None:
     link = rates(measured.profile)
-    for handshake, transports in cells(bench.transports).items():
+    for handshake, transports in cells(bench.transports, bench.handshakes).items():
         for transport in transports:
             cell = (transport, handshake)
             if cell not in measured.tables or not measured.times_ms[cell, True]:

@@ -27,6 +27,8 @@ class Bench:
     """As many without processors kept awake."""
     profiles: Sequence[str]
     transports: Sequence[str]
+    handshakes: Sequence[str]
+    """Of the cold exchanges."""
     against: str | None = None
     """Another resolab-core to measure the cold exchanges of, in turn."""
 

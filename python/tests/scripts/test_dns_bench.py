@@ -133,15 +133,16 @@ def test_what_is_left_follows_how_the_estimate_has_held():
 
 
 def test_the_cold_part_foresees_the_hour_it_takes(tmp_path):
-    bench = Bench(False, tmp_path, Progress(0.0), 200, 200, cold.PROFILES, cold.TRANSPORTS)
+    bench = Bench(False, tmp_path, Progress(0.0), 200, 200, cold.PROFILES, cold.TRANSPORTS, cold.HANDSHAKES)
     assert 3_000 < cold.estimate_s(bench) < 6_500
-    quick = Bench(True, tmp_path, Progress(0.0), 10, 10, ["fiber"], ["doudp"])
+    quick = Bench(True, tmp_path, Progress(0.0), 10, 10, ["fiber"], ["doudp"], ["full"])
     assert cold.estimate_s(quick) < 5
 
 
 def test_cells_and_pauses():
     assert cold.cells(["doudp", "dot"]) == {"full": ["doudp", "dot"], "zero_rtt": ["dot"]}
     assert cold.cells(["dotcp"]) == {"full": ["dotcp"]}
+    assert cold.cells(["doudp", "dot"], ["zero_rtt"]) == {"zero_rtt": ["dot"]}
     # 2,500 bytes at 0.842 Mbit/s.
     assert cold.pause_ms("dsl") == 34
     assert cold.pause_ms("fiber") == 11
