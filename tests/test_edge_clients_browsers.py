@@ -17,8 +17,9 @@ from edge_under_test import Edge, connection_of
 from lab import ROOT
 from real_servers import core_program, end
 
-from resolab.browser import Chromium, ChromiumSettings, LoadRequest
+from resolab.browser import BrowserSettings, Chromium, DohSettings, H3Discovery, LoadRequest
 from resolab.engine import enter_prefix, find_core
+from resolab.records import HttpVersion
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 
@@ -100,12 +101,14 @@ def lab(tmp_path_factory, privileged):
 async def with_chromium(lab, lookup):
     """Titles and protocols by HTTP version: of one load, or of several until one came by HTTP/3."""
     advertised = host("chromium", lookup, ADVERTISED)
-    # a private authority is good enough for QUIC to hosts named here; with port 1 nothing is forced
-    forced = [f"{advertised}:1"] + ([f"{RESOLVER}:443"] if lookup == "doh3" else [])
-    settings = ChromiumSettings(
+    doh = DohSettings(
+        host=RESOLVER, address=ADDRESS, http_version=HttpVersion.H3 if lookup == "doh3" else HttpVersion.H2
+    )
+    settings = BrowserSettings(
         resolvable_names=(f"*.{DOMAIN}",),
-        forced_h3_origins=tuple(forced),
-        doh_template=None if lookup == "doudp" else f"https://{RESOLVER}/dns-query",
+        h3_discovery=H3Discovery.HTTPS_RECORD,
+        h3_hosts=(advertised,),
+        doh=None if lookup == "doudp" else doh,
         ca_file=lab.edge.ca,
     )
     chromium = Chromium()

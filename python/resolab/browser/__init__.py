@@ -6,14 +6,21 @@ failure as data. Not for: which condition is measured, servers, links, or writin
 
 from resolab.browser.chromium import Chromium
 from resolab.browser.find import chromium_version, find_chromium
-from resolab.browser.result import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
-from resolab.browser.settings import ChromiumSettings
+from resolab.browser.interface import Browser
+from resolab.browser.result import Cleared, LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
+from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 
 __all__ = [
+    "Browser",
+    "BrowserSettings",
     "Chromium",
-    "ChromiumSettings",
+    "Cleared",
+    "DohMethod",
+    "DohSettings",
+    "H3Discovery",
     "LoadRequest",
     "LoadResult",
+    "NameResolution",
     "NetworkRequest",
     "Overhead",
     "PageLoad",

@@ -5,10 +5,21 @@ Not for: reading them out of a browser (`timings`, `network_log`) or writing the
 """
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import msgspec
 
 from resolab.records import PageFailure, ResourceRecord
+
+
+class Cleared(msgspec.Struct, frozen=True, kw_only=True):
+    """What is forgotten between the warm-up and the measured load; the rest is as the warm-up left it."""
+
+    dns_cache: bool = True
+    http_cache: bool = True
+    sockets: bool = True
+    """Every open connection, the browser's own to a DoH server included."""
+    tickets: bool = False
 
 
 class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +29,8 @@ class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float
     """Limit of each of the two navigations, from its start to its load event."""
     warmup: bool = True
+    """Without one everything is as cold as a fresh context is, tickets included."""
+    cleared: Cleared = Cleared()
     between: Callable[[], Awaitable[None]] | None = None
     """Called after the warm-up, when its page is closed: closes connections from the servers' side."""
 
@@ -80,6 +93,10 @@ class PageLoad(msgspec.Struct, frozen=True, kw_only=True):
     """The document first, then Resource Timing in the order of its starts."""
     network: list[NetworkRequest] = []
     status: int | None = None
+    console_errors: list[str] = []
+    """What the page's scripts and the browser wrote to the console as errors."""
+    screenshot_file: Path | None = None
+    """Of a failed load, when the browser's settings asked for it."""
     failure: PageFailure | None = None
     failure_detail: str | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from resolab import engine
-from resolab.browser import Chromium, ChromiumSettings
+from resolab.browser import BrowserSettings, Chromium, DohSettings
 from resolab.records import DnsTransport, ResolverPath
 from resolab.testbed import layout
 
@@ -20,7 +20,7 @@ class BrowserPool:
 
     def __init__(self, path_pid: int, ca_file: Path, hosts: Sequence[str], folder: Path) -> None:
         self._path_pid, self._ca_file = path_pid, ca_file
-        self._forced_h3_origins = tuple(f"{host}:443" for host in hosts)
+        self._hosts = tuple(hosts)
         self._folder = folder
         self._hosts_file = folder / "hosts"
         self._hosts_file.write_text(f"127.0.0.1 localhost\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
@@ -46,10 +46,10 @@ class BrowserPool:
     async def _start(self, way: Way) -> Chromium:
         resolver_path, dns_transport = way
         native_doh = resolver_path is ResolverPath.NATIVE and dns_transport is DnsTransport.DOH
-        settings = ChromiumSettings(
+        settings = BrowserSettings(
             resolvable_names=NAMES_OF_THE_LAB,
-            forced_h3_origins=self._forced_h3_origins,
-            doh_template=layout.URL_FORMS[DnsTransport.DOH].format(name=layout.RESOLVER_NAME) if native_doh else None,
+            h3_hosts=self._hosts,
+            doh=DohSettings(host=layout.RESOLVER_NAME, address=layout.RESOLVER_ADDRESS) if native_doh else None,
             ca_file=self._ca_file,
             scratch_folder=self._folder,
         )

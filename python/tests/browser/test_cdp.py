@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from resolab.browser.cdp import (
+from resolab.browser.chromium.cdp import (
     CdpClosedError,
     CdpError,
     CdpTimeoutError,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.browser import Chromium, ChromiumSettings, LoadRequest, LoadResult, PageLoad, find_chromium
+from resolab.browser import BrowserSettings, Chromium, LoadRequest, LoadResult, PageLoad, find_chromium
 from resolab.errors import MachineError, ResolabError
 from resolab.records import PageFailure
 
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from page_server import PageServer
 
 pytestmark = pytest.mark.browser
-SETTINGS = ChromiumSettings(resolvable_names=("127.0.0.1",))
+SETTINGS = BrowserSettings(resolvable_names=("127.0.0.1",))
 Scene = Callable[[Chromium], Awaitable[None]]
 
 
@@ -40,7 +40,7 @@ def server() -> Iterator[PageServer]:
     server.close()
 
 
-def with_chromium(scene: Scene, settings: ChromiumSettings = SETTINGS) -> None:
+def with_chromium(scene: Scene, settings: BrowserSettings = SETTINGS) -> None:
     async def play() -> None:
         chromium = Chromium()
         try:
@@ -268,15 +268,15 @@ def test_a_dead_or_silent_browser_is_said_and_can_be_started_again(
 
 def test_a_browser_that_cannot_start_is_a_lack_of_the_machine() -> None:
     with pytest.raises(MachineError, match="could not start the browser /bin/false"):
-        with_chromium(lambda _c: asyncio.sleep(0), ChromiumSettings(resolvable_names=(), binary=Path("/bin/false")))
+        with_chromium(lambda _c: asyncio.sleep(0), BrowserSettings(resolvable_names=(), binary=Path("/bin/false")))
 
 
 ORPHAN = """
 import asyncio, os, signal, sys
-from resolab.browser import Chromium, ChromiumSettings
+from resolab.browser import BrowserSettings, Chromium
 async def main():
     chromium = Chromium()
-    await chromium.start([], ChromiumSettings(resolvable_names=()))
+    await chromium.start([], BrowserSettings(resolvable_names=()))
     print(chromium._home.folder, flush=True)
     if sys.argv[1] == "hung":
         os.kill(chromium.pid, signal.SIGSTOP)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from resolab.browser import failures
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError
+from resolab.browser.chromium import failures
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError
 from resolab.records import PageFailure
 
 

@@ -7,18 +7,22 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from resolab.browser.chromium.flags import command_line
+from resolab.browser.chromium.profile import BrowserHome
 from resolab.browser.process import BrowserProcess, piped_command
-from resolab.browser.profile import BrowserHome
-from resolab.browser.settings import ChromiumSettings, command_line
-from resolab.errors import ConfigurationError, MachineError
+from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
+from resolab.errors import ConfigurationError, MachineError, UnsupportedError
+from resolab.records import HttpVersion
 
-SETTINGS = ChromiumSettings(
+SETTINGS = BrowserSettings(
     resolvable_names=("*.resolab.test",),
-    forced_h3_origins=("a.resolab.test:443", "b.resolab.test:443"),
-    doh_template="https://dns.example/dns-query",
+    h3_hosts=("a.resolab.test", "b.resolab.test"),
+    doh=DohSettings(host="dns.example", address="10.77.0.1"),
 )
 
 
@@ -37,6 +41,46 @@ def test_every_name_but_the_labs_fails_unasked() -> None:
     assert flags[-1] == "about:blank"
 
 
+H2 = {"http_version": HttpVersion.H2}
+DOH3 = DohSettings(host="dns.example", address="10.77.0.1", http_version=HttpVersion.H3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "forced", "others"),
+    [
+        ({"h3_discovery": H3Discovery.ALT_SVC}, "a.resolab.test:1,b.resolab.test:1", set()),
+        ({"h3_discovery": H3Discovery.HTTPS_RECORD, "doh": DOH3}, "a.resolab.test:1,b.resolab.test:1,dns.example:443", set()),
+        (H2, None, {"--disable-quic"}),
+        (H2 | {"doh": DOH3}, "dns.example:443", set()),
+        ({"http_version": HttpVersion.H1, "doh": None}, None, {"--disable-quic", "--disable-http2"}),
+    ],
+)  # fmt: skip
+def test_quic_is_forced_or_only_trusted_or_off(changes: dict[str, Any], forced: str | None, others: set[str]) -> None:
+    flags = command_line(Path("/chromium"), msgspec.structs.replace(SETTINGS, **changes), Path("/p"))
+    assert [flag(flags, "origin-to-force-quic-on")] == [forced] if forced else True
+    assert set(flags) & {"--disable-quic", "--disable-http2"} == others
+    assert any("force-quic" in f for f in flags) is (forced is not None)
+
+
+def test_h1_pages_beside_doh_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="HTTP/2 off"):
+        command_line(Path("/c"), msgspec.structs.replace(SETTINGS, http_version=HttpVersion.H1), Path("/p"))
+
+
+def test_the_c_library_resolves_when_the_built_in_resolver_is_off() -> None:
+    settings = msgspec.structs.replace(SETTINGS, name_resolution=NameResolution.GETADDRINFO)
+    assert "AsyncDns" in flag(command_line(Path("/c"), settings, Path("/p")), "disable-features").split(",")
+
+
+def test_doh_goes_by_get_when_told() -> None:
+    assert SETTINGS.doh is not None
+    doh = msgspec.structs.replace(SETTINGS.doh, method=DohMethod.GET)
+    home = BrowserHome(msgspec.structs.replace(SETTINGS, doh=doh))
+    state = json.loads((home.profile_folder / "Local State").read_text())
+    home.remove()
+    assert state["dns_over_https"]["templates"] == "https://dns.example/dns-query{?dns}"
+
+
 def test_the_profile_turns_prediction_off_and_doh_on_and_goes_away() -> None:
     home = BrowserHome(SETTINGS)
     preferences = json.loads((home.profile_folder / "Default" / "Preferences").read_text())
@@ -49,7 +93,7 @@ def test_the_profile_turns_prediction_off_and_doh_on_and_goes_away() -> None:
 
 
 def test_without_doh_the_browser_is_left_to_the_hosts_nameserver() -> None:
-    home = BrowserHome(ChromiumSettings(resolvable_names=()))
+    home = BrowserHome(BrowserSettings(resolvable_names=()))
     assert not (home.profile_folder / "Local State").exists()
     home.remove()
 
@@ -59,7 +103,7 @@ def test_an_authority_that_cannot_be_read_is_a_configuration_error_and_leaves_no
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(ConfigurationError, match="is no file"):
-        BrowserHome(ChromiumSettings(resolvable_names=(), ca_file=tmp_path / "missing.pem"))
+        BrowserHome(BrowserSettings(resolvable_names=(), ca_file=tmp_path / "missing.pem"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -68,7 +112,7 @@ def test_an_authority_that_is_no_certificate_is_a_configuration_error(tmp_path: 
     broken = tmp_path / "ca.pem"
     broken.write_text("no certificate")
     with pytest.raises(ConfigurationError, match="certutil said"):
-        BrowserHome(ChromiumSettings(resolvable_names=(), ca_file=broken))
+        BrowserHome(BrowserSettings(resolvable_names=(), ca_file=broken))
 
 
 def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from resolab.browser.network_log import NetworkLog
+from resolab.browser.chromium.network_log import NetworkLog
 
 
 def sent(request_id: str, url: str, at_s: float, **more: Any) -> tuple[str, dict[str, Any]]:

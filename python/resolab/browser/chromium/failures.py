@@ -5,7 +5,7 @@ Not for: deciding whether to go on. The browser does not tell a name that does n
 answer; the servers' records do.
 """
 
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError
 from resolab.records import PageFailure
 
 _PREFIXES: tuple[tuple[str, PageFailure], ...] = (

@@ -10,10 +10,10 @@ no renderer, no memory cache and no history with the warm-up, and its start-up i
 import asyncio
 import time
 
-from resolab.browser import failures
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
-from resolab.browser.context import Context
-from resolab.browser.page import Page
+from resolab.browser.chromium import failures
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
+from resolab.browser.chromium.context import Context
+from resolab.browser.chromium.page import Page
 from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.records import PageFailure
 

@@ -12,8 +12,8 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session
-from resolab.browser.page import Page
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session
+from resolab.browser.chromium.page import Page
 
 INTERNALS_URL = "chrome://net-internals/#dns"
 CLEAR_SCRIPT = "chrome.send('clearHostResolverCache'); chrome.send('flushSocketPools'); true"

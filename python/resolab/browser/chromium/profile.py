@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.browser.settings import ChromiumSettings
+from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings
 from resolab.errors import ConfigurationError, MachineError
 
 CERTUTIL_TIMEOUT_S = 20.0
@@ -30,7 +30,7 @@ PREFERENCES = {
 class BrowserHome:
     """A temporary folder that is the browser's HOME and holds its profile."""
 
-    def __init__(self, settings: ChromiumSettings) -> None:
+    def __init__(self, settings: BrowserSettings) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="resolab-chromium-", dir=settings.scratch_folder))
         self.profile_folder = self.folder / "profile"
         try:
@@ -45,12 +45,12 @@ class BrowserHome:
         if self.folder.exists():
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _write(self, settings: ChromiumSettings) -> None:
+    def _write(self, settings: BrowserSettings) -> None:
         default = self.profile_folder / "Default"
         default.mkdir(parents=True)
         (default / "Preferences").write_bytes(msgspec.json.encode(PREFERENCES))
-        if settings.doh_template:
-            state = {"dns_over_https": {"mode": "secure", "templates": settings.doh_template}}
+        if settings.doh is not None:
+            state = {"dns_over_https": {"mode": "secure", "templates": _template(settings.doh)}}
             (self.profile_folder / "Local State").write_bytes(msgspec.json.encode(state))
         if settings.ca_file is not None:
             self._trust(settings.ca_file)
@@ -64,6 +64,11 @@ class BrowserHome:
         _certutil(database, "-A", "-t", "C,,", "-n", "resolab", "-i", str(ca_file))
         # Newer versions look here first.
         shutil.copytree(database, self.folder / ".local" / "share" / "pki" / "nssdb")
+
+
+def _template(doh: DohSettings) -> str:
+    """Write the URI template (RFC 8484, section 4.1): with a `dns` variable the browser uses GET, else POST."""
+    return doh.url + ("{?dns}" if doh.method is DohMethod.GET else "")
 
 
 def _certutil(database: Path, *arguments: str) -> None:

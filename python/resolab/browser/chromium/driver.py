@@ -1,20 +1,21 @@
 """A stock Chromium, driven from outside its network namespace.
 
 For: one browser process: start, loads one after the other, end for certain.
-Not for: what a load consists of (`page_load`) or what the browser is told at its start (`settings`, `profile`).
+Not for: what a load consists of (`page_load`) or what the browser is told at its start (`flags`, `profile`).
 """
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
+from resolab.browser.chromium.flags import command_line
+from resolab.browser.chromium.page_load import TrialLoad
+from resolab.browser.chromium.profile import BrowserHome
 from resolab.browser.find import find_chromium
-from resolab.browser.page_load import TrialLoad
 from resolab.browser.process import BrowserProcess, piped_command
-from resolab.browser.profile import BrowserHome
 from resolab.browser.result import LoadRequest, LoadResult
-from resolab.browser.settings import ChromiumSettings, command_line
+from resolab.browser.settings import BrowserSettings
 from resolab.errors import MachineError, ResolabError
 
 START_TIMEOUT_S = 30.0
@@ -38,7 +39,7 @@ class Chromium:
         self._one_load = asyncio.Lock()
         self._broken = False
 
-    async def start(self, command_prefix: Sequence[str], settings: ChromiumSettings) -> None:
+    async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
         """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here)."""
         await self.close()
         binary = settings.binary or find_chromium()
@@ -57,7 +58,12 @@ class Chromium:
             await self.close()
             raise
         self._version = answer["product"].replace("HeadlessChrome/", "Chrome/").partition("/")[2]
-        self._quiet_from_s = loop.time() + (DOH_PROBE_DELAY_S if settings.doh_template else 0.0)
+        self._quiet_from_s = loop.time() + (DOH_PROBE_DELAY_S if settings.doh else 0.0)
+
+    @property
+    def name(self) -> str:
+        """`chromium`."""
+        return "chromium"
 
     @property
     def version(self) -> str:

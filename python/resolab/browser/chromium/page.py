@@ -9,9 +9,9 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import TypeVar
 
-from resolab.browser import failures
-from resolab.browser.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Json, Session
-from resolab.browser.network_log import NetworkLog
+from resolab.browser.chromium import failures
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Json, Session
+from resolab.browser.chromium.network_log import NetworkLog
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import BUFFER_SCRIPT, collect_script, page_timings, resource_records
 from resolab.records import PageFailure

@@ -1,0 +1,5 @@
+"""Chromium, driven over its debugging pipe (Chrome DevTools Protocol)."""
+
+from resolab.browser.chromium.driver import Chromium
+
+__all__ = ["Chromium"]

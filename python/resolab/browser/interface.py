@@ -1,0 +1,42 @@
+"""What every browser of the lab can do; the testbed knows only this.
+
+For: the one interface behind which browsers differ. Not for: how (`chromium`, `firefox`).
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from resolab.browser.result import LoadRequest, LoadResult
+from resolab.browser.settings import BrowserSettings
+
+
+class Browser(Protocol):
+    """One browser process; after a crash or a hang `usable` is false and `start` may be called again."""
+
+    async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
+        """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here).
+
+        Raises `UnsupportedError` for settings this browser cannot have, `MachineError` when it does not start.
+        """
+
+    @property
+    def name(self) -> str:
+        """`chromium` or `firefox`."""
+
+    @property
+    def version(self) -> str:
+        """Version number of the running browser."""
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the outermost process, `None` when not started."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it runs, answers, and can take a load."""
+
+    async def load(self, request: LoadRequest) -> LoadResult:
+        """Carry out one request in a fresh context, warm-up included; failures are data, only `between` may raise."""
+
+    async def close(self) -> None:
+        """End the browser and remove its files; harmless when it is not running."""
