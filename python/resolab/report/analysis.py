@@ -40,4 +40,5 @@ def analyse(dataset: Dataset) -> Findings:
         browsers=dataset.browsers(),
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
+        varying=plan.varying(),
     )

@@ -13,10 +13,10 @@ from markupsafe import Markup
 from resolab.plots import save_drawing
 from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
-from resolab.report.captions import baseline_label
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings import Findings
+from resolab.report.labels import baseline_label
 from resolab.report.paper import CITATION
 from resolab.report.paper_tables import paper_exchange_table, paper_load_table
 from resolab.report.sentences import answers

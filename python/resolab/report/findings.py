@@ -70,6 +70,8 @@ class Findings:
     browsers: Sequence[BrowserRow]
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
+    varying: tuple[str, ...] = ()
+    """The optional factors in which conditions differ: none is shown without its level of them."""
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:
