@@ -8,7 +8,7 @@ import msgspec
 
 from resolab.browser import PageLoad, PageTimings
 from resolab.plan import Condition
-from resolab.records import PageLoadRecord, QueryPurpose, QueryRecord
+from resolab.records import BrowserName, PageLoadRecord, QueryPurpose, QueryRecord
 from resolab.testbed.judgement import Judged
 
 
@@ -62,7 +62,10 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     exchange = next((query for query in exchanges if _counts(query, condition)), None)
     if load.failure is not None or timings is None or timings.plt_ms is None or exchange is None:
         return None
-    start_ms, end_ms = timings.domain_lookup_start_ms, timings.domain_lookup_end_ms
+    # Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then.
+    waits_before = condition.browser is BrowserName.FIREFOX
+    start_ms = timings.fetch_start_ms if waits_before else timings.domain_lookup_start_ms
+    end_ms = timings.domain_lookup_end_ms
     if start_ms is None or end_ms is None or exchange.query_response_time_ns is None:
         return None
     return timings.plt_ms - (end_ms - start_ms) + exchange.query_response_time_ns / 1e6

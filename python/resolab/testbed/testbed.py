@@ -25,6 +25,7 @@ from resolab.browser import Browser, LoadRequest, LoadResult
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, stream_seed
 from resolab.records import (
+    ConnectionRecord,
     ConnectionState,
     HandshakeMode,
     LinkProfile,
@@ -35,7 +36,7 @@ from resolab.records import (
 )
 from resolab.testbed import judgement, layout, records_of_load
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool
-from resolab.testbed.in_force import EdgeInForce
+from resolab.testbed.in_force import EdgeInForce, settle_ms
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
@@ -44,8 +45,6 @@ from resolab.testbed.sites import sites_of
 from resolab.testbed.stubs import StubKind, StubPlace
 from resolab.testbed.ways import Surroundings, cleared_for, way_of
 
-SETTLE_MS = 60.0
-"""Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
 DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
 MEASURED_LABEL = "measured"
@@ -134,11 +133,13 @@ class Testbed:
         await self._put_in_force(condition, trial_id)
         browser = await self._browsers.get(way_of(condition))
         self._records.clear()
+        since_trial_ns = time.monotonic_ns()
         exchanges = await self._cold_exchanges(site.host, trial_id)
         load, since_ns = await self._load(browser, condition, site)
         await self._unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
         loader = Loader(browser.name, browser.version, condition)
+        self._forget_connections_before(since_trial_ns)
         return self._result(loader, exchanges, load, since_ns)
 
     async def _start_edge(self) -> EdgeInForce:
@@ -198,7 +199,13 @@ class Testbed:
             await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
         profile = self._profiles[condition.profile]
         round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
-        await asyncio.sleep((round_trip_ms + SETTLE_MS) / 1000)
+        await asyncio.sleep(settle_ms(condition, round_trip_ms) / 1000)
+
+    def _forget_connections_before(self, since_ns: int) -> None:
+        """Drop what the edge wrote of earlier trials' connections, which end, or are still open, in this one."""
+        self._records[:] = [
+            r for r in self._records if not isinstance(r, ConnectionRecord) or r.accepted_ns >= since_ns
+        ]
 
     async def _unless_dead(self, program: engine.Edge | engine.Stub, command: Awaitable[None]) -> None:
         """Carry out a command; that its program is dead is the load's business and not an error here."""

@@ -1,5 +1,6 @@
 """A load's record has what was judged; the sum of two measurements is made of this trial's own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ from recorded_queries import recorded
 
 from resolab.browser import PageLoad, PageTimings
 from resolab.records import (
+    BrowserName,
     ConnectionState,
     DnsTransport,
     Failure,
@@ -32,6 +34,12 @@ def exchange(**changes):
 
 def test_the_sum_has_the_separate_look_up_in_place_of_the_browsers():
     assert plt_sum_ms(LOAD, [exchange(dns_transport=DnsTransport.DOQ), exchange()], CONDITION) == 750.0
+
+
+def test_firefox_waits_for_the_https_record_before_its_look_up():
+    timings = PageTimings(fetch_start_ms=2.0, domain_lookup_start_ms=101.0, domain_lookup_end_ms=102.0, plt_ms=600.0)
+    load = msgspec.structs.replace(LOAD, timings=timings)
+    assert plt_sum_ms(load, [exchange()], replace(CONDITION, browser=BrowserName.FIREFOX)) == 750.0
 
 
 @pytest.mark.parametrize(
