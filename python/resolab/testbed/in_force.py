@@ -60,8 +60,8 @@ def settle_ms(condition: Condition, round_trip_ms: float) -> float:
     """Say how long a load must wait after `close_after_warmup`.
 
     A QUIC client remembers a connection that was closed for three PTO (RFC 9000, section 10.2), and so long Firefox
-    opens no other to the same host. A PTO is at most three round trips and the acknowledgement delay of 25 ms (RFC 9002,
-    sections 5.3 and 6.2.1). Where Firefox cleared its sockets itself it has forgotten them.
+    opens no other to the same host. A PTO is at most three round trips and the acknowledgement delay of 25 ms (RFC
+    9002, sections 5.3 and 6.2.1). Where Firefox cleared its sockets itself it has forgotten them.
     """
     firefox = condition.browser is BrowserName.FIREFOX
     remembers = firefox and condition.http_version is HttpVersion.H3 and not cleared_for(condition).sockets
