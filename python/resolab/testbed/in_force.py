@@ -16,9 +16,6 @@ from resolab.testbed import layout
 from resolab.testbed.layout import Offer, Site
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
 
-SETTLE_MS = 60.0
-"""Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
-
 
 class EdgeInForce:
     """What an edge has been told."""
@@ -41,10 +38,9 @@ class EdgeInForce:
         A browser that found HTTP/3 by itself, and Firefox always, goes back to h2 after the server closed its QUIC
         connection; those close their connections themselves, which every browser does when its sockets are cleared.
         """
-        cleared = cleared_for(condition).sockets
-        if cleared and _goes_back_to_h2(condition):
+        if _goes_back_to_h2(condition) and cleared_for(condition).sockets:
             return
-        only_page = not cleared or condition.dns_connection_state is ConnectionState.WARM
+        only_page = condition.dns_connection_state is ConnectionState.WARM
         await self.edge.close_connections(self._sites[condition.page].host if only_page else None)
 
     async def _offer(self, page: str, offer: Offer) -> None:
@@ -54,18 +50,6 @@ class EdgeInForce:
         settings = "\n".join(layout.site_settings(offer))
         await self.edge.load_site(site.host, site.folder, address=site.address, settings=settings)
         self._offers[page] = offer
-
-
-def settle_ms(condition: Condition, round_trip_ms: float) -> float:
-    """Say how long a load must wait after `close_after_warmup`.
-
-    A QUIC client remembers a connection that was closed for three PTO (RFC 9000, section 10.2), and so long Firefox
-    opens no other to the same host. A PTO is at most three round trips and the acknowledgement delay of 25 ms (RFC
-    9002, sections 5.3 and 6.2.1). Where Firefox cleared its sockets itself it has forgotten them.
-    """
-    firefox = condition.browser is BrowserName.FIREFOX
-    remembers = firefox and condition.http_version is HttpVersion.H3 and not cleared_for(condition).sockets
-    return round_trip_ms + SETTLE_MS + (3 * (3 * round_trip_ms + 25.0) if remembers else 0.0)
 
 
 def _goes_back_to_h2(condition: Condition) -> bool:

@@ -36,7 +36,7 @@ from resolab.records import (
 )
 from resolab.testbed import judgement, layout, records_of_load
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool
-from resolab.testbed.in_force import EdgeInForce, settle_ms
+from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
@@ -45,6 +45,8 @@ from resolab.testbed.sites import sites_of
 from resolab.testbed.stubs import StubKind, StubPlace
 from resolab.testbed.ways import Surroundings, cleared_for, way_of
 
+SETTLE_MS = 60.0
+"""Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
 DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
 MEASURED_LABEL = "measured"
@@ -199,7 +201,7 @@ class Testbed:
             await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
         profile = self._profiles[condition.profile]
         round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
-        await asyncio.sleep(settle_ms(condition, round_trip_ms) / 1000)
+        await asyncio.sleep((round_trip_ms + SETTLE_MS) / 1000)
 
     def _forget_connections_before(self, since_ns: int) -> None:
         """Drop what the edge wrote of earlier trials' connections, which end, or are still open, in this one."""

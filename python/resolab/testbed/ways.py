@@ -78,11 +78,14 @@ def offer_of(condition: Condition) -> Offer:
 
 def cleared_for(condition: Condition) -> Cleared:
     """Name what the browser forgets after the warm-up; tickets are the edge's to give or not."""
+    keeps_doh = _keeps_doh_connection(condition)
+    chromium = condition.browser is BrowserName.CHROMIUM
     return Cleared(
         # A site that is found by Alt-Svc lets nothing be stored.
         http_cache=offer_of(condition) is not Offer.ALT_SVC,
-        # The page's connections are then closed by the edge alone.
-        sockets=not _keeps_doh_connection(condition),
+        # Chromium closes all or none: then the page's connections are closed by the edge alone.
+        sockets=not (keeps_doh and chromium),
+        doh_connection=not keeps_doh,
     )
 
 

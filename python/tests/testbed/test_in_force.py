@@ -9,14 +9,13 @@ from made_loads import CONDITION, HOST
 from resolab.records import (
     BrowserName,
     ConnectionState,
-    DnsTransport,
     H3Discovery,
     HandshakeMode,
     HttpVersion,
     ResolverPath,
     TicketPolicy,
 )
-from resolab.testbed.in_force import EdgeInForce, settle_ms
+from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import RESOLVER_NAME, Site
 
 SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/")
@@ -69,24 +68,10 @@ def test_a_sites_sign_is_changed_only_when_a_condition_asks_for_another():
         (ALT_SVC, []),
         (FIREFOX, []),
         (replace(FIREFOX, http_version=HttpVersion.H2), [("close", None)]),
-        (replace(FIREFOX, dns_connection_state=ConnectionState.WARM), [("close", HOST)]),
         (replace(WARM, resolver_path=ResolverPath.STUB), [("close", HOST)]),
-        (replace(FIREFOX, dns_connection_state=ConnectionState.WARM, resolver_path=ResolverPath.STUB), []),
+        (replace(WARM, browser=BrowserName.FIREFOX), []),
+        (replace(WARM, browser=BrowserName.FIREFOX, http_version=HttpVersion.H2), [("close", HOST)]),
     ],
 )
 def test_the_edge_closes_only_what_the_browser_takes_well(condition, closes):
     assert told(condition, method="close_after_warmup") == closes
-
-
-def test_firefox_is_waited_for_where_it_remembers_a_closed_quic_connection():
-    warm = replace(FIREFOX, dns_connection_state=ConnectionState.WARM)
-    usual_ms = settle_ms(CONDITION, 100.0)
-    assert usual_ms == settle_ms(FIREFOX, 100.0) == settle_ms(WARM, 100.0)
-    assert settle_ms(warm, 100.0) == usual_ms + 975.0
-    # These close their own.
-    for other in (
-        replace(warm, http_version=HttpVersion.H2),
-        replace(warm, resolver_path=ResolverPath.STUB),
-        replace(warm, dns_transport=DnsTransport.DOUDP),
-    ):
-        assert settle_ms(other, 100.0) == usual_ms
