@@ -142,7 +142,7 @@ def _instagram_scripts(rounds: int) -> dict[str, str]:
 
 
 def instagram(work_rounds: int = WORK_ROUNDS) -> dict[str, bytes]:
-    """Log-in page: an almost empty document, two style sheets, and seven scripts that compute and build all it shows."""
+    """Log-in page: an almost empty document, two style sheets, seven scripts that compute and build what it shows."""
     links = '<link rel="stylesheet" href="base.css"><link rel="stylesheet" href="page.css">\n'
     scripts = "".join(f'<script src="{name}.js" defer></script>\n' for name in INSTAGRAM_SCRIPTS)
     html = HEAD.format(title="instagram clone") + links + scripts + '</head><body><div id="root"></div></body></html>\n'
