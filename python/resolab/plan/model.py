@@ -7,7 +7,17 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+from resolab.records import (
+    BrowserName,
+    ConnectionState,
+    DnsTransport,
+    DohMethod,
+    H3Discovery,
+    HandshakeMode,
+    HttpVersion,
+    NameResolution,
+    ResolverPath,
+)
 
 FACTORS = ("page", "profile", "dns_transport", "http_version", "requested_handshake_mode")
 """The factors, in the order in which their levels make a condition's identifier."""
@@ -23,6 +33,13 @@ class Condition:
     http_version: HttpVersion
     requested_handshake_mode: HandshakeMode
     resolver_path: ResolverPath
+    browser: BrowserName = BrowserName.CHROMIUM
+    h3_discovery: H3Discovery = H3Discovery.FORCED
+    name_resolution: NameResolution = NameResolution.BUILT_IN
+    doh_method: DohMethod | None = None
+    """None: as the browser does it by itself."""
+    dns_connection_state: ConnectionState = ConnectionState.COLD
+    requested_dns_handshake_mode: HandshakeMode = HandshakeMode.FULL
 
     @property
     def id(self) -> str:
