@@ -65,13 +65,16 @@ EXPECTED: Mapping[str, Mapping[Region, str]] = {
 }
 
 
-def chromium_command(url: str, picture: Path, folder: Path) -> list[str]:
+def _chromium() -> Path:
     try:
-        binary = find_chromium()
+        return find_chromium()
     except MachineError as error:
         pytest.skip(f"REAL BROWSER NOT TESTED: {error}")
+
+
+def chromium_command(url: str, picture: Path, folder: Path) -> list[str]:
     return [
-        str(binary), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+        str(_chromium()), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", f"--user-data-dir={folder}",
         f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={picture}", url,
     ]  # fmt: skip
@@ -134,6 +137,7 @@ def test_what_a_script_puts_in_is_not_there_without_it(tmp_path: Path) -> None:
 
 
 def test_a_measured_load_waits_for_what_the_scripts_compute_and_ask_for() -> None:
+    _chromium()
     server = SiteServer(PAGES / "instagram" / "site")
     try:
         load = asyncio.run(_load(server.url))

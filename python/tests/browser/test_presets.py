@@ -1,7 +1,10 @@
 """Presets change what they say and nothing else."""
 
 import asyncio
+import mmap
+import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,10 +18,11 @@ from resolab.browser import (
     H3Discovery,
     LoadRequest,
     NameResolution,
+    find_chromium,
 )
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.presets import PRESETS, preset
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, MachineError
 from resolab.records import HttpVersion
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -38,7 +42,7 @@ def test_firefox_of_the_www_2020_study_over_do53() -> None:
     assert settings.name_resolution is NameResolution.GETADDRINFO
     assert settings.doh is None
     assert settings.extra_preferences["network.dns.disablePrefetch"] is False
-    assert settings.extra_flags == ("-devtools",)
+    assert settings.extra_flags == ()
     assert settings.resolvable_names == PLAIN.resolvable_names
 
 
@@ -53,9 +57,8 @@ def test_firefox_of_the_www_2020_study_over_doh() -> None:
 
 def test_without_its_faults_a_preset_keeps_the_rest() -> None:
     h20 = preset("h20")
-    assert h20.faults == ("trr_request_timeout", "speculation", "devtools")
+    assert h20.faults == ("trr_request_timeout", "speculation")
     settings = h20.apply(WITH_DOH, without=h20.faults)
-    assert settings.extra_flags == ()
     assert set(settings.extra_preferences) == {
         "network.dns.use_https_rr_as_altsvc",
         "network.dns.upgrade_with_https_rr",
@@ -79,8 +82,9 @@ def test_each_setting_can_be_left_out_alone_and_all_together(name: str) -> None:
 def test_what_was_added_before_stays() -> None:
     before = BrowserSettings(resolvable_names=(), extra_flags=("--x",), extra_preferences={"a": 1})
     settings = preset("h20").apply(before)
-    assert settings.extra_flags == ("--x", "-devtools")
+    assert settings.extra_flags == ("--x",)
     assert settings.extra_preferences["a"] == 1
+    assert preset("s24").apply(before, without=["lookup_outside"]).extra_flags[0] == "--x"
     assert before.extra_preferences == {"a": 1}
 
 
@@ -124,8 +128,16 @@ def test_the_document_lists_every_setting_with_its_source_and_its_fault() -> Non
             assert line in text
 
 
+def stock_chromium() -> Path:
+    try:
+        return find_chromium()
+    except MachineError as error:
+        pytest.skip(f"REAL BROWSER NOT TESTED: {error}")
+
+
 @pytest.mark.browser
 def test_a_real_chromium_looks_nothing_up_when_it_is_told_the_addresses() -> None:
+    stock_chromium()
     server = PageServer()
     try:
         asyncio.run(_told_and_not_told(server))
@@ -150,3 +162,28 @@ async def _told_and_not_told(server: PageServer) -> None:
             await chromium.close()
     assert outcomes == [None, "dns"]
     assert server.asked == ["/", "/pixel.svg"]
+
+
+@pytest.mark.browser
+def test_the_stock_chromium_still_has_the_flags() -> None:
+    flags = preset("s24").apply(PLAIN, addresses=ADDRESSES).extra_flags
+    with stock_chromium().open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as binary:
+        names = [flag.removeprefix("--").partition("=")[0] for flag in flags]
+        assert names
+        assert [name for name in names if binary.find(name.encode() + b"\0") < 0] == []
+
+
+@pytest.mark.browser
+def test_the_stock_firefox_still_has_the_preferences() -> None:
+    found = shutil.which("firefox-esr")
+    if found is None:
+        pytest.skip("REAL BROWSER NOT TESTED: there is no firefox-esr")
+    home = Path(found).resolve().parent
+    if not (home / "libxul.so").is_file():
+        home = Path("/usr/lib/firefox-esr")
+    with zipfile.ZipFile(home / "omni.ja") as archive:
+        defaults = archive.read("greprefs.js")
+    with (home / "libxul.so").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library:
+        names = [name.encode() for name in preset("h20").apply(PLAIN).extra_preferences]
+        assert len(names) > 5
+        assert [name for name in names if name not in defaults and library.find(name) < 0] == []

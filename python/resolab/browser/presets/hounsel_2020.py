@@ -6,7 +6,7 @@ that of its Firefox, 67.0.1, if today's differs.
 
 from msgspec.structs import replace
 
-from resolab.browser.presets.shape import Addresses, Preset, Setting, flags, preferences
+from resolab.browser.presets.shape import Addresses, Preset, Setting, preferences
 from resolab.browser.settings import BrowserSettings, DohMethod, NameResolution
 from resolab.records import HttpVersion
 
@@ -64,13 +64,12 @@ H20 = Preset(
         ),
         Setting(
             "speculation",
-            "DNS prefetch, link prefetch, predictor and speculative connections as the defaults have them",
+            "DNS prefetch, link prefetch and speculative connections as the defaults then had them",
             "paper 3.2.1",
             preferences(
                 {
                     "network.dns.disablePrefetch": False,
                     "network.prefetch-next": True,
-                    "network.predictor.enabled": True,
                     "network.http.speculative-parallel-limit": 6,
                 }
             ),
@@ -83,19 +82,11 @@ H20 = Preset(
             "default (paper 3.2.1)",
             preferences({"network.dns.disableIPv6": False}),
         ),
-        Setting(
-            "devtools",
-            "the developer tools stand open at the network monitor while the page loads",
-            "code; for the HAR export",
-            lambda settings, addresses: flags("-devtools")(
-                preferences({"devtools.toolbox.selectedTool": "netmonitor"})(settings, addresses), addresses
-            ),
-            wrong="the monitor works beside the page on the same processor and takes part of its window (inferred)",
-        ),
     ),
     not_reproduced=(
         "Firefox 67.0.1: the machine's stock Firefox is taken",
         "a container, and so a browser, for every load: here a fresh context, equally cold, in a browser that runs",
+        "developer tools open at the network monitor, for the HAR: they open in a browser's first tab only",
         "Selenium and an extension that writes a HAR with its `onLoad`: here the remote protocol, and plt",
         "the retries, padding and idle time of their DoT stub: those are the stub's settings",
     ),

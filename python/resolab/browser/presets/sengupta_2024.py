@@ -50,13 +50,6 @@ S24 = Preset(
             "other and one load was used with three look-ups; that sum is our `plt_sum`, never `plt`",
         ),
         Setting(
-            "no_http_cache",
-            "the HTTP cache is off",
-            "code; so that the second load fetches everything",
-            flags("--disable-http-cache"),
-        ),
-        Setting("no_dns_prefetch", "no DNS prefetch", "code", flags("--dns-prefetch-disable")),
-        Setting(
             "window",
             "the window of headless Chromium's default then, 800 x 600 px",
             "code sets none; paper IV-D: images of the instagram page were not rendered for want of room",
@@ -73,6 +66,8 @@ S24 = Preset(
     ),
     not_reproduced=(
         "Chromium 102 patched to save its TLS sessions, a process for each load: here a warm-up leaves the tickets",
+        "`--disable-http-cache`, which Chromium no longer has: here the cache is cleared before the measured load",
+        "`--dns-prefetch-disable`, likewise: here prediction is off in the profile of every load",
         "0-RTT always measured after 1-RTT: here blocks have a random order",
         "a certificate accepted for its key, unchecked: here it is checked against the lab's authority",
         "Selenium, and 2 s of waiting after each load before timings were read: it does not touch loadEventStart",
