@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
 from resolab.report.findings import ConditionResult, Findings
+from resolab.report.hounsel_statuses import hounsel_status
 from resolab.report.labels import combination_of
 from resolab.stats import Estimate
 
@@ -50,13 +51,18 @@ def failure_table(findings: Findings) -> Table:
         (
             kind,
             failure,
+            hounsel_status(failure) if kind == "page load" else "",
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
             next((one.detail for one in found if one.detail), ""),
         )
         for (kind, failure), found in groups.items()
     ]
-    return Table(("what", "failure", "count", "by condition", "for example"), rows, frozenset((0, 1, 3, 4)))
+    return Table(
+        ("what", "failure", "Hounsel et al. say", "count", "by condition", "for example"),
+        rows,
+        frozenset((0, 1, 2, 4, 5)),
+    )
 
 
 def flag_table(findings: Findings) -> Table:

@@ -6,7 +6,7 @@ For: statements with a name. Not for: running them (`dataset`).
 MEASURED_LOADS = """
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
-       l.handshake_mode, l.plt_ms, l.response_start_ms, l.limit_ms, l.failure
+       l.handshake_mode, l.plt_ms, l.response_start_ms, l.limit_ms, l.failure, l.plt_sum_ms
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position

@@ -24,6 +24,7 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     response_start_ms: float | None
     limit_ms: float | None
     failure: str | None
+    plt_sum_ms: float | None = None
 
 
 class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
