@@ -76,6 +76,7 @@ class Testbed:
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
         self._records: list[Record] = []
         self._stack = contextlib.AsyncExitStack()
+        self._left_open = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -174,6 +175,7 @@ class Testbed:
 
     async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]
+        self._left_open = False
 
         async def between() -> None:
             await self._close_connections(condition)
@@ -194,7 +196,11 @@ class Testbed:
         return result, since_ns[0] or time.monotonic_ns()
 
     async def _close_connections(self, condition: Condition) -> None:
-        await self._unless_dead(self.edge, self._in_force.close_after_warmup(condition))
+        try:
+            await self._unless_dead(self.edge, self._in_force.close_after_warmup(condition))
+        except ResolabError:
+            # The edge lives and some connection outlasts its patience: whether the load found it open is judged.
+            self._left_open = True
         stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
         if stub is not None and condition.dns_connection_state is ConnectionState.COLD:
             forget_tickets = condition.requested_dns_handshake_mode is HandshakeMode.FULL
@@ -237,6 +243,7 @@ class Testbed:
             *judgement.lookup_flags(records, condition, site.host, span, judged),
             *judgement.http_flags(judged.request, condition.http_version),
             *judgement.path_flags(_summary(records), self._plan.limits.lateness_p99_ms),
+            *(["connections_left_open"] if self._left_open else []),
             *self._deaths(condition),
         ]
         return TrialResult(
