@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from resolab.plan.factors import FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, Selection, level_of, selects, word_of
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, level_of, selects, word_of
 from resolab.records import (
     BrowserName,
     ConnectionState,
@@ -141,9 +141,9 @@ class Plan:
         return tuple(word_of(level) for level in self._levels(factor))
 
     def varying(self) -> tuple[str, ...]:
-        """List the optional factors in which the plan's conditions differ, in the order of identifiers."""
+        """List the optional factors it names in which its conditions differ, in the order of identifiers."""
         conditions = self.conditions()
-        return tuple(factor for factor in NAMED_ORDER if len({getattr(one, factor) for one in conditions}) > 1)
+        return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
 
     def baseline_of(self, condition: Condition) -> Condition:
         """Find the condition of the same page and profile that `condition` is compared with; may be itself."""
