@@ -35,8 +35,8 @@ class EdgeInForce:
         """Close what the measured load must not find open and the browser does not close itself.
 
         Elsewhere the browser alone closes: one that found HTTP/3 by itself, and Firefox always, goes back to h2 after
-        the server closed its QUIC connection, and Chromium keeps sockets it has not used yet, on which nobody reads what
-        the server says.
+        the server closed its QUIC connection, and Chromium keeps sockets it has not used yet, on which nobody reads
+        what the server says.
         """
         if not cleared_for(condition).sockets:
             await self.edge.close_connections(self._sites[condition.page].host)
