@@ -8,7 +8,7 @@ from resolab.plan import Corpus, parse_plan
 from resolab.records import EdgeQueryRecord, PageLoadRecord, PathSummaryRecord
 from resolab.testbed import Testbed
 
-LIMIT_S = 12.0
+LIMIT_S = 8.0
 PLAN = """
 name = "disturbed"
 question = "What becomes of a load whose part fails?"
