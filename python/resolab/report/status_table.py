@@ -14,7 +14,7 @@ from resolab.store.rows import FailureRow
 
 
 def status_table(findings: Findings) -> Table:
-    """Share of every status by profile and transport; no rows when every load succeeded."""
+    """Share of every status by browser, profile and transport; no rows when every load succeeded."""
     if not any(one.kind == "page load" for one in findings.failures):
         return Table((), ())
     rows = []
@@ -23,14 +23,15 @@ def status_table(findings: Findings) -> Table:
         total = sum(counts.values())
         if total:
             shares = (f"{counts[status] / total:.2%}" for status in HounselStatus)
-            rows.append((key[0], transport_label(key[1]), str(total), *shares))
-    return Table(("profile", "transport", "loads", *HounselStatus), rows, frozenset((0, 1)))
+            rows.append((*key[:2], transport_label(key[2]), str(total), *shares))
+    return Table(("browser", "profile", "transport", "loads", *HounselStatus), rows, frozenset(range(3)))
 
 
-def _groups(conditions: Sequence[ConditionResult]) -> dict[tuple[str, str], list[ConditionResult]]:
-    groups: dict[tuple[str, str], list[ConditionResult]] = {}
+def _groups(conditions: Sequence[ConditionResult]) -> dict[tuple[str, str, str], list[ConditionResult]]:
+    groups: dict[tuple[str, str, str], list[ConditionResult]] = {}
     for one in conditions:
-        groups.setdefault((one.condition.profile, str(one.condition.dns_transport)), []).append(one)
+        key = (str(one.condition.browser), one.condition.profile, str(one.condition.dns_transport))
+        groups.setdefault(key, []).append(one)
     return groups
 
 
