@@ -118,9 +118,7 @@ class _Campaign:
                     await self._use(testbed, left, progress)
 
     def _testbed(self) -> Testbed:
-        return Testbed(
-            self._plan, Corpus.of_project(), self._manifest.seed, self._manifest.versions.browser or "unknown"
-        )
+        return Testbed(self._plan, Corpus.of_project(), self._manifest.seed)
 
     async def _use(self, testbed: Testbed, left: list[PlannedTrial], progress: CampaignProgress) -> None:
         """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""

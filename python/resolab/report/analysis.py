@@ -42,4 +42,5 @@ def analyse(dataset: Dataset) -> Findings:
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
         plt_sums=plt_sum_results(plan, loads),
+        varying=plan.varying(),
     )

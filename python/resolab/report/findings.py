@@ -84,6 +84,8 @@ class Findings:
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
     plt_sums: Sequence[PltSumResult] = ()
+    varying: tuple[str, ...] = ()
+    """The optional factors in which conditions differ: none is shown without its level of them."""
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:

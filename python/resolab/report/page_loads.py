@@ -15,7 +15,7 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
     Sample,
-    cold_exchange_round_trips,
+    lookup_round_trips,
     median,
     page_handshake_round_trips,
     paired_difference,
@@ -84,8 +84,10 @@ def _compare(
 
 
 def _trips(condition: Condition) -> int:
-    """Count the round trips a page load spends before its first request: cold look-up, then the page's handshake."""
-    lookup = cold_exchange_round_trips(condition.dns_transport)
+    """Count the round trips a page load spends before its first request: look-up, then the page's handshake."""
+    lookup = lookup_round_trips(
+        condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
+    )
     return lookup + page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
 
 

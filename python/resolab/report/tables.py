@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resolab.plots import ABSENT, estimate_text, interval_text, mode_label, number_text, transport_label
-from resolab.report.figures import combination_of
+from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
 from resolab.report.findings import ConditionResult, Findings
 from resolab.report.hounsel_statuses import hounsel_status
+from resolab.report.labels import combination_of
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -84,18 +84,27 @@ def flag_table(findings: Findings) -> Table:
 
 def handshake_table(findings: Findings) -> Table:
     """Set the handshakes that happened beside those asked for."""
-    groups: dict[tuple[str, str, str], list[HandshakeRow]] = {}
+    groups: dict[tuple[str, str, str, str], list[HandshakeRow]] = {}
     for one in findings.handshakes:
         path = f" ({one.resolver_path})" if one.resolver_path else ""
         where = transport_label(one.dns_transport) + path
-        groups.setdefault((one.kind, where, one.requested_handshake_mode), []).append(one)
+        groups.setdefault((one.kind, _browser_of(one), where, one.requested_handshake_mode), []).append(one)
     rows = []
-    for (kind, where, asked), found in groups.items():
+    for (kind, browser, where, asked), found in groups.items():
         total = sum(one.count for one in found)
         reached = sum(one.count for one in found if one.handshake_mode == asked)
         happened = ", ".join(f"{mode_label(one.handshake_mode or 'none')} {one.count}" for one in found)
-        rows.append((kind, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
-    return _table(("what", "DNS transport", "asked for", "happened", "n", "reached"), rows, 4)
+        rows.append((kind, browser, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
+    return _table(("what", "browser, HTTP", "DNS transport", "asked for", "happened", "n", "reached"), rows, 5)
+
+
+def _browser_of(one: "HandshakeRow") -> str:
+    if one.browser is None:
+        return "none"
+    version = one.http_version.upper() if one.http_version else ""
+    # Forced is the rule; another way decides whether a page load speaks HTTP/3 at all.
+    found = level_label("h3_discovery", one.h3_discovery) if one.h3_discovery not in {None, "forced"} else ""
+    return ", ".join(part for part in (level_label("browser", one.browser), found or version) if part)
 
 
 def exchange_table(findings: Findings) -> Table:
@@ -129,15 +138,15 @@ def load_table(findings: Findings) -> Table:
         "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached", "median PLT ms",
         "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "change of median PLT", "method",
     )  # fmt: skip
-    return _table(columns, [_load_row(one) for one in findings.conditions], 4)
+    return _table(columns, [_load_row(findings, one) for one in findings.conditions], 4)
 
 
-def _load_row(one: ConditionResult) -> tuple[str, ...]:
+def _load_row(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     usable = one.trials_count - one.unusable_count
     start = (
         one.condition.page,
         one.condition.profile,
-        combination_of(one.condition),
+        combination_of(findings, one.condition),
         str(one.condition.resolver_path),
         str(one.trials_count),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
@@ -170,14 +179,14 @@ def _percent(change: Estimate) -> str:
 
 
 def lateness_table(findings: Findings) -> Table:
-    """List the path's own error per profile."""
+    """List the path's own error per profile, and per browser where there is more than one."""
     columns = (
         "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
         "max µs", "device drops", "queue drops", "CoDel drops", "loss drops", "outage drops",
     )  # fmt: skip
     rows = [
         (
-            one.profile,
+            f"{one.profile}, {level_label('browser', one.browser)}" if "browser" in findings.varying else one.profile,
             str(one.windows_count),
             str(one.packets_count),
             _microseconds(one.lateness_p50_median_ns),

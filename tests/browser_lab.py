@@ -1,0 +1,73 @@
+"""One testbed with one condition for the tests that disturb a load in its middle."""
+
+import asyncio
+import contextlib
+import time
+
+from resolab.plan import Corpus, parse_plan
+from resolab.records import EdgeQueryRecord, PageLoadRecord, PathSummaryRecord
+from resolab.testbed import Testbed
+
+LIMIT_S = 12.0
+PLAN = """
+name = "disturbed"
+question = "What becomes of a load whose part fails?"
+seed = 1
+blocks = 1
+[factors]
+page = ["example"]
+profile = ["4g"]
+dns_transport = ["doudp"]
+http_version = ["h3"]
+requested_handshake_mode = ["full"]
+browser = ["{browser}"]
+[resolver_path]
+doudp = "{resolver_path}"
+[baseline]
+dns_transport = "doudp"
+[limits]
+page_timeout_s = {limit_s}
+"""
+
+
+@contextlib.asynccontextmanager
+async def one_condition(browser, resolver_path):
+    """A testbed and its condition."""
+    corpus = Corpus.of_project()
+    text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S)
+    plan = parse_plan(text, "disturbed", corpus)
+    (condition,) = plan.conditions()
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        yield testbed, condition
+
+
+def measured(result):
+    return next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
+
+
+async def begin_trial(testbed, condition):
+    testbed._records.clear()
+    return asyncio.create_task(testbed.run_trial(condition, "b000-t000"))
+
+
+async def measured_load_begins(testbed):
+    """Wait until the warm-up is over and nothing of the measured load was asked yet."""
+    await _until(lambda: bool(_after_warmup(testbed)))
+
+
+async def look_up_under_way(testbed):
+    """Wait until the edge has read the measured load's query, whose answer is then on its way."""
+    await _until(lambda: any(isinstance(r, EdgeQueryRecord) for r in _after_warmup(testbed)))
+
+
+def _after_warmup(testbed):
+    records = testbed._records
+    labels = [r.label if isinstance(r, PathSummaryRecord) else None for r in records]
+    return records[labels.index("before_measured") :] if "before_measured" in labels else []
+
+
+async def _until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        await asyncio.sleep(0.002)
