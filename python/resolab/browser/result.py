@@ -32,7 +32,8 @@ class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Without one everything is as cold as a fresh context is, tickets included."""
     cleared: Cleared = Cleared()
     between: Callable[[], Awaitable[None]] | None = None
-    """Called after the warm-up, when its page is closed: closes connections from the servers' side."""
+    """Called after the warm-up, when its page is closed: closes connections from the servers' side. Chromium has
+    cleared before, so that nothing of its own is left for the servers to wait for."""
 
 
 class PageTimings(msgspec.Struct, frozen=True, kw_only=True):

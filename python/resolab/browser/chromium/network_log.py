@@ -59,7 +59,7 @@ class NetworkLog:
         return row.response.get("status") if row else None
 
     def document_error(self, loader_id: str) -> str | None:
-        """Network error that broke a document's response off; its load event comes all the same."""
+        """Network error that broke a document's response off."""
         row = self._current.get(loader_id)
         return row.error_text if row else None
 

@@ -112,7 +112,8 @@ class Page:
         return answer.get("errorText") or None, answer.get("loaderId", "")
 
     async def _until_loaded(self, loader_id: str) -> None:
-        while loader_id not in self._loaded:
+        # A document that is broken off has no load event.
+        while loader_id not in self._loaded and not self._network.document_error(loader_id):
             self._load_seen.clear()
             await self._load_seen.wait()
 
@@ -239,6 +240,8 @@ class Page:
         else:
             self._network.take(event, params)
             self._console.take(event, params)
+            if event == "Network.loadingFailed":
+                self._load_seen.set()
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""One trial's loads in the browser: fresh context, warm-up, servers close, clear, measure, dispose.
+"""One trial's loads in the browser: fresh context, warm-up, clear, servers close, measure, dispose.
 
 For: the order of things, which is the same in every arm, and what is returned when a step fails.
 Not for: how each step is done (`context`, `page`) or the browser's life (`driver`).
@@ -17,7 +17,7 @@ from resolab.browser.chromium import alt_svc, failures
 from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import Navigation, Page
-from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad
+from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
@@ -99,9 +99,11 @@ class TrialLoad:
         else:
             page = await context.open_window()
             self._parts_ms["prepare_ms"] = watch.lap_ms()
+        # Before the servers close: they wait for the browser's end of a connection, which it keeps when it is idle.
+        await self._clear(context, page)
         if request.between is not None:
             await request.between()
-        return await self._measure(context, page)
+        return await self._measure(page)
 
     async def _new_context(self) -> Context:
         context = await Context.create(self._connection)
@@ -139,10 +141,17 @@ class TrialLoad:
         await context.ready()
         return page
 
-    async def _measure(self, context: Context, page: Page) -> PageLoad:
-        request, watch = self._request, _Stopwatch()
-        await context.clear(page, request.cleared, http_cache=request.cleared.http_cache and not self._cache_is_cleared)
+    async def _clear(self, context: Context, page: Page) -> None:
+        watch, cleared = _Stopwatch(), self._request.cleared
+        if self._request.warmup:
+            await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
+        elif self._settings.doh is not None:
+            # What a fresh context has is the connection of its probe of the DoH server.
+            await context.clear(page, Cleared(), http_cache=False)
         self._parts_ms["clear_ms"] = watch.lap_ms()
+
+    async def _measure(self, page: Page) -> PageLoad:
+        request, watch = self._request, _Stopwatch()
         asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
         measured = await page.load(asked)
         self._parts_ms["collect_ms"] = _beyond_load_ms(watch.lap_ms(), measured)
