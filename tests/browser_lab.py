@@ -31,13 +31,13 @@ page_timeout_s = {limit_s}
 
 
 @contextlib.asynccontextmanager
-async def one_condition(browser, resolver_path):
+async def one_condition(browser, resolver_path, screenshot_folder=None):
     """A testbed and its condition."""
     corpus = Corpus.of_project()
     text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S)
     plan = parse_plan(text, "disturbed", corpus)
     (condition,) = plan.conditions()
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with Testbed(plan, corpus, plan.seed, screenshot_folder=screenshot_folder) as testbed:
         yield testbed, condition
 
 
