@@ -15,8 +15,13 @@ def combination_of(findings: Findings, condition: Condition) -> str:
         condition.dns_transport,
         condition.http_version,
         condition.requested_handshake_mode,
-        [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)],
+        varying_levels(findings, condition),
     )
+
+
+def varying_levels(findings: Findings, condition: Condition) -> list[str]:
+    """Spell the condition's levels of the optional factors in which the plan's conditions differ."""
+    return [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)]
 
 
 def baseline_label(findings: Findings) -> str:
