@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import resolab
+from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
 from resolab.errors import ResolabError
 
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     _add_har(commands)
+    add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
     add_query(commands).set_defaults(run=_query)
 
@@ -121,6 +123,12 @@ def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
     return experiment.report(options.dataset)
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from resolab.cli import plan
+
+    return plan.run(options)
 
 
 def _har(options: argparse.Namespace) -> int:

@@ -41,6 +41,6 @@ def analyse(dataset: Dataset) -> Findings:
         browsers=dataset.browsers(),
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
-        varying=plan.varying(),
         plt_sums=plt_sum_results(plan, loads),
+        varying=plan.varying(),
     )

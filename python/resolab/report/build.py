@@ -5,7 +5,6 @@ For: putting findings, figures and template together. Not for: any of their cont
 
 import shutil
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -18,7 +17,7 @@ from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings import Findings
 from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
-from resolab.report.labels import baseline_label, combination_of
+from resolab.report.labels import baseline_label
 from resolab.report.paper import CITATION
 from resolab.report.paper_tables import paper_exchange_table, paper_load_table
 from resolab.report.plt_sums import plt_sum_table
@@ -82,7 +81,7 @@ def _render(findings: Findings, folder: Path) -> str:
             "handshakes": handshake_table(findings),
             "exchanges": exchange_table(findings),
             "loads": load_table(findings),
-            "plt_sums": plt_sum_table(findings.plt_sums, partial(combination_of, findings)),
+            "plt_sums": plt_sum_table(findings),
             "paper_exchanges": paper_exchange_table(findings),
             "paper_loads": paper_load_table(findings),
             "lateness": lateness_table(findings),

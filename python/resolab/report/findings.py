@@ -83,9 +83,9 @@ class Findings:
     browsers: Sequence[BrowserRow]
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
+    plt_sums: Sequence[PltSumResult] = ()
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
-    plt_sums: Sequence[PltSumResult] = ()
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:

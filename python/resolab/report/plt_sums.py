@@ -3,11 +3,12 @@
 For: estimates and the table in which both stand. Not for: mixing them; every other number of the report is of `plt`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from resolab.plan import Condition, Plan, stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text
-from resolab.report.findings import PltSumResult
+from resolab.report.findings import Findings, PltSumResult
+from resolab.report.labels import combination_of
 from resolab.report.page_loads import usable_loads
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Sample, median, paired_difference, pairs, relative_change
@@ -61,8 +62,8 @@ def _sample(loads: Sequence[LoadRow], values: Sequence[float | None]) -> Sample:
     return Sample.censored(known, [load.limit_ms or 0.0 for load in loads])
 
 
-def plt_sum_table(results: Sequence[PltSumResult], name_of: Callable[[Condition], str]) -> Table:
-    """List both times of every condition that has sums, named by `name_of`."""
+def plt_sum_table(findings: Findings) -> Table:
+    """List both times of every condition that has sums."""
     columns = (
         "page", "profile", "condition", "n", "median PLT ms", "median PLT sum ms", "sum - PLT ms",
         "change of median PLT sum",
@@ -71,14 +72,14 @@ def plt_sum_table(results: Sequence[PltSumResult], name_of: Callable[[Condition]
         (
             one.condition.page,
             one.condition.profile,
-            name_of(one.condition),
+            combination_of(findings, one.condition),
             str(one.plt_sum_ms.n),
             _both(one.plt_ms),
             _both(one.plt_sum_ms),
             _both(one.difference_ms, signed=True),
             "baseline" if one.change is None else _percent(one.change),
         )
-        for one in results
+        for one in findings.plt_sums
     ]
     return Table(columns, rows, frozenset(range(3)))
 

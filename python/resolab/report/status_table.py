@@ -9,30 +9,29 @@ from collections.abc import Sequence
 from resolab.plots import transport_label
 from resolab.report.findings import ConditionResult, Findings
 from resolab.report.hounsel_statuses import HounselStatus, hounsel_status
-from resolab.report.labels import varying_levels
 from resolab.report.tables import Table
 from resolab.store.rows import FailureRow
 
 
 def status_table(findings: Findings) -> Table:
-    """Share of every status by profile, transport and varying levels; no rows when every load succeeded."""
+    """Share of every status by browser, profile and transport; no rows when every load succeeded."""
     if not any(one.kind == "page load" for one in findings.failures):
         return Table((), ())
     rows = []
-    for key, conditions in _groups(findings).items():
+    for key, conditions in _groups(findings.conditions).items():
         counts = _counts(conditions, findings.failures)
         total = sum(counts.values())
         if total:
             shares = (f"{counts[status] / total:.2%}" for status in HounselStatus)
-            rows.append((*key, str(total), *shares))
-    return Table(("profile", "transport", "loads", *HounselStatus), rows, frozenset((0, 1)))
+            rows.append((*key[:2], transport_label(key[2]), str(total), *shares))
+    return Table(("browser", "profile", "transport", "loads", *HounselStatus), rows, frozenset(range(3)))
 
 
-def _groups(findings: Findings) -> dict[tuple[str, str], list[ConditionResult]]:
-    groups: dict[tuple[str, str], list[ConditionResult]] = {}
-    for one in findings.conditions:
-        way = ", ".join((transport_label(one.condition.dns_transport), *varying_levels(findings, one.condition)))
-        groups.setdefault((one.condition.profile, way), []).append(one)
+def _groups(conditions: Sequence[ConditionResult]) -> dict[tuple[str, str, str], list[ConditionResult]]:
+    groups: dict[tuple[str, str, str], list[ConditionResult]] = {}
+    for one in conditions:
+        key = (str(one.condition.browser), one.condition.profile, str(one.condition.dns_transport))
+        groups.setdefault(key, []).append(one)
     return groups
 
 

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 _FLAGS = {
     "no_lookup_in_load": "the load asked no DNS query for its page",
     "dns_transport_mismatch": "the look-up came over another transport than asked for",
-    "dns_handshake_mismatch": "the stub's look-up was not on a fresh connection",
+    "dns_connection_mismatch": "the look-up's connection was warm where cold was asked for, or the reverse",
+    "dns_handshake_mismatch": "the look-up's connection had another handshake than asked for",
     "foreign_name": "another name than the page's was looked up during the load",
     "http_version_mismatch": "the document came over another HTTP version",
     "path_summary_missing": "the emulated path gave no account of the load",
     "lateness_exceeded": "the emulated path was later than the plan allows",
     "device_drops": "the emulated path itself lost packets",
+    "edge_ended": "the edge ended during the load",
 }
 
 

@@ -10,12 +10,15 @@ browser is started and ended only while a trial is prepared, never during a load
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
-from resolab.browser import Browser, Chromium
+from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
 from resolab.testbed.ways import Surroundings, Way, prefix_of, settings_of
 
 LIVE_LIMIT = 4
-MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {BrowserName.CHROMIUM: Chromium}
+MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
+    BrowserName.CHROMIUM: Chromium,
+    BrowserName.FIREFOX: Firefox,
+}
 
 
 class BrowserPool:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from resolab import engine
 from resolab.plan import Condition
-from resolab.records import BrowserName, ConnectionState, H3Discovery, HttpVersion
 from resolab.testbed import layout
 from resolab.testbed.layout import Offer, Site
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
@@ -33,15 +32,14 @@ class EdgeInForce:
         await self.edge.set_ticket_policy(layout.RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
 
     async def close_after_warmup(self, condition: Condition) -> None:
-        """Close what the measured load must not find open, where the browser takes that well.
+        """Close what the measured load must not find open and the browser does not close itself.
 
-        A browser that found HTTP/3 by itself, and Firefox always, goes back to h2 after the server closed its QUIC
-        connection; those close their connections themselves, which every browser does when its sockets are cleared.
+        Elsewhere the browser alone closes: one that found HTTP/3 by itself, and Firefox always, goes back to h2 after
+        the server closed its QUIC connection, and Chromium keeps sockets it has not used yet, on which nobody reads
+        what the server says.
         """
-        if _goes_back_to_h2(condition) and cleared_for(condition).sockets:
-            return
-        only_page = condition.dns_connection_state is ConnectionState.WARM
-        await self.edge.close_connections(self._sites[condition.page].host if only_page else None)
+        if not cleared_for(condition).sockets:
+            await self.edge.close_connections(self._sites[condition.page].host)
 
     async def _offer(self, page: str, offer: Offer) -> None:
         if self._offers[page] is offer:
@@ -50,10 +48,3 @@ class EdgeInForce:
         settings = "\n".join(layout.site_settings(offer))
         await self.edge.load_site(site.host, site.folder, address=site.address, settings=settings)
         self._offers[page] = offer
-
-
-def _goes_back_to_h2(condition: Condition) -> bool:
-    if condition.http_version is not HttpVersion.H3:
-        return False
-    found_by_itself = condition.h3_discovery is not H3Discovery.FORCED
-    return found_by_itself or condition.browser is BrowserName.FIREFOX

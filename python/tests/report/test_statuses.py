@@ -48,13 +48,13 @@ def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:
             "FROM page_loads JOIN trials AS t USING (trial_id) "
             "WHERE measured AND t.dns_transport = 'doq' GROUP BY ALL ORDER BY t.profile"
         )
-    assert table.columns == ("profile", "transport", "loads", *HounselStatus)
-    doq = {row[0]: row for row in table.rows if row[1] == "DoQ"}
+    assert table.columns == ("browser", "profile", "transport", "loads", *HounselStatus)
+    doq = {row[1]: row for row in table.rows if row[2] == "DoQ"}
     for one in timeouts:
         share = one["timed_out"] / one["all_count"]
-        assert doq[one["profile"]][2:5] == (str(one["all_count"]), f"{1 - share:.2%}", f"{share:.2%}")
+        assert doq[one["profile"]][3:6] == (str(one["all_count"]), f"{1 - share:.2%}", f"{share:.2%}")
         assert one["timed_out"] > 0
-    assert {row[3] for row in table.rows if row[1] == "DoH"} == {"100.00%"}
+    assert {row[4] for row in table.rows if row[2] == "DoH"} == {"100.00%"}
 
 
 def test_the_report_names_their_status_beside_ours_and_only_of_page_loads(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from resolab.records import (
     ConnectionState,
     H3Discovery,
     HandshakeMode,
-    HttpVersion,
     ResolverPath,
     TicketPolicy,
 )
@@ -63,15 +62,12 @@ def test_a_sites_sign_is_changed_only_when_a_condition_asks_for_another():
 @pytest.mark.parametrize(
     ("condition", "closes"),
     [
-        (CONDITION, [("close", None)]),
-        (WARM, [("close", HOST)]),
-        (ALT_SVC, []),
+        (CONDITION, []),
         (FIREFOX, []),
-        (replace(FIREFOX, http_version=HttpVersion.H2), [("close", None)]),
-        (replace(WARM, resolver_path=ResolverPath.STUB), [("close", HOST)]),
+        (WARM, [("close", HOST)]),
+        (replace(WARM, resolver_path=ResolverPath.STUB), []),
         (replace(WARM, browser=BrowserName.FIREFOX), []),
-        (replace(WARM, browser=BrowserName.FIREFOX, http_version=HttpVersion.H2), [("close", HOST)]),
     ],
 )
-def test_the_edge_closes_only_what_the_browser_takes_well(condition, closes):
+def test_the_edge_closes_only_what_the_browser_does_not_close_itself(condition, closes):
     assert told(condition, method="close_after_warmup") == closes

@@ -281,6 +281,8 @@ globalThis.resolab = {
       // Pruning (net:prune-all-connections) would not do: a pruned QUIC connection drains for three probe timeouts
       // (RFC 9000, section 10.2), and Firefox opens no other to the same origin meanwhile.
       Services.obs.notifyObservers(null, "net:cancel-all-connections");
+      // An origin whose HTTP/3 failed once would be spoken to over h2 for the rest of the browser's life.
+      Services.obs.notifyObservers(null, "network:reset-http3-excluded-list");
     }
     if (httpCache) {
       Services.cache2.clear();
