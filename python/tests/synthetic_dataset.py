@@ -34,7 +34,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
-from resolab.stats import cold_exchange_round_trips, page_handshake_round_trips
+from resolab.stats import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
 from resolab.store import (
     Manifest,
     RunStatus,
@@ -68,6 +68,7 @@ requested_handshake_mode = "full"
 RTT_MS = {"fiber": 14.767147, "cable": 25.17665, "dsl": 42.35979, "4g": 91.852311, "4g-medium": 104.504141}
 RATE_BPS = {"fiber": 99.9e6, "cable": 165e6, "dsl": 10.7e6, "4g": 54e6, "4g-medium": 28.6e6}
 RENDER_MS = {"example": 60.0, "wikipedia": 450.0, "instagram": 600.0}
+BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
 ADDRESS = {"example": "10.77.1.1", "wikipedia": "10.77.1.2", "instagram": "10.77.1.3"}
 
 
@@ -165,6 +166,12 @@ def _trial(name: str, block: int, position: int, condition: Condition, origin: i
         resolver_path=condition.resolver_path,
         http_version=condition.http_version,
         requested_handshake_mode=condition.requested_handshake_mode,
+        browser=condition.browser,
+        h3_discovery=condition.h3_discovery,
+        name_resolution=condition.name_resolution,
+        doh_method=condition.doh_method,
+        dns_connection_state=condition.dns_connection_state,
+        requested_dns_handshake_mode=condition.requested_dns_handshake_mode,
         monotonic_ns=origin,
         wall_time_unix_ns=time.time_ns(),
         load_average_1min=0.5,
@@ -176,13 +183,15 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
     mode = condition.requested_handshake_mode
     if faults.rejected_early_data and mode == "zero_rtt" and rng.random() < 0.3:
         mode = HandshakeMode.RESUMED
-    trips = cold_exchange_round_trips(condition.dns_transport) + page_handshake_round_trips("h3", mode) + 1
-    response_start = trips * rtt + rng.gauss(6, 1)
+    dns_mode, dns_state = condition.requested_dns_handshake_mode, condition.dns_connection_state
+    trips = lookup_round_trips(condition.dns_transport, dns_mode, dns_state)
+    trips += page_handshake_round_trips(condition.http_version, mode) + 1
+    response_start = trips * rtt + rng.gauss(6, 1) + BROWSER_MS[condition.browser]
     plt = response_start + RENDER_MS[condition.page] + rtt + rng.lognormvariate(math.log(5), 0.7)
     failed = faults.timeouts and measured and condition.dns_transport == "doq" and rng.random() < 0.35
     return PageLoadRecord(
         url=f"https://{condition.page}.resolab.test/",
-        browser="chromium",
+        browser=condition.browser.value,
         browser_version="156.0",
         measured=measured,
         requested_handshake_mode=condition.requested_handshake_mode,
@@ -196,6 +205,8 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         failure=PageFailure.PAGE_TIMEOUT if failed else None,
         failure_detail="no load event within 30 s" if failed else None,
         limit_ms=30_000.0,
+        dns_handshake_mode=None if condition.dns_transport == "doudp" or dns_state == "warm" else dns_mode,
+        dns_connection_state=None if condition.dns_transport == "doudp" else dns_state,
     )
 
 

@@ -4,6 +4,7 @@
 
 use crate::ending::Ending;
 use crate::limits::Limits;
+use crate::memory::MemoryLimit;
 use crate::tallies::Tallies;
 use resolab_record::{AddressProof, ConnectionRecord, HandshakeMode, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -13,7 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Takes records in order; must not block.
 pub type RecordSink = Arc<dyn Fn(Record) + Send + Sync>;
@@ -41,6 +42,10 @@ pub struct OpenConnection {
     pub limits: Arc<Limits>,
     /// What all connections together did.
     pub tallies: Arc<Tallies>,
+    /// What the process may hold.
+    pub memory: Arc<MemoryLimit>,
+    /// Exchanges under way.
+    exchanges: Arc<Semaphore>,
     /// Bytes of a TCP connection; QUIC counts its own.
     pub bytes: Arc<ByteCounts>,
     quic: OnceLock<quinn::Connection>,
@@ -65,6 +70,18 @@ impl OpenConnection {
     /// The QUIC connection it is, for its byte counts.
     pub fn set_quic(&self, quic: quinn::Connection) {
         let _ = self.quic.set(quic);
+    }
+
+    /// A place for one more HTTP/2 exchange, kept while it is under way. `None` when a client takes
+    /// streams back faster than what they asked for ends: no client that waits for its answers gets
+    /// there. QUIC needs none: a stream taken back counts until this side has ended it, too.
+    pub fn begin_exchange(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.exchanges).try_acquire_owned().ok()
+    }
+
+    /// Whether a message that has become this long is read on.
+    pub fn may_grow(&self, length_bytes: usize) -> bool {
+        length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded()
     }
 
     /// A DNS query came on it.
@@ -166,9 +183,17 @@ pub struct Connections {
     limits: Arc<Limits>,
     /// What was taken and refused.
     pub tallies: Arc<Tallies>,
+    memory: Arc<MemoryLimit>,
     last_id: AtomicU64,
     open: Mutex<Open>,
 }
+
+/// Exchanges under way at once, for each stream a client may have open.
+const EXCHANGES_RATIO: usize = 10;
+/// Up to here a message is read whatever the memory.
+const SHORT_MESSAGE_BYTES: usize = 4_096;
+/// Up to here nobody asks for the memory: no experiment shall pay for it.
+const FEW_CONNECTIONS_COUNT: usize = 256;
 
 #[derive(Default)]
 struct Open {
@@ -201,6 +226,7 @@ impl Connections {
     pub fn new(sink: RecordSink, limits: Limits) -> Self {
         Self {
             sink,
+            memory: Arc::new(MemoryLimit::new(limits.resident_bytes)),
             limits: Arc::new(limits),
             tallies: Arc::default(),
             last_id: AtomicU64::new(0),
@@ -228,7 +254,10 @@ impl Connections {
     /// Whether a client may connect; a refusal is counted.
     pub fn admits(&self, peer: IpAddr) -> bool {
         let open = self.lock();
-        if open.by_id.len() >= self.limits.connections_count {
+        let count = open.by_id.len();
+        let is_full = count >= self.limits.connections_count
+            || (count >= FEW_CONNECTIONS_COUNT && self.memory.is_exceeded());
+        if is_full {
             self.tallies.refused_total.add();
             return false;
         }
@@ -259,6 +288,10 @@ impl Connections {
             facts,
             limits: Arc::clone(&self.limits),
             tallies: Arc::clone(&self.tallies),
+            memory: Arc::clone(&self.memory),
+            exchanges: Arc::new(Semaphore::new(
+                EXCHANGES_RATIO * self.limits.streams_count as usize,
+            )),
             bytes: Arc::default(),
             quic: OnceLock::new(),
             queries: AtomicU64::new(0),

@@ -20,6 +20,7 @@ mod forward;
 pub mod fuzzing;
 mod http;
 mod limits;
+mod memory;
 mod name_config;
 mod orders;
 mod resolver;

@@ -34,6 +34,8 @@ pub struct Limits {
     pub waiting_count: usize,
     /// Further bytes kept for each of those; for all, 64 times as much.
     pub waiting_bytes: u64,
+    /// Resident memory of the whole process above which nobody new is taken.
+    pub resident_bytes: u64,
 }
 
 impl Default for Limits {
@@ -50,6 +52,7 @@ impl Default for Limits {
             connection_window_bytes: 1_048_576,
             waiting_count: 4_096,
             waiting_bytes: 262_144,
+            resident_bytes: 4 << 30,
         }
     }
 }

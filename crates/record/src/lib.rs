@@ -52,9 +52,13 @@ pub use query::{
     Bootstrap, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
-pub use terms::{ConnectionState, DnsTransport, HandshakeMode, HttpVersion, TicketPolicy};
+pub use terms::{
+    BrowserName, ConnectionState, DnsTransport, DohMethod, H3Discovery, HandshakeMode, HttpVersion,
+    NameResolution, TicketPolicy,
+};
 pub use trial::{
-    PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,
+    DnsFailure, PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord,
+    TrialRecord,
 };
 
 use schemars::JsonSchema;
@@ -62,7 +66,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.4";
+pub const FORMAT_VERSION: &str = "1.5";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

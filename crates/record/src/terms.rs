@@ -80,3 +80,54 @@ pub enum TicketPolicy {
     /// Tickets are taken back but early data offered with them is rejected.
     RejectEarlyData,
 }
+
+/// Which browser loads the page.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum BrowserName {
+    /// Chromium.
+    Chromium,
+    /// Firefox.
+    Firefox,
+}
+
+/// Who asks over Do53 when the browser speaks no `DoH` itself.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum NameResolution {
+    /// The browser's own stub resolver.
+    BuiltIn,
+    /// The C library's: addresses only, no HTTPS records.
+    Getaddrinfo,
+}
+
+/// How a browser comes to speak HTTP/3 to an origin.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum H3Discovery {
+    /// Told at its start: no race against TCP, from the first request on.
+    Forced,
+    /// By the `alpn` of the name's HTTPS record (RFC 9460), in a race against TCP.
+    HttpsRecord,
+    /// By an earlier response's Alt-Svc field (RFC 7838): the warm-up goes over h2, the measured
+    /// load over h3.
+    AltSvc,
+}
+
+/// How a `DoH` query is sent (RFC 8484, section 4.1).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DohMethod {
+    /// In the URL.
+    Get,
+    /// As the request's body.
+    Post,
+}

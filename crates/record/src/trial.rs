@@ -2,7 +2,10 @@
 //! Python half) between the records of the programs, and kept here so that every shape has one
 //! source.
 
-use crate::{DnsTransport, HandshakeMode, HttpVersion};
+use crate::{
+    BrowserName, ConnectionState, DnsTransport, DohMethod, H3Discovery, HandshakeMode, HttpVersion,
+    NameResolution,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +43,23 @@ pub enum PageFailure {
     Other,
 }
 
+/// What became of a page's look-up that failed, by the edge's records. Browsers give one error for
+/// all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DnsFailure {
+    /// The name does not exist.
+    Nxdomain,
+    /// The server failed.
+    Servfail,
+    /// The server refused.
+    Refused,
+    /// The query arrived and was not answered.
+    Timeout,
+    /// No query arrived: the connection or the way to the server failed.
+    Transport,
+}
+
 /// First line of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
@@ -65,12 +85,47 @@ pub struct TrialRecord {
     pub http_version: HttpVersion,
     /// Handshake asked for on the page's connection.
     pub requested_handshake_mode: HandshakeMode,
+    /// Browser that loads the page.
+    #[serde(default = "chromium")]
+    pub browser: BrowserName,
+    /// How the browser comes to speak HTTP/3 to the page's origin.
+    #[serde(default = "forced")]
+    pub h3_discovery: H3Discovery,
+    /// Who asks over Do53.
+    #[serde(default = "built_in")]
+    pub name_resolution: NameResolution,
+    /// How the browser's own `DoH` queries are sent; `null`: as the browser does it by itself.
+    #[serde(default)]
+    pub doh_method: Option<DohMethod>,
+    /// Whether the look-up shall find its connection to the resolver open.
+    #[serde(default = "cold")]
+    pub dns_connection_state: ConnectionState,
+    /// Handshake asked for on the resolver's connection.
+    #[serde(default = "full")]
+    pub requested_dns_handshake_mode: HandshakeMode,
     /// `CLOCK_MONOTONIC` at the trial's start.
     pub monotonic_ns: u64,
     /// Wall time at the trial's start, nanoseconds since the Unix epoch.
     pub wall_time_unix_ns: u64,
     /// One-minute load average at the trial's start.
     pub load_average_1min: f64,
+}
+
+// What every trial was before there was a choice (format 1.4 and older).
+fn chromium() -> BrowserName {
+    BrowserName::Chromium
+}
+fn forced() -> H3Discovery {
+    H3Discovery::Forced
+}
+fn built_in() -> NameResolution {
+    NameResolution::BuiltIn
+}
+fn cold() -> ConnectionState {
+    ConnectionState::Cold
+}
+fn full() -> HandshakeMode {
+    HandshakeMode::Full
 }
 
 /// Last line of a trial's file: without it the trial did not end.
@@ -141,6 +196,41 @@ pub struct PageLoadRecord {
     pub failure_detail: Option<String>,
     /// The load's time limit.
     pub limit_ms: f64,
+    /// Handshake that happened on the connection of the page's look-up, as the edge saw it; `null`
+    /// when none was seen or the transport has none.
+    #[serde(default)]
+    pub dns_handshake_mode: Option<HandshakeMode>,
+    /// Whether the page's look-up found its connection open, as the edge saw it.
+    #[serde(default)]
+    pub dns_connection_state: Option<ConnectionState>,
+    /// What became of the look-up when `failure` is `dns`, as the edge saw it.
+    #[serde(default)]
+    pub dns_failure: Option<DnsFailure>,
+    /// Names asked during the load that the page did not need.
+    #[serde(default)]
+    pub foreign_names: Vec<String>,
+    /// Load time without the look-up plus a separately measured look-up; never to be mixed with
+    /// `plt_ms`.
+    #[serde(default)]
+    pub plt_sum_ms: Option<f64>,
+    /// Whether the browser had the page's addresses when the load began; cold means it had not.
+    #[serde(default)]
+    pub dns_cache_state: Option<ConnectionState>,
+    /// Whether the browser had the page's responses when the load began.
+    #[serde(default)]
+    pub http_cache_state: Option<ConnectionState>,
+    /// Whether the browser had connections to the page's origins when the load began.
+    #[serde(default)]
+    pub socket_state: Option<ConnectionState>,
+    /// Whether the browser had session tickets of the page's origins when the load began.
+    #[serde(default)]
+    pub ticket_state: Option<ConnectionState>,
+    /// Errors the page or the browser wrote to the console, one line each.
+    #[serde(default)]
+    pub console_errors: Vec<String>,
+    /// Screenshot of a failed load, relative to the dataset.
+    #[serde(default)]
+    pub screenshot_file: Option<String>,
 }
 
 /// One request of a measured page load (W3C Resource Timing), the document included.

@@ -5,7 +5,8 @@ failure as data. Not for: which condition is measured, servers, links, or writin
 """
 
 from resolab.browser.chromium import Chromium
-from resolab.browser.find import chromium_version, find_chromium
+from resolab.browser.find import chromium_version, find_chromium, find_firefox, firefox_version
+from resolab.browser.firefox import Firefox
 from resolab.browser.interface import Browser
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
@@ -17,6 +18,7 @@ __all__ = [
     "Cleared",
     "DohMethod",
     "DohSettings",
+    "Firefox",
     "H3Discovery",
     "LoadRequest",
     "LoadResult",
@@ -27,4 +29,6 @@ __all__ = [
     "PageTimings",
     "chromium_version",
     "find_chromium",
+    "find_firefox",
+    "firefox_version",
 ]

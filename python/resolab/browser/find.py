@@ -1,4 +1,4 @@
-"""Which Chromium this machine has.
+"""Which browsers this machine has.
 
 For: the path of the binary itself (a distribution's wrapper script adds flags of its own) and its version.
 Not for: starting it.
@@ -7,43 +7,88 @@ Not for: starting it.
 import os
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.errors import MachineError
 
-KNOWN_PLACES = (
-    "/usr/lib/chromium/chromium",
-    "/usr/lib64/chromium-browser/chromium-browser",
-    "/opt/google/chrome/chrome",
-)
-COMMAND_NAMES = ("chromium", "chromium-browser", "google-chrome")
 VERSION_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Where a browser may be."""
+
+    name: str
+    variable: str
+    package: str
+    places: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+_CHROMIUM = _Wanted(
+    name="Chromium",
+    variable="RESOLAB_CHROMIUM",
+    package="chromium",
+    places=(
+        "/usr/lib/chromium/chromium",
+        "/usr/lib64/chromium-browser/chromium-browser",
+        "/opt/google/chrome/chrome",
+    ),
+    commands=("chromium", "chromium-browser", "google-chrome"),
+)
+_FIREFOX = _Wanted(
+    name="Firefox",
+    variable="RESOLAB_FIREFOX",
+    package="firefox-esr",
+    places=("/usr/lib/firefox-esr/firefox-esr", "/usr/lib/firefox/firefox", "/usr/lib64/firefox/firefox"),
+    commands=("firefox-esr", "firefox"),
+)
 
 
 def find_chromium() -> Path:
     """Find a stock Chromium: `RESOLAB_CHROMIUM` if set, else the binary itself rather than a distribution's wrapper."""
-    named = os.environ.get("RESOLAB_CHROMIUM")
-    if named is not None:
-        if not os.access(named, os.X_OK):
-            raise MachineError(f"could not find Chromium at {named}: set RESOLAB_CHROMIUM to its binary, or unset it")
-        return Path(named)
-    for place in KNOWN_PLACES:
-        if Path(place).is_file():
-            return Path(place)
-    for name in COMMAND_NAMES:
-        found = shutil.which(name)
-        if found:
-            return Path(found)
-    raise MachineError("could not find Chromium: install the package chromium")
+    return _find(_CHROMIUM)
+
+
+def find_firefox() -> Path:
+    """Find a stock Firefox: `RESOLAB_FIREFOX` if set, else the binary itself rather than a distribution's wrapper."""
+    return _find(_FIREFOX)
 
 
 def chromium_version(binary: Path | None = None) -> str:
     """Version as the browser itself tells it, e.g. `Chromium 156.0.8078.79`."""
-    path = binary or find_chromium()
+    return " ".join(_version_words(binary or find_chromium())[:2])
+
+
+def firefox_version(binary: Path | None = None) -> str:
+    """Version as the browser itself tells it, e.g. `Mozilla Firefox 153.7.0esr`."""
+    return " ".join(_version_words(binary or find_firefox())[:3])
+
+
+def _find(wanted: _Wanted) -> Path:
+    named = os.environ.get(wanted.variable)
+    if named is not None:
+        if not os.access(named, os.X_OK):
+            raise MachineError(
+                f"could not find {wanted.name} at {named}: set {wanted.variable} to its binary, or unset it"
+            )
+        return Path(named)
+    for place in wanted.places:
+        if Path(place).is_file():
+            return Path(place)
+    for command in wanted.commands:
+        found = shutil.which(command)
+        if found:
+            return Path(found)
+    raise MachineError(f"could not find {wanted.name}: install the package {wanted.package}")
+
+
+def _version_words(path: Path) -> list[str]:
     try:
         done = subprocess.run(
             [str(path), "--version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise MachineError(f"could not ask {path} for its version: {error}") from error
-    return " ".join(done.stdout.split()[:2])
+    return done.stdout.split()

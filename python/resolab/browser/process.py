@@ -77,6 +77,10 @@ class BrowserProcess:
         """Find the last line on standard error that is not about the missing desktop bus."""
         return next((line for line in reversed(self._stderr) if line and "dbus" not in line), "it said nothing")
 
+    async def ended(self) -> None:
+        """Wait for the outermost process to end by itself."""
+        await self._process.wait()
+
     async def end(self, timeout_s: float) -> None:
         """Wait for an end that was asked for over the pipe; then kill whatever is left of the group."""
         with contextlib.suppress(TimeoutError):

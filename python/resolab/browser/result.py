@@ -19,6 +19,8 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
     http_cache: bool = True
     sockets: bool = True
     """Every open connection, the browser's own to a DoH server included."""
+    doh_connection: bool = True
+    """With `sockets`: the connection to the DoH server too. Kept warm where false, while those of pages are closed."""
     tickets: bool = False
 
 

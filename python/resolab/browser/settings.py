@@ -4,39 +4,13 @@ For: data only; which of them a browser cannot do is said by `unsupported` of it
 preferences and profiles, which are each browser's.
 """
 
-import enum
 from pathlib import Path
 
 import msgspec
 
-from resolab.records import HttpVersion
+from resolab.records import BrowserName, DohMethod, H3Discovery, HttpVersion, NameResolution
 
-
-class NameResolution(enum.StrEnum):
-    """Who asks over Do53 when the browser speaks no DoH itself."""
-
-    BUILT_IN = "built_in"
-    """The browser's own stub resolver."""
-    GETADDRINFO = "getaddrinfo"
-    """The C library's: addresses only, no HTTPS records."""
-
-
-class H3Discovery(enum.StrEnum):
-    """How the browser comes to speak HTTP/3 to an origin."""
-
-    FORCED = "forced"
-    """Told at its start: no race against TCP, from the first request on."""
-    HTTPS_RECORD = "https_record"
-    """By the `alpn` of the name's HTTPS record (RFC 9460), in a race against TCP."""
-    ALT_SVC = "alt_svc"
-    """By an earlier response's Alt-Svc field (RFC 7838): the warm-up goes over h2, the measured load over h3."""
-
-
-class DohMethod(enum.StrEnum):
-    """How a DoH query is sent (RFC 8484, section 4.1)."""
-
-    GET = "get"
-    POST = "post"
+__all__ = ["BrowserName", "BrowserSettings", "DohMethod", "DohSettings", "H3Discovery", "HttpVersion", "NameResolution"]
 
 
 class DohSettings(msgspec.Struct, frozen=True, kw_only=True):

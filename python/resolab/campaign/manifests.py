@@ -12,19 +12,21 @@ from pathlib import Path
 import msgspec
 
 import resolab
-from resolab.browser import chromium_version
+from resolab.browser.find import chromium_version, firefox_version
 from resolab.engine import find_core
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
-from resolab.records import FORMAT_VERSION
+from resolab.records import FORMAT_VERSION, BrowserName
 from resolab.store import Manifest, RunStatus, Versions, describe_machine, git_commit
 
 PROJECT_ROOT = Path(__file__).parents[3]
+_VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
 
 
 def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Manifest:
     """Describe a campaign that is about to begin."""
     now_ns = time.time_ns()
+    browsers = _browser_versions(plan)
     return Manifest(
         format_version=FORMAT_VERSION,
         dataset_id=f"{plan.name}-{now_ns:x}",
@@ -35,7 +37,12 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         profiles=[corpus.profile(name) for name in plan.factors.profile],
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],
-        versions=Versions(resolab=resolab.__version__, resolab_core=_core_version(), browser=chromium_version()),
+        versions=Versions(
+            resolab=resolab.__version__,
+            resolab_core=_core_version(),
+            browser=next(iter(browsers.values())),
+            browsers=browsers,
+        ),
         machine=describe_machine(),
         git_commit=git_commit(PROJECT_ROOT),
         load_average_start=os.getloadavg()[0],
@@ -62,6 +69,12 @@ def ended(manifest: Manifest, *, finished_count: int) -> Manifest:
         ended_unix_ns=time.time_ns(),
         load_average_end=os.getloadavg()[0],
     )
+
+
+def _browser_versions(plan: Plan) -> dict[str, str]:
+    """Ask every browser the plan uses for its version; one that is missing is known before the run begins."""
+    used = dict.fromkeys(condition.browser for condition in plan.conditions())
+    return {str(browser): _VERSION_OF[browser]() for browser in used}
 
 
 def _core_version() -> str | None:

@@ -118,9 +118,7 @@ class _Campaign:
                     await self._use(testbed, left, progress)
 
     def _testbed(self) -> Testbed:
-        return Testbed(
-            self._plan, Corpus.of_project(), self._manifest.seed, self._manifest.versions.browser or "unknown"
-        )
+        return Testbed(self._plan, Corpus.of_project(), self._manifest.seed)
 
     async def _use(self, testbed: Testbed, left: list[PlannedTrial], progress: CampaignProgress) -> None:
         """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""
@@ -172,6 +170,12 @@ def _head(trial: PlannedTrial) -> TrialRecord:
         resolver_path=condition.resolver_path,
         http_version=condition.http_version,
         requested_handshake_mode=condition.requested_handshake_mode,
+        browser=condition.browser,
+        h3_discovery=condition.h3_discovery,
+        name_resolution=condition.name_resolution,
+        doh_method=condition.doh_method,
+        dns_connection_state=condition.dns_connection_state,
+        requested_dns_handshake_mode=condition.requested_dns_handshake_mode,
         monotonic_ns=time.monotonic_ns(),
         wall_time_unix_ns=time.time_ns(),
         load_average_1min=os.getloadavg()[0],

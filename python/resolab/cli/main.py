@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import resolab
+from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
 from resolab.errors import ResolabError
 
@@ -60,12 +61,30 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("dataset", type=Path, help="the dataset's folder")
     report.set_defaults(run=_report)
 
+    _add_har(commands)
+    add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
     add_query(commands).set_defaults(run=_query)
 
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    har = commands.add_parser(
+        "har",
+        help="export page loads of a dataset as HTTP Archives (HAR 1.2)",
+        description="Export measured page loads as HTTP Archives (HAR 1.2): one trial to a file or standard output, "
+        "several or all into a folder (docs/formats/har.md).",
+    )
+    har.add_argument("dataset", type=Path, help="the dataset's folder")
+    har.add_argument("trials", nargs="*", metavar="TRIAL", help="as b003-t017 (default: all finished trials)")
+    har.add_argument(
+        "-o", "--output", type=Path, metavar="PATH", help="file of a single trial (default: standard output), "
+        "folder of several (default: DATASET/har)",
+    )  # fmt: skip
+    har.set_defaults(run=_har)
 
 
 def _add_calibrate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -104,6 +123,18 @@ def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
     return experiment.report(options.dataset)
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from resolab.cli import plan
+
+    return plan.run(options)
+
+
+def _har(options: argparse.Namespace) -> int:
+    from resolab.cli import har
+
+    return har.run(options.dataset, options.trials, options.output)
 
 
 def _calibrate(options: argparse.Namespace) -> int:

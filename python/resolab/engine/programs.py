@@ -15,13 +15,16 @@ from resolab.engine.process import CoreProcess
 from resolab.records import (
     EdgeCloseConnections,
     EdgeFlush,
+    EdgeLoadSite,
     EdgeReadyRecord,
     EdgeSetAccepting,
     EdgeSetAddressValidation,
     EdgeSetBlackHole,
+    EdgeSetNameBehaviour,
     EdgeSetTicketPolicy,
     EdgeSetTickets,
     EdgeSummary,
+    FailureMode,
     HandshakeMode,
     LinkProfile,
     PathBackend,
@@ -146,9 +149,23 @@ class Edge(_Program):
         """Set what the name's connections get from now on."""
         await self.process.command(lambda number: EdgeSetTicketPolicy(id=number, name=name, policy=policy))
 
-    async def close_connections(self) -> None:
-        """Close every connection from the server's side."""
-        await self.process.command(lambda number: EdgeCloseConnections(id=number))
+    async def close_connections(self, name: str | None = None) -> None:
+        """Close every connection from the server's side, or those of one name."""
+        await self.process.command(lambda number: EdgeCloseConnections(id=number, name=name))
+
+    async def load_site(self, host: str, folder: FilePath, *, address: str, settings: str) -> None:
+        """Add or replace a site; the other keys of its table are `settings`, as TOML."""
+        await self.process.command(
+            lambda number: EdgeLoadSite(id=number, host=host, folder=str(folder), address=address, settings=settings)
+        )
+
+    async def set_name_behaviour(
+        self, name: str, *, delay_ms: float | None = None, failure: FailureMode | None = None
+    ) -> None:
+        """Delay or fail the name's answers from now on; with neither they are as usual."""
+        await self.process.command(
+            lambda number: EdgeSetNameBehaviour(id=number, name=name, delay_ms=delay_ms, failure=failure)
+        )
 
     async def set_tickets(
         self, name: str | None, *, lifetime_s: int | None = None, per_handshake_count: int | None = None

@@ -5,12 +5,14 @@ and seeds. Not for: running anything or judging results.
 """
 
 from resolab.plan.corpus import Corpus
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.load import load_plan, parse_plan
-from resolab.plan.model import FACTORS, Baseline, Condition, Factors, Instrument, Limits, Plan
+from resolab.plan.model import Baseline, Condition, Factors, Instrument, Limits, Plan
 from resolab.plan.order import block_order, stream_seed
 
 __all__ = [
     "FACTORS",
+    "OPTIONAL_FACTORS",
     "Baseline",
     "Condition",
     "Corpus",

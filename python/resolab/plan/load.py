@@ -6,15 +6,17 @@ For: every check that can be made before a run. Not for: whether the machine can
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from resolab.errors import ConfigurationError
 from resolab.plan.corpus import Corpus
+from resolab.plan.factors import FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, Selection, allowed_words, level_of
 from resolab.plan.model import Baseline, Factors, Instrument, Limits, Plan
 from resolab.plan.section import Section
-from resolab.plan.support import check_http_version, check_resolver_path
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+from resolab.plan.support import check_baselines, check_combinations
+from resolab.records import DnsTransport, ResolverPath
 
 HIGHEST_SEED = 2**63 - 1
 HIGHEST_BLOCKS = 100_000
@@ -51,37 +53,42 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
     top = Section(source, table)
     factors = _factors(top.section("factors"), corpus)
+    paths, factors = _resolver_paths(top.section("resolver_path"), factors)
     plan = Plan(
         name=top.text("name"),
         question=top.text("question"),
         seed=top.integer("seed", low=0, high=HIGHEST_SEED),
         blocks=top.integer("blocks", low=1, high=HIGHEST_BLOCKS),
         factors=factors,
-        resolver_path=_resolver_paths(top.section("resolver_path"), factors, built_only=corpus is not None),
-        baseline=_baseline(top.section("baseline"), factors),
+        resolver_path=paths,
+        baseline=Baseline(),
+        exclude=tuple(_exclusion(table, corpus) for table in top.tables("exclude")),
         limits=_limits(top.section("limits", required=False)),
         instrument=_instrument(top.section("instrument", required=False)),
         source_text=text,
     )
+    plan = replace(plan, baseline=_baseline(top.section("baseline"), plan))
     top.finish()
+    if corpus is not None:
+        check_combinations(source, plan)
+        check_baselines(source, plan)
     return plan
 
 
 def _factors(section: Section, corpus: Corpus | None) -> Factors:
-    factors = Factors(
-        page=_names(section, "page", corpus.pages() if corpus else None),
-        profile=_names(section, "profile", corpus.profiles() if corpus else None),
-        dns_transport=tuple(DnsTransport(level) for level in section.levels("dns_transport", tuple(DnsTransport))),
-        http_version=tuple(HttpVersion(level) for level in section.levels("http_version", tuple(HttpVersion))),
-        requested_handshake_mode=tuple(
-            HandshakeMode(level) for level in section.levels("requested_handshake_mode", tuple(HandshakeMode))
-        ),
-    )
+    levels: dict[str, tuple[Any, ...]] = {
+        "page": _names(section, "page", corpus.pages() if corpus else None),
+        "profile": _names(section, "profile", corpus.profiles() if corpus else None),
+    }
+    for factor in FACTORS[2:]:
+        words = section.levels(factor, allowed_words(factor))
+        levels[factor] = tuple(level_of(factor, word) for word in words)
+    for factor in OPTIONAL_FACTORS:
+        given = section.optional_levels(factor, allowed_words(factor))
+        if given is not None:
+            levels[factor] = tuple(level_of(factor, word) for word in given)
     section.finish()
-    if corpus is not None:
-        for version in factors.http_version:
-            check_http_version(section.source, version)
-    return factors
+    return Factors(**levels, named=tuple(factor for factor in NAMED_ORDER if factor in levels))
 
 
 def _names(section: Section, key: str, known: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -92,38 +99,56 @@ def _names(section: Section, key: str, known: tuple[str, ...] | None) -> tuple[s
     return names
 
 
-def _resolver_paths(section: Section, factors: Factors, *, built_only: bool) -> Mapping[DnsTransport, ResolverPath]:
-    allowed = tuple(ResolverPath)
+def _resolver_paths(
+    section: Section, factors: Factors
+) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
+    """Read how each transport is reached; a list for any of them makes `resolver_path` a named factor."""
+    allowed = allowed_words("resolver_path")
     # A transport that is not among the levels may stand here, so that a plan can be narrowed by one line.
-    given = {transport: section.optional_one_of(transport, allowed) for transport in DnsTransport}
-    paths = {}
+    given = {transport: _paths(section, transport, allowed) for transport in DnsTransport}
     for transport in factors.dns_transport:
-        value = given[transport]
-        if value is None:
+        if not given[transport]:
             section.fail(transport, f"is missing: say how the browser reaches it; allowed: {', '.join(allowed)}")
-        paths[transport] = ResolverPath(value)
+    is_factor = any(section.is_list(transport) for transport in factors.dns_transport)
     section.finish()
-    if built_only:
-        for transport, resolver_path in paths.items():
-            check_resolver_path(section.source, transport, resolver_path)
-    return paths
+    named = {*factors.named, *(["resolver_path"] if is_factor else [])}
+    return (
+        {transport: given[transport] for transport in factors.dns_transport},
+        replace(factors, named=tuple(factor for factor in NAMED_ORDER if factor in named)),
+    )
 
 
-def _baseline(section: Section, factors: Factors) -> Baseline:
-    transport = section.optional_one_of("dns_transport", factors.dns_transport)
-    version = section.optional_one_of("http_version", factors.http_version)
-    mode = section.optional_one_of("requested_handshake_mode", factors.requested_handshake_mode)
+def _paths(section: Section, transport: str, allowed: tuple[str, ...]) -> tuple[ResolverPath, ...]:
+    if section.is_list(transport):
+        return tuple(ResolverPath(word) for word in section.levels(transport, allowed))
+    word = section.optional_one_of(transport, allowed)
+    return () if word is None else (ResolverPath(word),)
+
+
+def _exclusion(section: Section, corpus: Corpus | None) -> Selection:
+    """Read one table of levels by factor; levels the plan does not have may stand in it."""
+    allowed = {"page": corpus.pages() if corpus else None, "profile": corpus.profiles() if corpus else None}
+    allowed |= {factor: allowed_words(factor) for factor in (*FACTORS[2:], "resolver_path", *OPTIONAL_FACTORS)}
+    given = {factor: section.optional_levels(factor, words) for factor, words in allowed.items()}
+    section.finish()
+    selection = {factor: words for factor, words in given.items() if words is not None}
+    if not selection:
+        section.fail("", "names no factor, and so would take out every condition")
+    return selection
+
+
+def _baseline(section: Section, plan: Plan) -> Baseline:
     for factor in ("page", "profile"):
         if factor in section:
             section.fail(factor, "no baseline: conditions are compared within their own page and profile")
+    factors = tuple(one.name for one in fields(Baseline))
+    words = {factor: section.optional_one_of(factor, plan.words(factor)) for factor in factors}
     section.finish()
-    if transport is None and version is None and mode is None:
-        section.fail("", "names no level; give at least one of dns_transport, http_version, requested_handshake_mode")
-    return Baseline(
-        dns_transport=None if transport is None else DnsTransport(transport),
-        http_version=None if version is None else HttpVersion(version),
-        requested_handshake_mode=None if mode is None else HandshakeMode(mode),
-    )
+    given = {factor: word for factor, word in words.items() if word is not None}
+    if not given:
+        section.fail("", f"names no level; give at least one of {', '.join(factors)}")
+    levels: dict[str, Any] = {factor: level_of(factor, word) or word for factor, word in given.items()}
+    return Baseline(**levels)
 
 
 def _limits(section: Section) -> Limits:

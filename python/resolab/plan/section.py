@@ -86,6 +86,24 @@ class Section:
             self.fail(key, "names a level twice; name each once")
         return tuple(value)
 
+    def optional_levels(self, key: str, allowed: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Take the levels of a factor, or None where the key is absent."""
+        if key in self._table:
+            return self.levels(key, allowed)
+        self._known.append(key)
+        return None
+
+    def is_list(self, key: str) -> bool:
+        """Whether a key is there and holds a list."""
+        return isinstance(self._table.get(key), list)
+
+    def tables(self, key: str) -> "list[Section]":
+        """Take an optional array of tables."""
+        value = self._take(key, [])
+        if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+            self.fail(key, f"must be tables under [[{key}]], not {value!r}")
+        return [Section(self.source, table, f"{key}[{number}]") for number, table in enumerate(value)]
+
     def section(self, key: str, *, required: bool = True) -> "Section":
         """Take a table; an absent optional one is empty."""
         value = self._take(key, MISSING if required else {})

@@ -13,6 +13,8 @@ from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, house_style, new_figure
 from resolab.stats import Estimate
 
+LABEL_INCH_A_LETTER = 0.075
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
@@ -34,7 +36,8 @@ def draw_differences(rows: Sequence[DifferenceRow], caption: str) -> Drawing:
     combinations = list(dict.fromkeys(row.combination for row in rows))
     with house_style():
         height = len(profiles) * (0.27 * len(combinations) + 0.75) + 0.1
-        figure = new_figure(3.4 * len(pages) + 1.3, height)
+        longest = max(len(combination) for combination in combinations)
+        figure = new_figure(3.4 * len(pages) + max(1.3, LABEL_INCH_A_LETTER * longest), height)
         grid = figure.subplots(len(profiles), len(pages), squeeze=False, sharex="row", sharey=True)
         for line, profile in enumerate(profiles):
             for column, page in enumerate(pages):

@@ -5,6 +5,7 @@ Not for: computing the change.
 """
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from resolab.stats import Estimate
 
 PERCENT = 100
 PANELS_A_ROW = 3
+TITLE_LETTERS_AN_INCH = 11
+TITLE_LINE_INCH = 0.16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,18 @@ def draw_heat_map(cells: Sequence[HeatCell], caption: str) -> Drawing:
     scale = _scale(cells)
     columns = min(PANELS_A_ROW, len(combinations))
     lines = math.ceil(len(combinations) / columns)
+    panel_inch = 1.25 * len(pages) + 0.35
+    titles = {
+        combination: textwrap.fill(combination, int(TITLE_LETTERS_AN_INCH * panel_inch)) for combination in combinations
+    }
+    further_lines = max(title.count("\n") for title in titles.values())
     with house_style():
-        width = columns * (1.25 * len(pages) + 0.35) + 1.5
-        figure = new_figure(width, lines * (0.56 * len(profiles) + 0.65) + 0.1)
+        height = 0.56 * len(profiles) + 0.65 + TITLE_LINE_INCH * further_lines
+        figure = new_figure(columns * panel_inch + 1.5, lines * height + 0.1)
         grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
         for axes, combination in zip(grid.flat, combinations, strict=False):
             _panel(axes, [cell for cell in cells if cell.combination == combination], pages, profiles, scale)
-            axes.set_title(combination, pad=6)
+            axes.set_title(titles[combination], pad=6)
         for spare in grid.flat[len(combinations) :]:
             spare.set_visible(False)
         mappable = mpl.cm.ScalarMappable(norm=scale.norm, cmap=scale.colours)

@@ -4,12 +4,22 @@ For: labels of levels, numbers with signs, estimates that are only bounds. Not f
 """
 
 import math
+from collections.abc import Sequence
 
 from resolab.stats import Estimate
 
 ABSENT = "n/a"
 _TRANSPORTS = {"doudp": "DoUDP", "dotcp": "DoTCP", "dot": "DoT", "doh": "DoH", "doh3": "DoH3", "doq": "DoQ"}
 _MODES = {"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}
+_LEVELS = {
+    "browser": {"chromium": "Chromium", "firefox": "Firefox"},
+    "resolver_path": {"native": "native", "stub": "by stub"},
+    "h3_discovery": {"forced": "H3 forced", "https_record": "H3 by HTTPS record", "alt_svc": "H3 by Alt-Svc"},
+    "name_resolution": {"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"},
+    "doh_method": {"default": "method by default", "get": "GET", "post": "POST"},
+    "dns_connection_state": {"cold": "DNS cold", "warm": "DNS warm"},
+    "requested_dns_handshake_mode": {"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
+}
 
 
 def transport_label(dns_transport: str) -> str:
@@ -22,9 +32,15 @@ def mode_label(handshake_mode: str) -> str:
     return _MODES.get(handshake_mode, handshake_mode)
 
 
-def combination_label(dns_transport: str, http_version: str, handshake_mode: str) -> str:
-    """Name a condition's protocols, e.g. `DoQ + H3 0-RTT`."""
-    return f"{transport_label(dns_transport)} + {http_version.upper()} {mode_label(handshake_mode)}"
+def level_label(factor: str, level: str) -> str:
+    """Name one level of an optional factor so that it can stand alone."""
+    return _LEVELS.get(factor, {}).get(level, f"{factor} {level}")
+
+
+def combination_label(dns_transport: str, http_version: str, handshake_mode: str, further: Sequence[str] = ()) -> str:
+    """Name a condition's protocols, e.g. `DoQ + H3 0-RTT`, and further levels behind them."""
+    protocols = f"{transport_label(dns_transport)} + {http_version.upper()} {mode_label(handshake_mode)}"
+    return ", ".join((protocols, *further))
 
 
 def number_text(number: float | None, digits: int = 1, *, signed: bool = False) -> str:

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.4"
+FORMAT_VERSION = "1.5"
 
 
 class AddressProof(enum.StrEnum):
@@ -25,6 +25,13 @@ class Bootstrap(enum.StrEnum):
     GIVEN = "given"
     SYSTEM = "system"
     RESOLVER = "resolver"
+
+
+class BrowserName(enum.StrEnum):
+    """Which browser loads the page."""
+
+    CHROMIUM = "chromium"
+    FIREFOX = "firefox"
 
 
 class LinkDirection(enum.StrEnum):
@@ -352,6 +359,19 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     lateness_max_ns: int | None = None
 
 
+class DnsFailure(enum.StrEnum):
+    """What became of a page's look-up that failed, by the edge's records.
+
+    Browsers give one error for all of them.
+    """
+
+    NXDOMAIN = "nxdomain"
+    SERVFAIL = "servfail"
+    REFUSED = "refused"
+    TIMEOUT = "timeout"
+    TRANSPORT = "transport"
+
+
 class DnsTransport(enum.StrEnum):
     """How a DNS query travels."""
 
@@ -361,6 +381,13 @@ class DnsTransport(enum.StrEnum):
     DOH = "doh"
     DOH3 = "doh3"
     DOQ = "doq"
+
+
+class DohMethod(enum.StrEnum):
+    """How a `DoH` query is sent (RFC 8484, section 4.1)."""
+
+    GET = "get"
+    POST = "post"
 
 
 class FailureMode(enum.StrEnum):
@@ -752,6 +779,14 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
     answered_ns: int | None = None
 
 
+class H3Discovery(enum.StrEnum):
+    """How a browser comes to speak HTTP/3 to an origin."""
+
+    FORCED = "forced"
+    HTTPS_RECORD = "https_record"
+    ALT_SVC = "alt_svc"
+
+
 class LoadPace(enum.StrEnum):
     """When queries are sent."""
 
@@ -851,6 +886,13 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     client_cpu_per_query_ns: float | None = None
 
 
+class NameResolution(enum.StrEnum):
+    """Who asks over Do53 when the browser speaks no `DoH` itself."""
+
+    BUILT_IN = "built_in"
+    GETADDRINFO = "getaddrinfo"
+
+
 class PageFailure(enum.StrEnum):
     """Why a page load failed."""
 
@@ -898,6 +940,17 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     failure: PageFailure | None = None
     failure_detail: str | None = None
     limit_ms: float
+    dns_handshake_mode: HandshakeMode | None = None
+    dns_connection_state: ConnectionState | None = None
+    dns_failure: DnsFailure | None = None
+    foreign_names: list[str] = []
+    plt_sum_ms: float | None = None
+    dns_cache_state: ConnectionState | None = None
+    http_cache_state: ConnectionState | None = None
+    socket_state: ConnectionState | None = None
+    ticket_state: ConnectionState | None = None
+    console_errors: list[str] = []
+    screenshot_file: str | None = None
 
 
 class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
@@ -1158,6 +1211,12 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver_path: ResolverPath
     http_version: HttpVersion
     requested_handshake_mode: HandshakeMode
+    browser: BrowserName = BrowserName.CHROMIUM
+    h3_discovery: H3Discovery = H3Discovery.FORCED
+    name_resolution: NameResolution = NameResolution.BUILT_IN
+    doh_method: DohMethod | None = None
+    dns_connection_state: ConnectionState = ConnectionState.COLD
+    requested_dns_handshake_mode: HandshakeMode = HandshakeMode.FULL
     monotonic_ns: int
     wall_time_unix_ns: int
     load_average_1min: float

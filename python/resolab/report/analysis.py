@@ -10,6 +10,7 @@ from resolab.plan import parse_plan
 from resolab.report.exchanges import exchange_results
 from resolab.report.findings import Findings
 from resolab.report.page_loads import condition_results
+from resolab.report.plt_sums import plt_sum_results
 from resolab.store import Dataset, read_calibrations
 
 
@@ -40,4 +41,6 @@ def analyse(dataset: Dataset) -> Findings:
         browsers=dataset.browsers(),
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
+        varying=plan.varying(),
+        plt_sums=plt_sum_results(plan, loads),
     )

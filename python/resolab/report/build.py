@@ -5,6 +5,7 @@ For: putting findings, figures and template together. Not for: any of their cont
 
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -13,13 +14,16 @@ from markupsafe import Markup
 from resolab.plots import save_drawing
 from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
-from resolab.report.captions import baseline_label
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings import Findings
+from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
+from resolab.report.labels import baseline_label, combination_of
 from resolab.report.paper import CITATION
 from resolab.report.paper_tables import paper_exchange_table, paper_load_table
+from resolab.report.plt_sums import plt_sum_table
 from resolab.report.sentences import answers
+from resolab.report.status_table import status_table
 from resolab.report.tables import (
     exchange_table,
     failure_table,
@@ -70,12 +74,15 @@ def _render(findings: Findings, folder: Path) -> str:
         answers=answers(findings),
         baseline=baseline_label(findings),
         citation=CITATION,
+        hounsel_citation=HOUNSEL_CITATION,
         tables={
             "failures": failure_table(findings),
+            "statuses": status_table(findings),
             "flags": flag_table(findings),
             "handshakes": handshake_table(findings),
             "exchanges": exchange_table(findings),
             "loads": load_table(findings),
+            "plt_sums": plt_sum_table(findings.plt_sums, partial(combination_of, findings)),
             "paper_exchanges": paper_exchange_table(findings),
             "paper_loads": paper_load_table(findings),
             "lateness": lateness_table(findings),

@@ -5,8 +5,8 @@ For: the text under figures. Not for: the figures.
 
 from collections.abc import Iterable
 
-from resolab.plots import combination_label
 from resolab.report.findings import Findings
+from resolab.report.labels import baseline_label
 from resolab.stats import Estimate, Method
 
 _METHODS = {
@@ -14,15 +14,6 @@ _METHODS = {
     Method.PERCENTILE: "percentile bootstrap",
     Method.NONE: "none (fewer than two values)",
 }
-
-
-def baseline_label(findings: Findings) -> str:
-    """Name the baseline's protocols, or say that it is none single."""
-    labels = {
-        combination_label(one.baseline.dns_transport, one.baseline.http_version, one.baseline.requested_handshake_mode)
-        for _, one in findings.compared
-    }
-    return labels.pop() if len(labels) == 1 else "their baseline"
 
 
 def how_sure(estimates: Iterable[Estimate]) -> str:

@@ -7,6 +7,7 @@ import shlex
 from datetime import UTC, datetime
 
 from resolab.report.findings import Findings
+from resolab.report.labels import held_factors
 
 
 def command_line(findings: Findings) -> str:
@@ -27,7 +28,8 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("blocks", str(manifest.blocks)),
         ("started", _wall_time(manifest.created_unix_ns)),
         ("ended", _wall_time(manifest.ended_unix_ns)),
-        ("browsers", ", ".join(browsers) or versions.browser or "none"),
+        ("browsers", ", ".join(browsers) or ", ".join(versions.browsers.values()) or versions.browser or "none"),
+        ("factors held", ", ".join(held_factors(findings)) or "none"),
         ("resolab", f"{versions.resolab}, git {manifest.git_commit or 'unknown'}"),
         ("resolab-core", versions.resolab_core or "unknown"),
         ("Python", versions.python),

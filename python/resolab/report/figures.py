@@ -5,19 +5,18 @@ For: choosing what each figure shows. Not for: how it looks (`plots`).
 
 from collections.abc import Iterator
 
-from resolab.plan import Condition
 from resolab.plots import (
     DifferenceRow,
     Drawing,
     ExchangeSeries,
     HeatCell,
-    combination_label,
     draw_differences,
     draw_exchanges,
     draw_heat_map,
 )
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
 from resolab.report.findings import ExchangeResult, Findings
+from resolab.report.labels import combination_of
 
 
 def drawings(findings: Findings) -> Iterator[Drawing]:
@@ -30,14 +29,9 @@ def drawings(findings: Findings) -> Iterator[Drawing]:
         yield draw_exchanges([_series(one) for one in findings.exchanges], exchange_caption(findings))
 
 
-def combination_of(condition: Condition) -> str:
-    """Name a condition's protocols."""
-    return combination_label(condition.dns_transport, condition.http_version, condition.requested_handshake_mode)
-
-
 def _cells(findings: Findings) -> list[HeatCell]:
     return [
-        HeatCell(combination_of(one.condition), one.condition.page, one.condition.profile, comparison.change)
+        HeatCell(combination_of(findings, one.condition), one.condition.page, one.condition.profile, comparison.change)
         for one, comparison in findings.compared
     ]
 
@@ -47,7 +41,7 @@ def _differences(findings: Findings) -> list[DifferenceRow]:
         DifferenceRow(
             page=one.condition.page,
             profile=one.condition.profile,
-            combination=combination_of(one.condition),
+            combination=combination_of(findings, one.condition),
             dns_transport=one.condition.dns_transport,
             difference_ms=comparison.difference_ms,
             blocks_ms=comparison.blocks_ms,

@@ -56,6 +56,19 @@ class ExchangeResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PltSumResult:
+    """Loads of one condition that have a sum or failed; a failed load is at least its limit in both."""
+
+    condition: Condition
+    plt_ms: Estimate
+    plt_sum_ms: Estimate
+    difference_ms: Estimate
+    """Sum minus load time, within each load that has both."""
+    change: Estimate | None
+    """Of the median sum against the baseline's, paired by block as for `plt`; `None` for a baseline."""
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Everything the report shows."""
 
@@ -70,6 +83,9 @@ class Findings:
     browsers: Sequence[BrowserRow]
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
+    varying: tuple[str, ...] = ()
+    """The optional factors in which conditions differ: none is shown without its level of them."""
+    plt_sums: Sequence[PltSumResult] = ()
 
     @property
     def compared(self) -> list[tuple[ConditionResult, Comparison]]:

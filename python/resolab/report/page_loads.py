@@ -15,7 +15,7 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
     Sample,
-    cold_exchange_round_trips,
+    lookup_round_trips,
     median,
     page_handshake_round_trips,
     paired_difference,
@@ -46,7 +46,7 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str,
 def _result(
     plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None
 ) -> ConditionResult:
-    usable = _usable(loads)
+    usable = usable_loads(loads)
     return ConditionResult(
         condition=condition,
         trials_count=len(loads),
@@ -68,7 +68,7 @@ def _compare(
     baseline_loads: Sequence[LoadRow],
     rtt_ms: Mapping[str, float],
 ) -> Comparison:
-    own, other = _usable(loads), _usable(baseline_loads)
+    own, other = usable_loads(loads), usable_loads(baseline_loads)
     treated, compared = pairs([load.block for load in own], [load.block for load in other])
     treatment = _sample(own, _plt).take(treated)
     baseline = _sample(other, _plt).take(compared)
@@ -84,12 +84,15 @@ def _compare(
 
 
 def _trips(condition: Condition) -> int:
-    """Count the round trips a page load spends before its first request: cold look-up, then the page's handshake."""
-    lookup = cold_exchange_round_trips(condition.dns_transport)
+    """Count the round trips a page load spends before its first request: look-up, then the page's handshake."""
+    lookup = lookup_round_trips(
+        condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
+    )
     return lookup + page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
 
 
-def _usable(loads: Sequence[LoadRow]) -> list[LoadRow]:
+def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:
+    """Leave out what the instrument lost."""
     return [load for load in loads if load.loaded and load.failure not in INSTRUMENT_FAILURES]
 
 

@@ -4,8 +4,8 @@ For: the comparison section. Not for: their numbers themselves (`paper`).
 """
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.figures import combination_of
 from resolab.report.findings import Findings
+from resolab.report.labels import combination_of
 from resolab.report.paper import dns_exchange_median_ms, plt_change_percent
 from resolab.report.tables import Table
 from resolab.stats import remainder_ms
@@ -49,12 +49,14 @@ def paper_load_table(findings: Findings) -> Table:
             continue
         mode = condition.requested_handshake_mode
         theirs = plt_change_percent(condition.profile, condition.page, condition.dns_transport, mode)
-        if theirs is None or condition.http_version != "h3":
+        # They looked names up with a cold connection and a full handshake.
+        like_theirs = (condition.http_version, condition.dns_connection_state) == ("h3", "cold")
+        if theirs is None or not like_theirs or condition.requested_dns_handshake_mode != "full":
             continue
         row = (
             condition.page,
             condition.profile,
-            combination_of(condition),
+            combination_of(findings, condition),
             f"{number_text(theirs, signed=True)} %",
             estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
             interval_text(comparison.change, scale=100, signed=True),

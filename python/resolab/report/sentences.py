@@ -6,9 +6,8 @@ For: what a reader takes away. Not for: the full tables.
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.captions import baseline_label
-from resolab.report.figures import combination_of
 from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
+from resolab.report.labels import baseline_label, combination_of
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -17,7 +16,7 @@ def answers(findings: Findings) -> list[str]:
     """Answer the plan's question: one sentence per combination of protocols, one per transport's look-up."""
     groups: dict[str, list[Compared]] = {}
     for one in findings.compared:
-        groups.setdefault(combination_of(one[0].condition), []).append(one)
+        groups.setdefault(combination_of(findings, one[0].condition), []).append(one)
     baseline = baseline_label(findings)
     sentences = [_combination(name, baseline, group) for name, group in groups.items()]
     exchanges: dict[tuple[str, str], list[ExchangeResult]] = {}

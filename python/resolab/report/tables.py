@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resolab.plots import ABSENT, estimate_text, interval_text, mode_label, number_text, transport_label
-from resolab.report.figures import combination_of
+from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
 from resolab.report.findings import ConditionResult, Findings
+from resolab.report.hounsel_statuses import hounsel_status
+from resolab.report.labels import combination_of
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 _FLAGS = {
     "no_lookup_in_load": "the load asked no DNS query for its page",
     "dns_transport_mismatch": "the look-up came over another transport than asked for",
-    "dns_handshake_mismatch": "the stub's look-up was not on a fresh connection",
+    "dns_connection_mismatch": "the look-up's connection was warm where cold was asked for, or the reverse",
+    "dns_handshake_mismatch": "the look-up's connection had another handshake than asked for",
     "foreign_name": "another name than the page's was looked up during the load",
     "http_version_mismatch": "the document came over another HTTP version",
     "path_summary_missing": "the emulated path gave no account of the load",
     "lateness_exceeded": "the emulated path was later than the plan allows",
     "device_drops": "the emulated path itself lost packets",
+    "edge_ended": "the edge ended during the load",
 }
 
 
@@ -50,13 +53,18 @@ def failure_table(findings: Findings) -> Table:
         (
             kind,
             failure,
+            hounsel_status(failure) if kind == "page load" else "",
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
             next((one.detail for one in found if one.detail), ""),
         )
         for (kind, failure), found in groups.items()
     ]
-    return Table(("what", "failure", "count", "by condition", "for example"), rows, frozenset((0, 1, 3, 4)))
+    return Table(
+        ("what", "failure", "Hounsel et al. say", "count", "by condition", "for example"),
+        rows,
+        frozenset((0, 1, 2, 4, 5)),
+    )
 
 
 def flag_table(findings: Findings) -> Table:
@@ -78,18 +86,27 @@ def flag_table(findings: Findings) -> Table:
 
 def handshake_table(findings: Findings) -> Table:
     """Set the handshakes that happened beside those asked for."""
-    groups: dict[tuple[str, str, str], list[HandshakeRow]] = {}
+    groups: dict[tuple[str, str, str, str], list[HandshakeRow]] = {}
     for one in findings.handshakes:
         path = f" ({one.resolver_path})" if one.resolver_path else ""
         where = transport_label(one.dns_transport) + path
-        groups.setdefault((one.kind, where, one.requested_handshake_mode), []).append(one)
+        groups.setdefault((one.kind, _browser_of(one), where, one.requested_handshake_mode), []).append(one)
     rows = []
-    for (kind, where, asked), found in groups.items():
+    for (kind, browser, where, asked), found in groups.items():
         total = sum(one.count for one in found)
         reached = sum(one.count for one in found if one.handshake_mode == asked)
         happened = ", ".join(f"{mode_label(one.handshake_mode or 'none')} {one.count}" for one in found)
-        rows.append((kind, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
-    return _table(("what", "DNS transport", "asked for", "happened", "n", "reached"), rows, 4)
+        rows.append((kind, browser, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
+    return _table(("what", "browser, HTTP", "DNS transport", "asked for", "happened", "n", "reached"), rows, 5)
+
+
+def _browser_of(one: "HandshakeRow") -> str:
+    if one.browser is None:
+        return "none"
+    version = one.http_version.upper() if one.http_version else ""
+    # Forced is the rule; another way decides whether a page load speaks HTTP/3 at all.
+    found = level_label("h3_discovery", one.h3_discovery) if one.h3_discovery not in {None, "forced"} else ""
+    return ", ".join(part for part in (level_label("browser", one.browser), found or version) if part)
 
 
 def exchange_table(findings: Findings) -> Table:
@@ -123,15 +140,15 @@ def load_table(findings: Findings) -> Table:
         "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached", "median PLT ms",
         "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "change of median PLT", "method",
     )  # fmt: skip
-    return _table(columns, [_load_row(one) for one in findings.conditions], 4)
+    return _table(columns, [_load_row(findings, one) for one in findings.conditions], 4)
 
 
-def _load_row(one: ConditionResult) -> tuple[str, ...]:
+def _load_row(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     usable = one.trials_count - one.unusable_count
     start = (
         one.condition.page,
         one.condition.profile,
-        combination_of(one.condition),
+        combination_of(findings, one.condition),
         str(one.condition.resolver_path),
         str(one.trials_count),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
@@ -164,14 +181,14 @@ def _percent(change: Estimate) -> str:
 
 
 def lateness_table(findings: Findings) -> Table:
-    """List the path's own error per profile."""
+    """List the path's own error per profile, and per browser where there is more than one."""
     columns = (
         "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
         "max µs", "device drops", "queue drops", "CoDel drops", "loss drops", "outage drops",
     )  # fmt: skip
     rows = [
         (
-            one.profile,
+            f"{one.profile}, {level_label('browser', one.browser)}" if "browser" in findings.varying else one.profile,
             str(one.windows_count),
             str(one.packets_count),
             _microseconds(one.lateness_p50_median_ns),

@@ -12,9 +12,8 @@ from rich.text import Text
 
 from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.analysis import analyse
-from resolab.report.captions import baseline_label
-from resolab.report.figures import combination_of
 from resolab.report.findings import Findings
+from resolab.report.labels import baseline_label, combination_of
 from resolab.store import open_dataset
 
 
@@ -80,7 +79,7 @@ def _loads(findings: Findings) -> Table:
         table.add_row(
             one.condition.page,
             one.condition.profile,
-            combination_of(one.condition),
+            combination_of(findings, one.condition),
             estimate_text(one.plt_ms),
             f"{estimate_text(difference, signed=True)} {interval_text(difference, signed=True)}",
             estimate_text(change, scale=100, signed=True) + (" %" if change.n else ""),

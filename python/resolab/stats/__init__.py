@@ -7,6 +7,7 @@ Not for: knowing where the arrays come from; no other room of resolab is importe
 from resolab.stats.closed_form import (
     cold_exchange_round_trips,
     in_round_trips,
+    lookup_round_trips,
     page_handshake_round_trips,
     remainder_ms,
     wire_time_ms,
@@ -22,6 +23,7 @@ __all__ = [
     "cold_exchange_round_trips",
     "ecdf",
     "in_round_trips",
+    "lookup_round_trips",
     "median",
     "page_handshake_round_trips",
     "paired_difference",

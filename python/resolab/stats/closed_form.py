@@ -14,6 +14,11 @@ _FULL_HANDSHAKE = {
 _WITHOUT_HANDSHAKE = ("doudp", "dotcp")
 
 
+def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state: str) -> int:
+    """Count the round trips of a look-up: one over an open connection, else those of a cold exchange."""
+    return 1 if connection_state == "warm" else cold_exchange_round_trips(dns_transport, handshake_mode)
+
+
 def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") -> int:
     """Count the round trips from wanting an answer to having it, no connection being open."""
     trips = _FULL_HANDSHAKE[dns_transport]

@@ -31,6 +31,9 @@ class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
     resolab: str
     resolab_core: str | None = None
     browser: str | None = None
+    """The first browser used; alone in manifests before format 1.5."""
+    browsers: dict[str, str] = {}
+    """Version of every browser used, by its name."""
     python: str = platform.python_version()
 
 

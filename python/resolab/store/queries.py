@@ -6,7 +6,7 @@ For: statements with a name. Not for: running them (`dataset`).
 MEASURED_LOADS = """
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
-       l.handshake_mode, l.plt_ms, l.response_start_ms, l.limit_ms, l.failure
+       l.handshake_mode, l.plt_ms, l.response_start_ms, l.limit_ms, l.failure, l.plt_sum_ms
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position
@@ -54,19 +54,41 @@ GROUP BY ALL
 ORDER BY flag, condition
 """
 
-# Only what can have a handshake counts: DoUDP and DoTCP queries ask for none.
+# Only what can have a handshake counts: DoUDP and DoTCP queries ask for none, nor does a look-up over an open
+# connection, and before format 1.5 nobody saw the look-up's connection. Our client's exchanges know no browser.
 HANDSHAKES = """
-SELECT 'page load' AS kind, t.dns_transport, t.resolver_path, t.requested_handshake_mode, l.handshake_mode,
-       count(*) AS count
-FROM page_loads AS l JOIN trials AS t USING (trial_id)
-WHERE l.measured
+WITH loads AS (
+    SELECT t.browser, t.http_version, t.h3_discovery, t.dns_transport, t.resolver_path, t.requested_handshake_mode,
+           t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, l.handshake_mode,
+           l.dns_connection_state, l.dns_handshake_mode
+    FROM page_loads AS l JOIN trials AS t USING (trial_id)
+    WHERE l.measured
+)
+SELECT 'page load' AS kind, browser, http_version, h3_discovery, dns_transport, resolver_path,
+       requested_handshake_mode, handshake_mode, count(*) AS count
+FROM loads
 GROUP BY ALL
 UNION ALL
-SELECT 'cold DNS exchange', q.dns_transport, NULL, q.requested_handshake_mode, q.handshake_mode, count(*)
+SELECT 'page look-up', browser, NULL, NULL, dns_transport, resolver_path,
+       requested_dns_handshake_mode, dns_handshake_mode, count(*)
+FROM loads
+WHERE dns_connection_state IS NOT NULL AND requested_dns_connection_state = 'cold'
+      AND dns_transport NOT IN ('doudp', 'dotcp')
+GROUP BY ALL
+UNION ALL
+SELECT 'connection of the page look-up', browser, NULL, NULL, dns_transport, resolver_path,
+       requested_dns_connection_state, dns_connection_state, count(*)
+FROM loads
+WHERE dns_connection_state IS NOT NULL
+GROUP BY ALL
+UNION ALL
+SELECT 'cold DNS exchange', NULL, NULL, NULL, q.dns_transport, NULL, q.requested_handshake_mode, q.handshake_mode,
+       count(*)
 FROM queries AS q JOIN trials USING (trial_id)
 WHERE q.purpose = 'measured' AND q.requested_handshake_mode IS NOT NULL
 GROUP BY ALL
-ORDER BY kind DESC, dns_transport, requested_handshake_mode, handshake_mode
+ORDER BY kind DESC, browser, http_version, h3_discovery, dns_transport, resolver_path, requested_handshake_mode,
+         handshake_mode
 """
 
 # Quantiles of windows cannot be merged into quantiles of the whole, so the median and the worst of them are given.
@@ -82,15 +104,15 @@ WITH directions AS (
            down_dropped_codel_count, down_dropped_outage_count
     FROM path_summaries
 )
-SELECT t.profile, count(*) AS windows_count, sum(packets)::BIGINT AS packets_count,
+SELECT t.profile, t.browser, count(*) AS windows_count, sum(packets)::BIGINT AS packets_count,
        median(p50) AS lateness_p50_median_ns, median(p99) AS lateness_p99_median_ns,
        max(p99) AS lateness_p99_worst_ns, max(most) AS lateness_max_ns,
        sum(device)::BIGINT AS dropped_device_count, sum(queue)::BIGINT AS dropped_queue_count,
        sum(loss)::BIGINT AS dropped_loss_count, sum(codel)::BIGINT AS dropped_codel_count,
        sum(outage)::BIGINT AS dropped_outage_count
 FROM directions JOIN trials AS t USING (trial_id)
-GROUP BY t.profile
-ORDER BY t.profile
+GROUP BY t.profile, t.browser
+ORDER BY t.profile, t.browser
 """
 
 BROWSERS = """

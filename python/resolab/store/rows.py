@@ -24,6 +24,7 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     response_start_ms: float | None
     limit_ms: float | None
     failure: str | None
+    plt_sum_ms: float | None = None
 
 
 class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
@@ -58,20 +59,27 @@ class FlagRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class HandshakeRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Of the exchanges or loads that asked for a handshake, how many had which."""
+    """Of the exchanges, look-ups or loads that asked for a handshake, how many had which.
+
+    Of a look-up's connection the modes are those of the connection, cold or warm.
+    """
 
     kind: str
     dns_transport: str
     resolver_path: str | None
+    browser: str | None = None
+    http_version: str | None = None
+    h3_discovery: str | None = None
     requested_handshake_mode: str
     handshake_mode: str | None
     count: int
 
 
 class LatenessRow(msgspec.Struct, kw_only=True, frozen=True):
-    """The path's own error on one profile, over the windows of its trials, both directions."""
+    """The path's own error on one profile beside one browser, over the windows of its trials, both directions."""
 
     profile: str
+    browser: str = "chromium"
     windows_count: int
     packets_count: int
     lateness_p50_median_ns: float | None

@@ -1,66 +1,64 @@
-"""The browsers of a testbed: one process for each way to a resolver, started when first needed, replaced when it died.
+"""The browsers of a testbed: one process for each way that is needed, some of them alive at a time.
 
-For: which settings, name server and hosts file each way needs. Not for: loads.
+For: starting a browser when its way is first needed, replacing it when it died, and ending the one that was not used
+for longest. Not for: which settings a way has (`ways`) or loads.
+
+An idle browser costs memory (400 to 500 MiB) and wakes up beside others' measurements, so at most `LIVE_LIMIT` live. A
+browser is started and ended only while a trial is prepared, never during a load.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 
-from resolab import engine
-from resolab.browser import BrowserSettings, Chromium, DohSettings
-from resolab.records import DnsTransport, ResolverPath
-from resolab.testbed import layout
+from resolab.browser import Browser, Chromium, Firefox
+from resolab.records import BrowserName
+from resolab.testbed.ways import Surroundings, Way, prefix_of, settings_of
 
-Way = tuple[ResolverPath, DnsTransport]
-NAMES_OF_THE_LAB = ("*.resolab.test", "resolab.test")
+LIVE_LIMIT = 4
+MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
+    BrowserName.CHROMIUM: Chromium,
+    BrowserName.FIREFOX: Firefox,
+}
 
 
 class BrowserPool:
-    """Chromium processes by the way they reach the resolver."""
+    """Browser processes by their way, the one used last at the end."""
 
-    def __init__(self, path_pid: int, ca_file: Path, hosts: Sequence[str], folder: Path) -> None:
-        self._path_pid, self._ca_file = path_pid, ca_file
-        self._hosts = tuple(hosts)
-        self._folder = folder
-        self._hosts_file = folder / "hosts"
-        self._hosts_file.write_text(f"127.0.0.1 localhost\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
-        self._browsers: dict[Way, Chromium] = {}
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        *,
+        live_limit: int = LIVE_LIMIT,
+        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+    ) -> None:
+        self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
+        self._browsers: OrderedDict[Way, Browser] = OrderedDict()
 
-    async def get(self, resolver_path: ResolverPath, dns_transport: DnsTransport) -> Chromium:
-        """Find or start the browser that reaches `dns_transport` this way."""
-        way = (resolver_path, dns_transport)
-        browser = self._browsers.get(way)
-        if browser is not None and browser.usable:
-            return browser
-        if browser is not None:
+    @property
+    def ways(self) -> list[Way]:
+        """The ways whose browser runs, the one used last at the end."""
+        return list(self._browsers)
+
+    async def get(self, way: Way) -> Browser:
+        """Find or start the browser of a way; may end another."""
+        browser = self._browsers.pop(way, None)
+        if browser is not None and not browser.usable:
             await browser.close()
-        self._browsers[way] = browser = await self._start(way)
+            browser = None
+        if browser is None:
+            await self._make_room()
+            browser = self._makers[way.browser]()
+            await browser.start(prefix_of(way, self._surroundings), settings_of(way, self._surroundings))
+        self._browsers[way] = browser
         return browser
 
     async def close(self) -> None:
         """Stop every browser."""
-        for browser in self._browsers.values():
+        while self._browsers:
+            _, browser = self._browsers.popitem()
             await browser.close()
-        self._browsers.clear()
 
-    async def _start(self, way: Way) -> Chromium:
-        resolver_path, dns_transport = way
-        native_doh = resolver_path is ResolverPath.NATIVE and dns_transport is DnsTransport.DOH
-        settings = BrowserSettings(
-            resolvable_names=NAMES_OF_THE_LAB,
-            h3_hosts=self._hosts,
-            doh=DohSettings(host=layout.RESOLVER_NAME, address=layout.RESOLVER_ADDRESS) if native_doh else None,
-            ca_file=self._ca_file,
-            scratch_folder=self._folder,
-        )
-        stubbed = resolver_path is ResolverPath.STUB
-        prefix = engine.enter_prefix(
-            self._path_pid,
-            "client",
-            nameserver=layout.stub_address(dns_transport) if stubbed else layout.RESOLVER_ADDRESS,
-            # The DoH server's name comes from the hosts file, so that nothing is asked over Do53 first.
-            hosts_file=self._hosts_file if native_doh else None,
-        )
-        browser = Chromium()
-        await browser.start(prefix, settings)
-        return browser
+    async def _make_room(self) -> None:
+        while len(self._browsers) >= self._live_limit:
+            _, oldest = self._browsers.popitem(last=False)
+            await oldest.close()

@@ -1,42 +1,104 @@
 """What happened in a page load, judged by the servers' and the tap's records and not by what was asked for.
 
-For: pure functions over the records of one trial. Not for: fixing or dropping anything: a trial that is not what was
-asked for is kept and flagged.
+For: pure functions over the records of one trial. Not for: the look-up alone (`lookup`), or fixing or dropping
+anything: a trial that is not what was asked for is kept and flagged.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from resolab.browser import PageLoad
+from resolab.plan import Condition
 from resolab.records import (
-    DnsTransport,
-    EdgeQueryRecord,
+    ConnectionState,
+    DnsFailure,
     EdgeRequestRecord,
     HandshakeMode,
     HttpVersion,
+    PageFailure,
     PathSummaryRecord,
-    QueryPurpose,
-    QueryRecord,
     Record,
-    ResolverPath,
-    TicketPolicy,
+)
+from resolab.testbed.layout import Site
+from resolab.testbed.lookup import (
+    WITHOUT_HANDSHAKE,
+    PageLookup,
+    Span,
+    connection_of,
+    dns_failure,
+    edge_queries,
+    foreign_names,
+    name_of,
+    page_lookup,
 )
 
-POLICIES = {
-    HandshakeMode.FULL: TicketPolicy.NONE,
-    HandshakeMode.RESUMED: TicketPolicy.RESUME,
-    HandshakeMode.ZERO_RTT: TicketPolicy.EARLY_DATA,
-}
+NOT_MODIFIED = 304
 
 
-def document_request(
-    records: Iterable[Record], host: str, path: str, *, since_ns: int, until_ns: int | None = None
-) -> EdgeRequestRecord | None:
+@dataclass(frozen=True, slots=True)
+class CacheStates:
+    """What the browser had when the load began."""
+
+    dns_cache: ConnectionState
+    http_cache: ConnectionState
+    sockets: ConnectionState
+    tickets: ConnectionState
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the records say about one load."""
+
+    request: EdgeRequestRecord | None
+    """The first for the document."""
+    handshake_mode: HandshakeMode | None
+    lookup: PageLookup
+    dns_failure: DnsFailure | None
+    foreign_names: list[str]
+    states: CacheStates
+
+
+def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, stated: CacheStates) -> Judged:
+    """Judge one load; where nothing can be seen of a cache, what was `stated` stands."""
+    request = document_request(records, site.host, site.path, span)
+    lookup = page_lookup(records, site.host, span)
+    return Judged(
+        request=request,
+        handshake_mode=handshake_that_happened(request),
+        lookup=lookup,
+        dns_failure=dns_failure(records, site.host, span) if load.failure is PageFailure.DNS else None,
+        foreign_names=foreign_names(records, [site.host, *_hosts_of(load)], span),
+        states=_states_seen(records, request, lookup, span, stated),
+    )
+
+
+def cold_states() -> CacheStates:
+    """State of a fresh context."""
+    cold = ConnectionState.COLD
+    return CacheStates(dns_cache=cold, http_cache=cold, sockets=cold, tickets=cold)
+
+
+def states_made(condition: Condition) -> CacheStates:
+    """State after the warm-up and what the condition has cleared after it.
+
+    Connections to the page are gone either way, by the browser or by the edge; of its responses nothing is left: they
+    were cleared or were not to be stored.
+    """
+    cold = ConnectionState.COLD
+    tickets_given = condition.requested_handshake_mode is not HandshakeMode.FULL
+    return CacheStates(
+        dns_cache=cold, http_cache=cold, sockets=cold, tickets=ConnectionState.WARM if tickets_given else cold
+    )
+
+
+def document_request(records: Iterable[Record], host: str, path: str, span: Span) -> EdgeRequestRecord | None:
     """Find the first request for the document in a span of time."""
     requests = (
         record
         for record in records
         if isinstance(record, EdgeRequestRecord)
-        and since_ns <= record.received_ns
-        and (until_ns is None or record.received_ns < until_ns)
+        and span.has(record.received_ns)
         and record.authority.partition(":")[0] == host
         and record.path == path
     )
@@ -52,28 +114,30 @@ def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode 
     return HandshakeMode.RESUMED if request.session_resumed else HandshakeMode.FULL
 
 
-def lookup_flags(
-    records: Sequence[Record], host: str, since_ns: int, dns_transport: DnsTransport, resolver_path: ResolverPath
-) -> list[str]:
-    """Flag a load whose look-up was not inside it, not over the transport asked for, or not cold."""
-    queries = [r for r in records if isinstance(r, EdgeQueryRecord) and r.received_ns >= since_ns]
-    of_page = [query for query in queries if query.qname.rstrip(".").lower() == host]
+def lookup_flags(records: Sequence[Record], condition: Condition, host: str, span: Span, judged: Judged) -> list[str]:
+    """Flag a load whose look-up was not inside it, or not over the transport and connection asked for."""
+    of_page = [query for query in edge_queries(records, span) if name_of(query) == host]
     flags = []
     if not of_page:
         flags.append("no_lookup_in_load")
-    if any(query.dns_transport is not dns_transport for query in of_page):
+    if any(query.dns_transport is not condition.dns_transport for query in of_page):
         flags.append("dns_transport_mismatch")
-    if any(query.qname.rstrip(".").lower() != host for query in queries):
+    if judged.foreign_names:
         flags.append("foreign_name")
-    if resolver_path is ResolverPath.STUB:
-        forwarded = [
-            r
-            for r in records
-            if isinstance(r, QueryRecord) and r.purpose is QueryPurpose.FORWARDED and r.time_origin_ns >= since_ns
-        ]
-        if any(query.handshake_mode not in {None, HandshakeMode.FULL} for query in forwarded):
-            flags.append("dns_handshake_mismatch")
-    return flags
+    return flags + _dns_connection_flags(condition, judged.lookup)
+
+
+def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[str]:
+    # doudp has no connection, and of one that was not seen nothing is said.
+    if lookup.connection_state is None:
+        return []
+    if lookup.connection_state is not condition.dns_connection_state:
+        return ["dns_connection_mismatch"]
+    cold = condition.dns_connection_state is ConnectionState.COLD
+    has_handshake = condition.dns_transport not in WITHOUT_HANDSHAKE
+    if cold and has_handshake and lookup.handshake_mode is not condition.requested_dns_handshake_mode:
+        return ["dns_handshake_mismatch"]
+    return []
 
 
 def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> list[str]:
@@ -92,3 +156,25 @@ def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> lis
     if summary.up.dropped_device_count or summary.down.dropped_device_count:
         flags.append("device_drops")
     return flags
+
+
+def _hosts_of(load: PageLoad) -> set[str]:
+    urls = [*(resource.url for resource in load.resources), *(request.url for request in load.network)]
+    return {urlsplit(url).hostname or "" for url in urls}
+
+
+def _states_seen(
+    records: Sequence[Record], request: EdgeRequestRecord | None, lookup: PageLookup, span: Span, stated: CacheStates
+) -> CacheStates:
+    cold, warm = ConnectionState.COLD, ConnectionState.WARM
+    if request is None:
+        return stated
+    connection = connection_of(records, request.connection_id)
+    # Of a connection closed and recorded before the span nothing can have come in it.
+    opened_here = connection is None or span.has(connection.accepted_ns)
+    return CacheStates(
+        dns_cache=cold if lookup.query is not None else warm,
+        http_cache=warm if request.status == NOT_MODIFIED else stated.http_cache,
+        sockets=cold if opened_here else warm,
+        tickets=warm if request.session_resumed else stated.tickets,
+    )

@@ -3,6 +3,7 @@
 For: the one place that says which page lives where. Not for: starting anything.
 """
 
+import enum
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from resolab.records import DnsTransport, TicketPolicy
 RESOLVER_NAME = "dns.resolab.test"
 RESOLVER_ADDRESS = "10.77.0.1"
 ORIGIN_NETWORK = "10.77.1."
+STUB_ADDRESS = "127.0.0.2"
+"""Loopback address of the client host on which the stub listens."""
 DOH_PROBE_NAME = "www.gstatic.com"
 """Chromium asks every DoH server for this name, from each new context, until it gets an answer: unanswered, its
 repetitions would fall into other trials' loads. The address leads nowhere; nobody connects to it."""
@@ -27,6 +30,16 @@ URL_FORMS = {
     DnsTransport.DOH3: "h3://{name}/dns-query",
     DnsTransport.DOQ: "quic://{name}",
 }
+
+
+class Offer(enum.Enum):
+    """By which sign a site says that it speaks HTTP/3."""
+
+    NOTHING = enum.auto()
+    HTTPS_RECORD = enum.auto()
+    """`alpn=h3,h2` in its name's HTTPS record (RFC 9460)."""
+    ALT_SVC = enum.auto()
+    """The Alt-Svc field (RFC 7838) of answers over HTTP/1.1 and HTTP/2."""
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,11 +60,6 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
 def site_address(number: int) -> str:
     """Address of the origin with this number, from 0."""
     return f"{ORIGIN_NETWORK}{number + 1}"
-
-
-def stub_address(dns_transport: DnsTransport) -> str:
-    """Loopback address of the client host on which the stub of this transport listens; one stub for each."""
-    return f"127.0.0.{list(DnsTransport).index(dns_transport) + 2}"
 
 
 def resolver(dns_transport: DnsTransport, ca_file: Path) -> Resolver:
@@ -79,8 +87,7 @@ def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
             f"address = {_quoted(site.address)}",
             f"folder = {_quoted(site.folder)}",
             f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
-            # A page weighs what its files weigh.
-            "compression = []",
+            *site_settings(Offer.NOTHING),
         ]
     lines += [
         "",
@@ -90,6 +97,17 @@ def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
         f"value = {_quoted(DOH_PROBE_ADDRESS)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def site_settings(offer: Offer) -> list[str]:
+    """Write the keys of a site that are not its place, as lines of TOML."""
+    signs = {
+        Offer.HTTPS_RECORD: ["https_record = true"],
+        # Stored nowhere, so that the cache need not be cleared: with it Chromium forgets the Alt-Svc field too.
+        Offer.ALT_SVC: ["alt_svc = true", 'cache_control = "no-store"'],
+    }
+    # A page weighs what its files weigh.
+    return ["compression = []", *signs.get(offer, [])]
 
 
 def _quoted(value: object) -> str:

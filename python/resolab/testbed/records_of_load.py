@@ -1,43 +1,84 @@
-"""A browser's load as records of the trial's file. Pure. Not for: judging; the handshake that happened is handed in."""
+"""A browser's load as records of the trial's file. Pure. Not for: judging; what happened is handed in."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
-from resolab.browser import LoadResult, PageLoad, PageTimings
-from resolab.records import HandshakeMode, PageLoadRecord, Record
-
-BROWSER = "chromium"
-
-
-def page_load_records(
-    result: LoadResult,
-    *,
-    browser_version: str,
-    requested: HandshakeMode,
-    happened: HandshakeMode | None,
-    warmup_happened: HandshakeMode | None,
-) -> list[Record]:
-    """Make the records of the warm-up, the measured load and its requests."""
-    records: list[Record] = []
-    if result.warmup is not None:
-        records.append(_page_load(result.warmup, browser_version, requested, warmup_happened))
-    records.append(_page_load(result.measured, browser_version, requested, happened))
-    records.extend(result.measured.resources)
-    return records
+from resolab.browser import PageLoad, PageTimings
+from resolab.plan import Condition
+from resolab.records import BrowserName, PageLoadRecord, QueryPurpose, QueryRecord
+from resolab.testbed.judgement import Judged
 
 
-def _page_load(
-    load: PageLoad, browser_version: str, requested: HandshakeMode, happened: HandshakeMode | None
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Who loaded: the same for every load of a trial."""
+
+    browser: str
+    browser_version: str
+    condition: Condition
+
+
+def page_load_record(
+    load: PageLoad, judged: Judged, loader: Loader, *, plt_sum_ms: float | None = None
 ) -> PageLoadRecord:
+    """Make the record of one navigation."""
     timings = msgspec.structs.asdict(load.timings or PageTimings())
+    states = judged.states
     return PageLoadRecord(
         url=load.url,
-        browser=BROWSER,
-        browser_version=browser_version,
+        browser=loader.browser,
+        browser_version=loader.browser_version,
         measured=load.measured,
-        requested_handshake_mode=requested,
-        handshake_mode=happened,
+        requested_handshake_mode=loader.condition.requested_handshake_mode,
+        handshake_mode=judged.handshake_mode,
         failure=load.failure,
         failure_detail=load.failure_detail,
         limit_ms=load.limit_ms,
+        dns_handshake_mode=judged.lookup.handshake_mode,
+        dns_connection_state=judged.lookup.connection_state,
+        dns_failure=judged.dns_failure,
+        foreign_names=judged.foreign_names,
+        plt_sum_ms=plt_sum_ms,
+        dns_cache_state=states.dns_cache,
+        http_cache_state=states.http_cache,
+        socket_state=states.sockets,
+        ticket_state=states.tickets,
+        console_errors=load.console_errors,
+        screenshot_file=_name(load.screenshot_file),
         **{name: value for name, value in timings.items() if name in PageLoadRecord.__struct_fields__},
     )
+
+
+def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Condition) -> float | None:
+    """Add the trial's separately measured cold exchange to the load without its look-up (Sengupta et al., TNSM 2024).
+
+    `None` where one of them is missing. It stands beside `plt_ms`, which has the look-up inside, and is no load time
+    anybody has seen: what the look-up's delay changes later in the load is not in it.
+    """
+    timings = load.timings
+    exchange = next((query for query in exchanges if _counts(query, condition)), None)
+    if load.failure is not None or timings is None or timings.plt_ms is None or exchange is None:
+        return None
+    # Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then.
+    waits_before = condition.browser is BrowserName.FIREFOX
+    start_ms = timings.fetch_start_ms if waits_before else timings.domain_lookup_start_ms
+    end_ms = timings.domain_lookup_end_ms
+    if start_ms is None or end_ms is None or exchange.query_response_time_ns is None:
+        return None
+    return timings.plt_ms - (end_ms - start_ms) + exchange.query_response_time_ns / 1e6
+
+
+def _counts(query: QueryRecord, condition: Condition) -> bool:
+    return (
+        query.dns_transport is condition.dns_transport
+        and query.purpose is QueryPurpose.MEASURED
+        and query.failure is None
+    )
+
+
+def _name(file: Path | None) -> str | None:
+    # The folder of screenshots is the dataset's: its name and the file's are the path inside it.
+    return None if file is None else f"{file.parent.name}/{file.name}"

@@ -3,25 +3,31 @@
 For: starting the parts, running one trial at a time, and stopping everything however it ends. Not for: judging what
 happened (`judgement`) or keeping it (the campaign).
 
-One path serves every profile of the plan: the profile is changed between trials, while the link is quiet. Browsers
-differ in the resolver they are set to, which is fixed when they start; every load has a fresh context in one of them.
+One path serves every profile of the plan: the profile is changed between trials, while the link is quiet. What is fixed
+when a browser starts makes a way (`ways`); every load has a fresh context in the browser of its way.
+
+An edge, stub or browser that dies ends the trial it dies in: its load fails and is kept, flagged where the part is the
+lab's own, and the next trial finds a new one in its place. Without its path a testbed is of no use any more.
 """
 
 import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from resolab import engine
-from resolab.browser import Chromium, LoadRequest, LoadResult
+from resolab.browser import Browser, LoadRequest, LoadResult
+from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, stream_seed
 from resolab.records import (
-    DnsTransport,
+    ConnectionRecord,
+    ConnectionState,
     HandshakeMode,
     LinkProfile,
     PathSummaryRecord,
@@ -30,13 +36,20 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import judgement, layout, records_of_load
-from resolab.testbed.browsers import BrowserPool
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool
+from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import Site
+from resolab.testbed.lookup import Span
+from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
+from resolab.testbed.stubs import StubKind, StubPlace
+from resolab.testbed.ways import Surroundings, cleared_for, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
+DEATH_NOTICE_S = 1.0
+"""A command to a dying program may fail a little before its end is known."""
 MEASURED_LABEL = "measured"
 
 
@@ -47,6 +60,8 @@ class TrialResult:
     records: list[Record]
     flags: list[str]
     failed: bool
+    overhead_ms: float = 0.0
+    """What the browser cost beside its navigations."""
 
 
 class Testbed:
@@ -54,15 +69,16 @@ class Testbed:
 
     __test__ = False  # Its name is not a test class's.
 
-    def __init__(self, plan: Plan, corpus: Corpus, seed: int, browser_version: str) -> None:
-        self._plan, self._seed, self._browser_version = plan, seed, browser_version
+    def __init__(self, plan: Plan, corpus: Corpus, seed: int, *, screenshot_folder: Path | None = None) -> None:
+        self._plan, self._seed = plan, seed
         self._corpus = corpus
+        self._screenshot_folder = screenshot_folder
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
-        self._profile_in_force: str | None = None
         self._records: list[Record] = []
         self._stack = contextlib.AsyncExitStack()
-        self._stubs: dict[DnsTransport, engine.Stub] = {}
+        self._left_open = False
+        self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
 
     async def __aenter__(self) -> Self:
         try:
@@ -80,113 +96,184 @@ class Testbed:
     async def _start(self) -> None:
         folder = self._stack.enter_context(scratch_folder())
         first = self._plan.factors.profile[0]
-        self._path = await engine.Path.start(
+        self.path = await engine.Path.start(
             self._corpus.profile_file(first),
             seed=self._seed,
             keep_awake=self._plan.instrument.keep_awake,
             on_record=self._records.append,
         )
-        self._stack.push_async_callback(self._path.close)
-        config = folder / "edge.toml"
-        config.write_text(layout.edge_configuration(folder / "ca", list(self._sites.values())), "utf-8")
-        self._edge = await engine.Edge.start(self._path.ready.pid, config, on_record=self._records.append)
-        self._stack.push_async_callback(self._edge.close)
-        self._ca_file = Path(self._edge.ready.ca_file)
-        self._browsers = BrowserPool(
-            self._path.ready.pid, self._ca_file, [site.host for site in self._sites.values()], folder
+        self._stack.push_async_callback(self.path.close)
+        self._edge_config = folder / "edge.toml"
+        self._edge_config.write_text(layout.edge_configuration(folder / "ca", list(self._sites.values())), "utf-8")
+        self._in_force = await self._start_edge()
+        self._stack.push_async_callback(self._close_edge)
+        hosts_file = folder / "hosts"
+        hosts_file.write_text(f"127.0.0.1 localhost\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
+        surroundings = Surroundings(
+            path_pid=self.path.ready.pid,
+            ca_file=Path(self.edge.ready.ca_file),
+            hosts=tuple(site.host for site in self._sites.values()),
+            folder=folder,
+            hosts_file=hosts_file,
+            screenshot_folder=self._screenshot_folder,
         )
+        self._ca_file = surroundings.ca_file
+        self.stubs = StubPlace(self.path.ready.pid, self._ca_file, self._records.append)
+        self._stack.push_async_callback(self.stubs.close)
+        self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
-        # All at once and before the first trial: a browser that starts beside a measurement would spoil it.
-        ways = {(c.resolver_path, c.dns_transport): c for c in self._plan.conditions()}
-        await asyncio.gather(*(self._browser_for(condition) for condition in ways.values()))
+        # As many as may live, one after the other, before the first trial.
+        for way in list(dict.fromkeys(way_of(condition) for condition in self._plan.conditions()))[:LIVE_LIMIT]:
+            await self._browsers.get(way)
+
+    @property
+    def edge(self) -> engine.Edge:
+        """The edge that runs now."""
+        return self._in_force.edge
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
         """Run one trial: each transport's cold exchange by our client, then one page load in a fresh context."""
-        self._records.clear()
+        await self._replace_dead()
         site = self._sites[condition.page]
-        await self._put_in_force(condition.profile, trial_id)
-        await self._edge.set_ticket_policy(site.host, judgement.POLICIES[condition.requested_handshake_mode])
-        browser = await self._browser_for(condition)
-        queries = await self._cold_exchanges(site.host, trial_id)
+        await self._put_in_force(condition, trial_id)
+        browser = await self._rehearsed(condition, site)
+        self._records.clear()
+        since_trial_ns = time.monotonic_ns()
+        exchanges = await self._cold_exchanges(site.host, trial_id)
         load, since_ns = await self._load(browser, condition, site)
-        await self._edge.flush()
-        await self._path.summary(MEASURED_LABEL)
-        return self._result(condition, site, queries, load, since_ns)
+        await self._unless_dead(self.edge, self.edge.flush())
+        await self.path.summary(MEASURED_LABEL)
+        loader = Loader(browser.name, browser.version, condition)
+        self._forget_connections_before(since_trial_ns)
+        return self._result(loader, exchanges, load, since_ns)
 
-    async def _put_in_force(self, profile: str, trial_id: str) -> None:
+    async def _rehearsed(self, condition: Condition, site: Site) -> Browser:
+        """Find the browser of a condition's way; a new one has loaded the page once.
+
+        The first load of a browser's life pays for what is made ready once, and Firefox makes it over h2, whatever it
+        has been told of HTTP/3.
+        """
+        browser = await self._browsers.get(way_of(condition))
+        if browser not in self._rehearsed_browsers:
+            self._rehearsed_browsers.add(browser)
+            await browser.load(LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False))
+            if not browser.usable:
+                browser = await self._browsers.get(way_of(condition))
+        return browser
+
+    async def _start_edge(self) -> EdgeInForce:
+        # A new one takes the old one's authority from its folder: browsers go on trusting it.
+        edge = await engine.Edge.start(self.path.ready.pid, self._edge_config, on_record=self._records.append)
+        return EdgeInForce(edge, self._sites)
+
+    async def _close_edge(self) -> None:
+        await self.edge.close()
+
+    async def _replace_dead(self) -> None:
+        if not self.edge.process.running:
+            await self._close_edge()
+            self._in_force = await self._start_edge()
+
+    async def _put_in_force(self, condition: Condition, trial_id: str) -> None:
         # The loss streams begin anew at each trial, so that a trial's losses do not depend on the trials before it.
         # A schedule of changes is for the measured load: it waits for its navigation.
         seed = stream_seed(self._seed, "link", trial_id)
-        await self._path.set_profile(self._profiles[profile], seed, hold_schedule=True)
-        self._profile_in_force = profile
-
-    async def _browser_for(self, condition: Condition) -> Chromium:
+        await self.path.set_profile(self._profiles[condition.profile], seed, hold_schedule=True)
+        await self._in_force.put(condition)
         if condition.resolver_path is ResolverPath.STUB:
-            await self._stub_for(condition.dns_transport)
-        return await self._browsers.get(condition.resolver_path, condition.dns_transport)
-
-    async def _stub_for(self, dns_transport: DnsTransport) -> engine.Stub:
-        stub = self._stubs.get(dns_transport)
-        if stub is None or not stub.process.running:
-            stub = await engine.Stub.start(
-                self._path.ready.pid,
-                f"{layout.stub_address(dns_transport)}:53",
-                layout.resolver(dns_transport, self._ca_file),
-                handshake=HandshakeMode.FULL,
-                on_record=self._records.append,
-            )
-            self._stubs[dns_transport] = stub
-            self._stack.push_async_callback(stub.close)
-        return stub
+            await self.stubs.put(StubKind(condition.dns_transport, condition.requested_dns_handshake_mode))
 
     async def _cold_exchanges(self, host: str, trial_id: str) -> list[QueryRecord]:
         transports = list(self._plan.factors.dns_transport)
         random.Random(stream_seed(self._seed, "exchange_order", trial_id)).shuffle(transports)
         resolvers = [layout.resolver(transport, self._ca_file) for transport in transports]
-        return await engine.run_queries(self._path.ready.pid, resolvers, host)
+        return await engine.run_queries(self.path.ready.pid, resolvers, host)
 
-    async def _load(self, browser: Chromium, condition: Condition, site: Site) -> tuple[LoadResult, int]:
+    async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]
+        self._left_open = False
 
-        async def make_cold() -> None:
-            await self._close_connections()
-            await self._path.summary("before_measured")
+        async def between() -> None:
+            await self._close_connections(condition)
+            await self.path.summary("before_measured")
             if self._profiles[condition.profile].schedule:
-                await self._path.start_schedule()
+                await self.path.start_schedule()
             since_ns[0] = time.monotonic_ns()
 
-        request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=True, between=make_cold)
-        result = await browser.load(request)
-        return result, since_ns[0]
-
-    async def _close_connections(self) -> None:
-        await self._edge.close_connections()
-        for stub in self._stubs.values():
-            if stub.process.running:
-                await stub.close_connections(forget_tickets=True)
-        await asyncio.sleep((self._round_trip_ms() + SETTLE_MS) / 1000)
-
-    def _round_trip_ms(self) -> float:
-        profile = self._profiles[self._profile_in_force or self._plan.factors.profile[0]]
-        return profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
-
-    def _result(
-        self, condition: Condition, site: Site, queries: Sequence[QueryRecord], load: LoadResult, since_ns: int
-    ) -> TrialResult:
-        records = self._records.copy()
-        request = judgement.document_request(records, site.host, site.path, since_ns=since_ns)
-        summary = next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
-        flags = [
-            *judgement.lookup_flags(records, site.host, since_ns, condition.dns_transport, condition.resolver_path),
-            *judgement.http_flags(request, condition.http_version),
-            *judgement.path_flags(summary, self._plan.limits.lateness_p99_ms),
-        ]
-        warmup = judgement.document_request(records, site.host, site.path, since_ns=0, until_ns=since_ns)
-        page_records = records_of_load.page_load_records(
-            load,
-            browser_version=self._browser_version,
-            requested=condition.requested_handshake_mode,
-            happened=judgement.handshake_that_happened(request),
-            warmup_happened=judgement.handshake_that_happened(warmup),
+        request = LoadRequest(
+            url=site.url,
+            timeout_s=self._plan.limits.page_timeout_s,
+            warmup=True,
+            cleared=cleared_for(condition),
+            between=between,
         )
-        return TrialResult([*page_records, *queries, *records], flags, failed=load.failure is not None)
+        result = await browser.load(request)
+        # A warm-up that failed ends the trial: all of it was before a measured load.
+        return result, since_ns[0] or time.monotonic_ns()
+
+    async def _close_connections(self, condition: Condition) -> None:
+        try:
+            await self._unless_dead(self.edge, self._in_force.close_after_warmup(condition))
+        except ResolabError:
+            # The edge lives and some connection outlasts its patience: whether the load found it open is judged.
+            self._left_open = True
+        stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
+        if stub is not None and condition.dns_connection_state is ConnectionState.COLD:
+            forget_tickets = condition.requested_dns_handshake_mode is HandshakeMode.FULL
+            await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
+        profile = self._profiles[condition.profile]
+        round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
+        await asyncio.sleep((round_trip_ms + SETTLE_MS) / 1000)
+
+    def _forget_connections_before(self, since_ns: int) -> None:
+        """Drop what the edge wrote of earlier trials' connections, which end, or are still open, in this one."""
+        self._records[:] = [
+            r for r in self._records if not isinstance(r, ConnectionRecord) or r.accepted_ns >= since_ns
+        ]
+
+    async def _unless_dead(self, program: engine.Edge | engine.Stub, command: Awaitable[None]) -> None:
+        """Carry out a command; that its program is dead is the load's business and not an error here."""
+        try:
+            await command
+        except ResolabError:
+            deadline = time.monotonic() + DEATH_NOTICE_S
+            while program.process.running:
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.01)
+
+    def _result(self, loader: Loader, exchanges: Sequence[QueryRecord], load: LoadResult, since_ns: int) -> TrialResult:
+        condition, records = loader.condition, self._records.copy()
+        site = self._sites[condition.page]
+        page_records: list[Record] = []
+        if load.warmup is not None:
+            before = Span(0, since_ns)
+            judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states())
+            page_records.append(records_of_load.page_load_record(load.warmup, judged, loader))
+        span = Span(since_ns)
+        judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
+        plt_sum_ms = records_of_load.plt_sum_ms(load.measured, exchanges, condition)
+        page_records.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
+        page_records.extend(load.measured.resources)
+        flags = [
+            *judgement.lookup_flags(records, condition, site.host, span, judged),
+            *judgement.http_flags(judged.request, condition.http_version),
+            *judgement.path_flags(_summary(records), self._plan.limits.lateness_p99_ms),
+            *(["connections_left_open"] if self._left_open else []),
+            *self._deaths(condition),
+        ]
+        return TrialResult(
+            [*page_records, *exchanges, *records],
+            flags,
+            failed=load.failure is not None,
+            overhead_ms=load.overhead.total_ms,
+        )
+
+    def _deaths(self, condition: Condition) -> list[str]:
+        stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
+        dead = [] if self.edge.process.running else ["edge_ended"]
+        return dead if stub is None or stub.process.running else [*dead, "stub_ended"]
+
+
+def _summary(records: Sequence[Record]) -> PathSummaryRecord | None:
+    return next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)

@@ -1,3 +1,4 @@
+import hashlib
 import subprocess
 import sys
 from collections import Counter
@@ -7,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_dataset import make_plan
 
-from resolab.plan import block_order, stream_seed
+from resolab.plan import block_order, load_plan, stream_seed
+from resolab.plan.corpus import PROJECT_ROOT
 
 PLAN = make_plan()
+QUICK_ORDER_SHA256 = "5191fdc9353d95281d5483f84222c52162406a0030258e405125dced6e9ce831"
 PINNED = ["example.fiber.doudp.h3.zero_rtt", "example.4g.doh.h3.full", "wikipedia.4g.doq.h3.full"]
 
 
@@ -24,6 +27,14 @@ def test_order_is_pinned_across_versions() -> None:
     # A resumed run must meet the order its dataset was begun with: this may never change.
     assert [one.id for one in block_order(PLAN, 7, 0)][:3] == PINNED
     assert stream_seed(7, "block_order", 0) == 2911496972142494816
+
+
+def test_the_order_of_the_quick_plan_is_as_it_always_was() -> None:
+    # Its identifiers in the order of all blocks, as of format 1.4, before there were optional factors.
+    plan = load_plan(PROJECT_ROOT / "plans" / "quick.toml")
+    order = [one.id for block in range(plan.blocks) for one in block_order(plan, plan.seed, block)]
+    assert order[:2] == ["wikipedia.4g.doudp.h3.zero_rtt", "wikipedia.fiber.doh.h3.zero_rtt"]
+    assert hashlib.sha256("\n".join(order).encode()).hexdigest() == QUICK_ORDER_SHA256
 
 
 def test_order_does_not_depend_on_the_order_of_levels() -> None:

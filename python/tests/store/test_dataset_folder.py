@@ -49,6 +49,15 @@ def test_the_manifest_comes_back_and_is_replaced_whole(tmp_path: Path) -> None:
     assert (tmp_path / "plan.toml").read_text() == MANIFEST.plan_text
 
 
+def test_a_manifest_from_before_there_were_several_browsers_is_read(tmp_path: Path) -> None:
+    save_manifest(tmp_path, MANIFEST)
+    old = msgspec.json.decode((tmp_path / "manifest.json").read_bytes())
+    del old["versions"]["browsers"]
+    (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(old))
+    versions = load_manifest(tmp_path).versions
+    assert (versions.browser, versions.browsers) == ("chromium 156.0", {})
+
+
 def test_a_failed_save_keeps_the_old_manifest(tmp_path: Path) -> None:
     save_manifest(tmp_path, MANIFEST)
     (tmp_path / "manifest.json.partial").symlink_to("/dev/full")

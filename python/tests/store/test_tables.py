@@ -63,6 +63,35 @@ def test_every_column_is_described(dataset_folder: Path) -> None:
             assert f"| `{column.name}` | {column.duckdb_type} | {column.description} |" in text
 
 
+def test_trials_of_older_formats_are_read_as_what_they_were(dataset_folder: Path) -> None:
+    names = {"browser", "h3_discovery", "name_resolution", "doh_method", "requested_dns_handshake_mode"}
+    of_load = {"dns_failure", "foreign_names", "plt_sum_ms", "console_errors", "ticket_state", "dns_handshake_mode"}
+    for file in finished_trials(dataset_folder).values():
+        lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+        for line in lines:
+            own = {"trial": names, "page_load": of_load}.get(line["record"], set()) | {"dns_connection_state"}
+            for name in own:
+                line.pop(name, None)
+        lines[0]["format_version"] = "1.0"
+        file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    build_tables(dataset_folder)
+    with open_dataset(dataset_folder) as dataset:
+        trial = dataset.sql(f"SELECT DISTINCT {', '.join(sorted(names))}, dns_connection_state FROM trials")
+        assert trial == [
+            {
+                "browser": "chromium",
+                "doh_method": None,
+                "h3_discovery": "forced",
+                "name_resolution": "built_in",
+                "requested_dns_handshake_mode": "full",
+                "dns_connection_state": "cold",
+            }
+        ]
+        load = dataset.sql(f"SELECT DISTINCT {', '.join(sorted(of_load))} FROM page_loads")
+        assert load == [dict.fromkeys(sorted(of_load)) | {"console_errors": [], "foreign_names": []}]
+        assert {row.kind for row in dataset.handshakes()} == {"page load", "cold DNS exchange"}
+
+
 def test_tables_of_no_trials_are_empty_but_there(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=0))
     build_tables(folder)

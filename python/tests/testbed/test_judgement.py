@@ -1,37 +1,39 @@
-"""Handshakes and flags follow what the edge, the stub and the path recorded."""
+"""Handshakes, states and flags follow what the edge and the path recorded."""
 
-import msgspec
+from dataclasses import replace
+
 import pytest
+from made_loads import CONDITION, HOST, connection, edge_query, request
 
+from resolab.browser import PageLoad
 from resolab.records import (
+    ConnectionState,
     DirectionSummary,
+    DnsFailure,
     DnsTransport,
-    EdgeQueryRecord,
-    EdgeRequestRecord,
     HandshakeMode,
     HttpVersion,
+    PageFailure,
     PathSummaryRecord,
-    ResolverPath,
+    ResourceRecord,
 )
 from resolab.testbed import judgement
+from resolab.testbed.layout import Site
+from resolab.testbed.lookup import Span
 
-HOST = "example.resolab.test"
-
-
-def request(**changes):
-    base = EdgeRequestRecord(
-        authority=HOST, body_bytes=1256, connection_id=1, http_version=HttpVersion.H3, in_early_data=False,
-        method="GET", path="/", peer_address="10.77.0.2:5000", received_ns=1000, status=200, session_resumed=False,
-    )  # fmt: skip
-    return msgspec.structs.replace(base, **changes)
+LOAD = Span(500)
+SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/", path="/")
+CLEAN = [edge_query(), connection(), request(received_ns=1500), connection(connection_id=1, protocol="quic")]
+COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
+LOADED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
 
 
-def edge_query(**changes):
-    base = EdgeQueryRecord(
-        dns_transport=DnsTransport.DOH, peer_address="10.77.0.2:5001", qname=HOST + ".", qtype="A",
-        query_bytes=40, received_ns=1000,
-    )  # fmt: skip
-    return msgspec.structs.replace(base, **changes)
+def judged(records, load=LOADED, condition=CONDITION):
+    return judgement.judge(load, records, SITE, LOAD, judgement.states_made(condition))
+
+
+def flags(records, condition=CONDITION):
+    return judgement.lookup_flags(records, condition, HOST, LOAD, judged(records))
 
 
 def summary(p99_ns, *, drops=0):
@@ -62,12 +64,11 @@ def test_the_warm_up_document_is_not_taken_for_the_measured_one():
         request(received_ns=2000),
         request(received_ns=1500, path="/logo.png"),
     )
-    assert judgement.document_request([warm, image, measured], HOST, "/", since_ns=1000) is measured
+    assert judgement.document_request([warm, image, measured], HOST, "/", Span(1000)) is measured
 
 
 def test_a_clean_lookup_has_no_flags():
-    flags = judgement.lookup_flags([edge_query()], HOST, 500, DnsTransport.DOH, ResolverPath.NATIVE)
-    assert flags == []
+    assert flags(CLEAN) == []
 
 
 @pytest.mark.parametrize(
@@ -76,10 +77,50 @@ def test_a_clean_lookup_has_no_flags():
         ([edge_query(received_ns=10)], "no_lookup_in_load"),
         ([edge_query(dns_transport=DnsTransport.DOUDP)], "dns_transport_mismatch"),
         ([edge_query(), edge_query(qname="google.com.")], "foreign_name"),
+        ([edge_query(), connection(accepted_ns=10)], "dns_connection_mismatch"),
+        ([edge_query(), connection(handshake_mode=HandshakeMode.RESUMED)], "dns_handshake_mismatch"),
     ],
 )
 def test_a_lookup_that_is_not_the_one_asked_for_is_flagged(records, flag):
-    assert flag in judgement.lookup_flags(records, HOST, 500, DnsTransport.DOH, ResolverPath.NATIVE)
+    assert flag in flags(records)
+
+
+def test_a_warm_and_a_zero_rtt_lookup_are_what_was_asked_for():
+    warm = replace(CONDITION, dns_connection_state=WARM)
+    assert flags([edge_query(), connection(accepted_ns=10)], warm) == []
+    assert flags(CLEAN, warm) == ["dns_connection_mismatch"]
+    early = replace(CONDITION, requested_dns_handshake_mode=HandshakeMode.ZERO_RTT)
+    records = [edge_query(in_early_data=True), connection(handshake_mode=HandshakeMode.ZERO_RTT)]
+    assert flags(records, early) == []
+    assert flags(CLEAN, early) == ["dns_handshake_mismatch"]
+
+
+def test_names_of_the_pages_other_hosts_are_not_foreign():
+    records = [*CLEAN, edge_query(qname="cdn.test."), edge_query(qname="google.com.")]
+    other = ResourceRecord(url="https://cdn.test/a.js", initiator_type="script", start_ms=1.0)
+    load = PageLoad(url=SITE.url, measured=True, limit_ms=1.0, resources=[other])
+    assert judged(records, load).foreign_names == ["google.com"]
+
+
+@pytest.mark.parametrize(("failure", "why"), [(PageFailure.DNS, DnsFailure.SERVFAIL), (PageFailure.CONNECT, None)])
+def test_only_a_load_that_failed_by_its_name_has_a_reason_for_that(failure, why):
+    load = PageLoad(url=SITE.url, measured=True, limit_ms=1.0, failure=failure)
+    assert judged([edge_query(rcode="SERVFAIL")], load).dns_failure is why
+
+
+def test_states_are_seen_where_they_can_be():
+    states = judged(CLEAN).states
+    assert (states.dns_cache, states.http_cache, states.sockets, states.tickets) == (COLD, COLD, COLD, COLD)
+    # Made cold, and yet nothing was asked, the connection was there, the document was cached and a ticket was used.
+    kept = [request(status=304, received_ns=1500, session_resumed=True), connection(connection_id=1, accepted_ns=10)]
+    states = judged(kept).states
+    assert (states.dns_cache, states.http_cache, states.sockets, states.tickets) == (WARM, WARM, WARM, WARM)
+
+
+def test_of_a_load_that_never_arrived_what_was_made_stands():
+    resumed = replace(CONDITION, requested_handshake_mode=HandshakeMode.RESUMED)
+    states = judged([], condition=resumed).states
+    assert (states.dns_cache, states.http_cache, states.sockets, states.tickets) == (COLD, COLD, COLD, WARM)
 
 
 def test_another_http_version_is_flagged():

@@ -7,8 +7,8 @@ import pytest
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
-from resolab.records import DnsTransport
 from resolab.testbed import layout
+from resolab.testbed.layout import Offer
 from resolab.testbed.sites import sites_of
 
 CORPUS = Corpus.of_project()
@@ -22,10 +22,16 @@ def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
     assert {site["ticket_policy"] for site in written["site"]} == {written["resolver"]["ticket_policy"]} == {"none"}
 
 
-def test_stubs_have_loopback_addresses_of_their_own():
-    addresses = [layout.stub_address(transport) for transport in DnsTransport]
-    assert len(set(addresses)) == len(addresses)
-    assert all(address.startswith("127.") for address in addresses)
+@pytest.mark.parametrize(
+    ("offer", "keys"),
+    [
+        (Offer.NOTHING, {}),
+        (Offer.HTTPS_RECORD, {"https_record": True}),
+        (Offer.ALT_SVC, {"alt_svc": True, "cache_control": "no-store"}),
+    ],
+)
+def test_a_site_shows_one_sign_of_http_3_at_most(offer, keys):
+    assert tomllib.loads("\n".join(layout.site_settings(offer))) == {"compression": []} | keys
 
 
 def test_a_page_description_with_an_unknown_key_is_refused(tmp_path):

@@ -82,7 +82,7 @@ pub async fn exchange(
         read: mut bytes,
     } = stream;
     let opened_early = receive.is_0rtt();
-    let reading = read_query(&mut receive, &mut bytes);
+    let reading = read_query(connection, &mut receive, &mut bytes);
     let Ok(end) = timeout(connection.limits.message_timeout, reading).await else {
         connection.tallies.slow_peers.add();
         let _ = receive.stop(VarInt::from_u32(EXCESSIVE_LOAD));
@@ -130,6 +130,7 @@ pub async fn exchange(
 
 /// Read until the first message is whole; where it ends, `None` if it never will be.
 async fn read_query(
+    connection: &OpenConnection,
     receive: &mut RecvStream,
     bytes: &mut Vec<u8>,
 ) -> Result<Option<usize>, Violation> {
@@ -138,6 +139,10 @@ async fn read_query(
             return Ok(Some(end));
         }
         match receive.read_chunk(usize::MAX, true).await {
+            Ok(Some(_)) if !connection.may_grow(bytes.len()) => {
+                let _ = receive.stop(VarInt::from_u32(EXCESSIVE_LOAD));
+                return Ok(None);
+            }
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
             Ok(None) => return Err(Violation("the stream ended before the query did")),
             Err(_) => return Ok(None),

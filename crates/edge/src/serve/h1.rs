@@ -84,9 +84,12 @@ async fn answer(
     let (parts, body) = request.into_parts();
     let body = match host_fault(&parts) {
         Some(status) => Err(status),
-        None => timeout(connection.limits.message_timeout, read_body(body))
-            .await
-            .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
+        None => timeout(
+            connection.limits.message_timeout,
+            read_body(connection, body),
+        )
+        .await
+        .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
     };
     let refused = body.is_err();
     let request = HttpRequest {
@@ -120,7 +123,7 @@ fn host_fault(head: &http::request::Parts) -> Option<StatusCode> {
 }
 
 /// The whole body, `Err` with the status to refuse it with.
-async fn read_body(mut body: Incoming) -> Result<Bytes, StatusCode> {
+async fn read_body(connection: &OpenConnection, mut body: Incoming) -> Result<Bytes, StatusCode> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -136,6 +139,9 @@ async fn read_body(mut body: Incoming) -> Result<Bytes, StatusCode> {
         };
         if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        if !connection.may_grow(whole.len()) {
+            return Err(StatusCode::SERVICE_UNAVAILABLE);
         }
         whole.extend_from_slice(&chunk);
     }

@@ -16,6 +16,7 @@ use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::TlsStream;
 use std::future::poll_fn;
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
 /// Body bytes of one reply that wait for the client's window.
@@ -24,6 +25,8 @@ const SEND_BUFFER_BYTES: usize = 256 * 1_024;
 /// with a reset; beyond these the connection ends with ENHANCE_YOUR_CALM.
 const PENDING_RESETS_COUNT: usize = 20;
 const OWN_RESETS_COUNT: usize = 256;
+/// A stream taken back gives its place free while what it asked for is still waited for.
+const TOO_MANY: &str = "too many requests taken back and begun anew";
 
 /// Serve until the client, the idle timeout or a command ends it.
 pub async fn serve(
@@ -64,7 +67,12 @@ pub async fn serve(
                 None | Some(Err(_)) => return ending,
                 Some(Ok((request, respond))) => {
                     deadline = Instant::now() + limits.idle_timeout;
-                    spawn_exchange(world, connection, request, respond);
+                    if let Some(place) = connection.begin_exchange() {
+                        spawn_exchange(world, connection, place, request, respond);
+                    } else {
+                        http.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                        ending = Ending::failed(Failure::HttpProtocol, TOO_MANY).by_client(false);
+                    }
                 }
             },
         }
@@ -85,6 +93,7 @@ fn builder(limits: &Limits) -> h2::server::Builder {
 fn spawn_exchange(
     world: &Arc<World>,
     connection: &Arc<OpenConnection>,
+    place: OwnedSemaphorePermit,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) {
@@ -92,9 +101,13 @@ fn spawn_exchange(
     let in_early_data = connection.in_early_data() == Some(true);
     let (world, connection) = (Arc::clone(world), Arc::clone(connection));
     tokio::spawn(async move {
+        let _place = place;
         let (parts, body) = request.into_parts();
-        let Ok(Some(body)) = timeout(connection.limits.message_timeout, read_body(body)).await
-        else {
+        let reading = timeout(
+            connection.limits.message_timeout,
+            read_body(&connection, body),
+        );
+        let Ok(Some(body)) = reading.await else {
             return;
         };
         let request = HttpRequest {
@@ -119,7 +132,10 @@ fn spawn_exchange(
 }
 
 /// The whole body, `Err` if it is too large, `None` if the client broke off.
-async fn read_body(mut body: RecvStream) -> Option<Result<Bytes, StatusCode>> {
+async fn read_body(
+    connection: &OpenConnection,
+    mut body: RecvStream,
+) -> Option<Result<Bytes, StatusCode>> {
     if body.is_end_stream() {
         return Some(Ok(Bytes::new()));
     }
@@ -128,6 +144,9 @@ async fn read_body(mut body: RecvStream) -> Option<Result<Bytes, StatusCode>> {
         let chunk = chunk.ok()?;
         if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        if !connection.may_grow(whole.len()) {
+            return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
         }
         whole.extend_from_slice(&chunk);
         body.flow_control().release_capacity(chunk.len()).ok()?;

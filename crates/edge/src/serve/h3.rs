@@ -77,7 +77,10 @@ async fn exchange(
     let (head, mut stream) = resolving.await.ok()?.ok()?;
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
-    let reading = timeout(connection.limits.message_timeout, read_body(&mut stream));
+    let reading = timeout(
+        connection.limits.message_timeout,
+        read_body(connection, &mut stream),
+    );
     let request = HttpRequest {
         body: reading.await.ok()??,
         head: &head,
@@ -96,12 +99,19 @@ async fn exchange(
 }
 
 /// The whole body, `Err` if it is too large, `None` if the client broke off.
-async fn read_body(stream: &mut Stream) -> Option<Result<Bytes, StatusCode>> {
+async fn read_body(
+    connection: &OpenConnection,
+    stream: &mut Stream,
+) -> Option<Result<Bytes, StatusCode>> {
     let mut whole = BytesMut::new();
     while let Some(mut chunk) = stream.recv_data().await.ok()? {
         if whole.len() + chunk.remaining() > MESSAGE_LIMIT_BYTES {
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        if !connection.may_grow(whole.len()) {
+            stream.stop_sending(Code::H3_NO_ERROR);
+            return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
         }
         whole.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
     }

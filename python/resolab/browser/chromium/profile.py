@@ -5,16 +5,13 @@ Not for: flags (`settings`) or the process (`process`).
 """
 
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import msgspec
 
+from resolab.browser.authority import trust
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings
-from resolab.errors import ConfigurationError, MachineError
-
-CERTUTIL_TIMEOUT_S = 20.0
 
 PREFERENCES = {
     # 2: never. With prediction the look-up and the connection are made before the navigation and its phases vanish.
@@ -56,12 +53,9 @@ class BrowserHome:
             self._trust(settings.ca_file)
 
     def _trust(self, ca_file: Path) -> None:
-        if not ca_file.is_file():
-            raise ConfigurationError(f"could not read the authority's certificate: {ca_file} is no file")
         database = self.folder / ".pki" / "nssdb"
         database.mkdir(parents=True)
-        _certutil(database, "-N", "--empty-password")
-        _certutil(database, "-A", "-t", "C,,", "-n", "resolab", "-i", str(ca_file))
+        trust(ca_file, database)
         # Newer versions look here first.
         shutil.copytree(database, self.folder / ".local" / "share" / "pki" / "nssdb")
 
@@ -69,15 +63,3 @@ class BrowserHome:
 def _template(doh: DohSettings) -> str:
     """Write the URI template (RFC 8484, section 4.1): with a `dns` variable the browser uses GET, else POST."""
     return doh.url + ("{?dns}" if doh.method is DohMethod.GET else "")
-
-
-def _certutil(database: Path, *arguments: str) -> None:
-    command = ["certutil", "-d", f"sql:{database}", *arguments]
-    try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=CERTUTIL_TIMEOUT_S)
-    except FileNotFoundError as error:
-        raise MachineError("could not make the browser trust the lab: install certutil (libnss3-tools)") from error
-    except subprocess.CalledProcessError as error:
-        raise ConfigurationError(f"could not make the browser trust the lab: certutil said {error.stderr}") from error
-    except subprocess.TimeoutExpired as error:
-        raise MachineError("could not make the browser trust the lab: certutil did not end") from error

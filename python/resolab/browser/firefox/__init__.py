@@ -1,0 +1,5 @@
+"""Firefox, driven over Marionette, its own remote protocol."""
+
+from resolab.browser.firefox.driver import Firefox
+
+__all__ = ["Firefox"]

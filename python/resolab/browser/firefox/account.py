@@ -1,0 +1,55 @@
+"""What a page is asked for in its own process: its timings and what stands on its console as an error.
+
+For: the script the agent runs in the page, by the collection script that every browser shares, and reading its answer.
+Not for: when it is run (`page`).
+"""
+
+from typing import Any
+
+import msgspec
+
+from resolab.browser.firefox.marionette import Json
+from resolab.browser.timings import collect_script
+
+PAGE_SCRIPT = """
+const { classes, interfaces } = Components;
+const consoleErrors = () => {
+  const id = window.windowGlobalChild.innerWindowId;
+  const { warningFlag, infoFlag } = interfaces.nsIScriptError;
+  const storage = classes["@mozilla.org/consoleAPI-storage;1"].getService(interfaces.nsIConsoleAPIStorage);
+  const written = storage.getEvents(id).filter(event => event.level === "error" || event.level === "assert");
+  const thrown = Services.console.getMessageArray().filter(
+    message => message instanceof interfaces.nsIScriptError && message.innerWindowID === id
+      && !(message.flags & (warningFlag | infoFlag)));
+  return [
+    ...written.map(event => Array.from(event.arguments, String).join(" ")),
+    ...thrown.map(message => message.errorMessage),
+  ];
+};
+const loaded = () => performance.getEntriesByType("navigation")[0]?.loadEventEnd > 0;
+return (async () => {
+  if (document.location.href === "about:blank") {
+    return null; // What was loaded is no page: a download, an empty answer.
+  }
+  // The parent process may hear of the end before the page's load event is over.
+  while (WAIT && !loaded()) {
+    await new Promise(resolve => setTimeout(resolve, 2));
+  }
+  const account = await EXPRESSION;
+  return JSON.stringify({ ...account, consoleErrors: consoleErrors() });
+})();
+"""
+
+
+def page_script(*, partial: bool) -> str:
+    """Build the script: for a page whose load event has come, or for one as far as it got."""
+    script = PAGE_SCRIPT.replace("WAIT", "false" if partial else "true")
+    return script.replace("EXPRESSION", collect_script(wait_for_paint=not partial).strip())
+
+
+def read_account(answer: Any) -> Json:
+    """Read the page's answer; empty when it gave none."""
+    if not isinstance(answer, str):
+        return {}
+    account: Json = msgspec.json.decode(answer)
+    return account

@@ -1,0 +1,69 @@
+"""The driver's side of `agent.js`: one method for each of its functions.
+
+For: handing the agent over and calling it, every call with a deadline. Not for: the order of calls (`page_load`).
+"""
+
+from importlib.resources import files
+from typing import Any
+
+from resolab.browser.firefox.marionette import Connection, Json
+from resolab.browser.result import Cleared
+from resolab.browser.settings import BrowserSettings, H3Discovery
+from resolab.browser.timings import BUFFER_SCRIPT
+from resolab.records import HttpVersion
+
+SANDBOX = "resolab"
+LONGEST_SCRIPT_MS = 2**31 - 1
+"""Without a limit of its own Marionette does not wait for a script's promise; the deadlines are ours."""
+BEGIN_TIMEOUT_S = 60.0
+"""The session begins when the browser's own start-up is over."""
+ALIVE_TIMEOUT_S = 3.0
+CALL_TIMEOUT_S = 10.0
+
+
+class Agent:
+    """The agent inside one browser."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    async def begin(cls, connection: Connection, settings: BrowserSettings) -> tuple["Agent", str]:
+        """Open the session and hand the agent over; returns the browser's version with it."""
+        await connection.call("WebDriver:NewSession", {}, timeout_s=BEGIN_TIMEOUT_S)
+        await connection.call("WebDriver:SetTimeouts", {"script": LONGEST_SCRIPT_MS})
+        await connection.call("Marionette:SetContext", {"value": "chrome"})
+        parameters = {
+            "names": [*settings.resolvable_names, *([settings.doh.host] if settings.doh else [])],
+            "heedAltSvc": settings.h3_discovery is H3Discovery.ALT_SVC and settings.http_version is HttpVersion.H3,
+            "pageScript": BUFFER_SCRIPT,
+            "width": settings.window_width_px,
+            "height": settings.window_height_px,
+        }
+        agent = cls(connection)
+        source = files("resolab.browser.firefox").joinpath("agent.js").read_text("utf-8")
+        version = await agent._run(source, parameters, BEGIN_TIMEOUT_S)
+        return agent, str(version)
+
+    async def check_alive(self) -> None:
+        """Ask for nothing; raises when there is no answer."""
+        await self._run("return null", {}, ALIVE_TIMEOUT_S)
+
+    async def call(self, name: str, timeout_s: float = CALL_TIMEOUT_S, **parameters: Any) -> Any:
+        """Call one of the agent's functions."""
+        return await self._run(f"return resolab.{name}(arguments[0])", parameters, timeout_s)
+
+    async def clear(self, cleared: Cleared, *, doh_warmed_by: str | None = None) -> None:
+        """Forget exactly what is named, then look a name up, so that the connection to the DoH server is warm again."""
+        await self.call(
+            "clear",
+            dnsCache=cleared.dns_cache,
+            httpCache=cleared.http_cache,
+            sockets=cleared.sockets,
+            tickets=cleared.tickets,
+            dohWarmedBy=doh_warmed_by,
+        )
+
+    async def _run(self, script: str, parameters: Json, timeout_s: float) -> Any:
+        call = {"script": script, "args": [parameters], "sandbox": SANDBOX, "newSandbox": False}
+        return await self._connection.call("WebDriver:ExecuteScript", call, timeout_s=timeout_s)

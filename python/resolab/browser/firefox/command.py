@@ -1,0 +1,51 @@
+"""Firefox's command line and environment.
+
+For: pure construction; each part's reason stands beside it. Not for: preferences, which are in the profile.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from resolab.browser.settings import BrowserSettings
+
+SILENT = 'exec "$@" </dev/null >&2'
+"""Firefox's words go to standard error; its standard streams carry nothing."""
+LOGGED = "timestamp,nsHttp:4,nsHostResolver:5,nsSocketTransport:4,neqo_transport::*:4"
+LOG_SUFFIX = ".moz_log"
+"""Firefox puts it behind the name it is told."""
+
+
+def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, temporary_folder: Path) -> list[str]:
+    """Build the browser's argument vector, its environment before it, without prefix."""
+    environment = {
+        # Else the preference that names no settings server is not heeded.
+        "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1",
+        "MOZ_CRASHREPORTER_DISABLE": "1",
+        "MOZ_HEADLESS_WIDTH": str(settings.window_width_px),
+        "MOZ_HEADLESS_HEIGHT": str(settings.window_height_px),
+        # What its processes leave behind when they are killed goes with the profile.
+        "TMPDIR": str(temporary_folder),
+    }
+    if settings.netlog_file is not None:
+        environment |= {"MOZ_LOG": LOGGED, "MOZ_LOG_FILE": str(settings.netlog_file)}
+    return [
+        "env",
+        *(f"{name}={value}" for name, value in environment.items()),
+        str(binary),
+        "--headless",
+        "--no-remote",
+        "--profile",
+        str(profile_folder),
+        "--marionette",
+        # The agent works with the browser's own rights.
+        "--remote-allow-system-access",
+        *settings.extra_flags,
+        "about:blank",
+    ]
+
+
+def whole_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
+    """Tie it to this process outside the prefix, and inside to whatever the prefix runs it from."""
+    tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+    return [*tie, *prefix, "/bin/sh", "-c", SILENT, "sh", *tie, *browser]

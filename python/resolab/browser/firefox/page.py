@@ -1,0 +1,128 @@
+"""One tab: navigate it once, wait for its load event, take its accounts.
+
+For: turning a navigation into a `PageLoad`, whatever becomes of it, within its limit.
+Not for: the order of warm-up, clearing and measurement (`page_load`).
+"""
+
+import asyncio
+import base64
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from resolab.browser.firefox import failures
+from resolab.browser.firefox.account import page_script, read_account
+from resolab.browser.firefox.agent import ALIVE_TIMEOUT_S, Agent
+from resolab.browser.firefox.marionette import MARIONETTE_ERRORS, Json
+from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.result import PageLoad
+from resolab.browser.timings import page_timings, resource_records
+from resolab.records import PageFailure
+
+PARTIAL_S = 2.0
+"""What the agent may take beyond the limit to ask a page that has not ended how far it got."""
+COLLECT_S = 12.0
+
+
+class Page:
+    """A tab of one context."""
+
+    def __init__(self, agent: Agent, tab: int, screenshot_folder: Path | None) -> None:
+        self._agent = agent
+        self._tab = tab
+        self._screenshot_folder = screenshot_folder
+
+    @classmethod
+    async def open(
+        cls, agent: Agent, context_id: int, url: str, *, wait: bool, screenshot_folder: Path | None
+    ) -> "Page":
+        """Open a blank tab in the process `url` will be in."""
+        return cls(agent, await agent.call("open", contextId=context_id, url=url, wait=wait), screenshot_folder)
+
+    async def close(self) -> None:
+        """Close the tab and with it whatever it still requests."""
+        await self._agent.call("close", tab=self._tab)
+
+    async def load(self, url: str, timeout_s: float, *, measured: bool) -> PageLoad:
+        """Navigate and wait for the load event, at most `timeout_s`; never raises for what the page or browser does."""
+        load = PageLoad(url=url, measured=measured, limit_ms=timeout_s * 1000)
+        try:
+            answer = await self._navigate(url, timeout_s)
+            load = _page_load(load, answer)
+            if load.failure is not None and self._screenshot_folder is not None:
+                load = msgspec.structs.replace(load, screenshot_file=await self._screenshot(self._screenshot_folder))
+        except MARIONETTE_ERRORS as error:
+            load = msgspec.structs.replace(load, failure=failures.of_exception(error), failure_detail=str(error))
+        return load
+
+    async def _navigate(self, url: str, timeout_s: float) -> Json:
+        call = asyncio.ensure_future(
+            self._agent.call(
+                "load",
+                timeout_s + PARTIAL_S + COLLECT_S + ALIVE_TIMEOUT_S,
+                tab=self._tab,
+                url=url,
+                limitMs=timeout_s * 1000,
+                script=page_script(partial=False),
+                partialScript=page_script(partial=True),
+            )
+        )
+        try:
+            await asyncio.wait({call}, timeout=timeout_s + PARTIAL_S)
+            if not call.done():
+                # Late: either the load event came and the page is still being asked, or the browser itself is silent.
+                await self._agent.check_alive()
+            answer: Json = await call
+        finally:
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        return answer
+
+    async def _screenshot(self, folder: Path) -> Path | None:
+        with suppress(*MARIONETTE_ERRORS):
+            encoded = await self._agent.call("screenshot", tab=self._tab)
+            if encoded:
+                file = folder / f"firefox-{time.time_ns()}.png"
+                await asyncio.to_thread(file.write_bytes, base64.b64decode(encoded))
+                return file
+        return None
+
+
+def _page_load(empty: PageLoad, answer: Json) -> PageLoad:
+    """Judge the agent's answer."""
+    rows, account = answer["network"], read_account(answer["account"])
+    status = document_status(rows)
+    failure, detail = _failure(answer, account, status, empty.limit_ms)
+    if failure is PageFailure.PAGE_TIMEOUT and account.get("navigation"):
+        account["navigation"]["loadEventStart"] = 0  # One that came after the limit does not count.
+    return msgspec.structs.replace(
+        empty,
+        timings=page_timings(account),
+        resources=resource_records(account),
+        network=network_requests(rows),
+        status=status,
+        console_errors=account.get("consoleErrors", []),
+        failure=failure,
+        failure_detail=detail,
+    )
+
+
+def _failure(answer: Json, account: Json, status: int | None, limit_ms: float) -> tuple[PageFailure | None, str | None]:
+    outcome, error = answer["outcome"], answer["error"]
+    of_status = failures.of_status(status)
+    failure: tuple[PageFailure | None, str | None] = (None, None)
+    if outcome == "timeout":
+        failure = PageFailure.PAGE_TIMEOUT, f"no load event within {limit_ms / 1000:g} s"
+    elif outcome == "crashed":
+        failure = PageFailure.BROWSER_CRASH, "the page's process died"
+    elif of_status is not None:
+        failure = of_status, f"status {status}"
+    elif outcome == "failed":
+        failure = failures.of_error_name(error), error
+    elif answer["hung"]:
+        failure = PageFailure.PAGE_TIMEOUT, "the page no longer answered after its load event"
+    elif not account:
+        failure = PageFailure.OTHER, f"the answer is no page: {answer['account'] or 'nothing stands in its place'}"
+    return failure

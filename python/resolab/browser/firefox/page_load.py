@@ -1,0 +1,158 @@
+"""One trial's loads in the browser: everything forgotten, warm-up, servers close, clear, measure, dispose.
+
+For: the order of things, which is the same in every arm, and what is returned when a step fails.
+Not for: how each step is done (`agent.js`, `page`) or the browser's life (`driver`).
+
+A load's context is a container (`userContextId`): cookies, caches, session tickets and connections of pages are kept
+apart by it. What Firefox keeps for all of them, above all the connection to a DoH server and its tickets, is forgotten
+before every load. The tab to be measured is opened while the warm-up runs in another and stays blank: it has a process
+of its own, which is up when it is needed.
+
+Sockets are closed here before the servers close theirs: Firefox does not forgive an origin that closes an HTTP/3
+connection and goes to it over HTTP/2 from then on.
+"""
+
+import asyncio
+import time
+from urllib.parse import urlsplit
+
+import msgspec
+
+from resolab.browser.firefox import failures
+from resolab.browser.firefox.agent import Agent
+from resolab.browser.firefox.marionette import MARIONETTE_ERRORS
+from resolab.browser.firefox.page import Page
+from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
+from resolab.browser.settings import BrowserSettings
+from resolab.records import PageFailure
+
+EVERYTHING = Cleared(dns_cache=True, http_cache=True, sockets=True, tickets=True)
+DISPOSE_TIMEOUT_S = 5.0
+
+
+class _WarmUpFailedError(Exception):
+    def __init__(self, warmup: PageLoad) -> None:
+        super().__init__()
+        self.warmup = warmup
+
+
+class _Stopwatch:
+    def __init__(self) -> None:
+        self._since_s = time.monotonic()
+
+    def lap_ms(self) -> float:
+        """Time since the last lap."""
+        now_s = time.monotonic()
+        passed_ms, self._since_s = (now_s - self._since_s) * 1000, now_s
+        return passed_ms
+
+
+class TrialLoad:
+    """One request being carried out in a context of its own."""
+
+    def __init__(self, agent: Agent, context_id: int, request: LoadRequest, settings: BrowserSettings) -> None:
+        self._agent = agent
+        self._context_id = context_id
+        self._request = request
+        self._settings = settings
+        self._warmup: PageLoad | None = None
+        self._parts_ms: dict[str, float] = {}
+        self._silent = False
+
+    async def run(self) -> LoadResult:
+        """Carry it out; only `between` may raise."""
+        watch = _Stopwatch()
+        try:
+            await self._agent.clear(EVERYTHING)
+            page = await self._open(wait=True)
+            self._parts_ms["prepare_ms"] = watch.lap_ms()
+            measured = await self._in_context(page)
+            self._silent = measured.failure is PageFailure.BROWSER_HANG
+        except _WarmUpFailedError as failed:
+            measured = self._not_measured_after(failed.warmup)
+            self._silent = measured.failure is PageFailure.BROWSER_HANG
+        except MARIONETTE_ERRORS as error:
+            measured = self._not_measured(failures.of_exception(error), str(error))
+            self._silent = measured.failure is PageFailure.BROWSER_HANG
+        finally:
+            watch = _Stopwatch()
+            await self._dispose()
+            self._parts_ms["dispose_ms"] = watch.lap_ms()
+        return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
+
+    async def _in_context(self, page: Page) -> PageLoad:
+        request = self._request
+        if request.warmup:
+            page = await self._warm_up(page)
+            await self._close_sockets()
+        if request.between is not None:
+            await request.between()
+        if request.warmup:
+            await self._clear(msgspec.structs.replace(request.cleared, sockets=False))
+        return await self._measure(page)
+
+    async def _warm_up(self, page: Page) -> Page:
+        """Load once in `page`, close it, and return the blank tab to be measured."""
+        request = self._request
+        opening = asyncio.create_task(self._open(wait=False))
+        try:
+            self._warmup = await page.load(request.url, request.timeout_s, measured=False)
+            if self._warmup.failure is not None:
+                raise _WarmUpFailedError(self._warmup)
+            blank = await opening
+        finally:
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+        await page.close()
+        return blank
+
+    async def _close_sockets(self) -> None:
+        """Close what is to be closed; a DoH connection that is to be kept is opened again by a look-up."""
+        cleared = self._request.cleared
+        keep_doh = cleared.sockets and not cleared.doh_connection and self._settings.doh is not None
+        await self._clear(
+            Cleared(dns_cache=False, http_cache=False, sockets=cleared.sockets),
+            doh_warmed_by=urlsplit(self._request.url).hostname if keep_doh else None,
+        )
+
+    async def _clear(self, cleared: Cleared, doh_warmed_by: str | None = None) -> None:
+        watch = _Stopwatch()
+        await self._agent.clear(cleared, doh_warmed_by=doh_warmed_by)
+        self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
+
+    async def _measure(self, page: Page) -> PageLoad:
+        watch = _Stopwatch()
+        measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
+        passed_ms = watch.lap_ms()
+        if measured.timings is not None and measured.timings.plt_ms is not None:
+            self._parts_ms["collect_ms"] = max(0.0, passed_ms - measured.timings.plt_ms)
+        return measured
+
+    async def _open(self, *, wait: bool) -> Page:
+        folder = self._settings.screenshot_folder
+        return await Page.open(self._agent, self._context_id, self._request.url, wait=wait, screenshot_folder=folder)
+
+    async def _dispose(self) -> None:
+        """Drop everything; harmless when the browser is already gone."""
+        if self._silent:
+            return
+        try:
+            await self._agent.call("dispose", DISPOSE_TIMEOUT_S, contextId=self._context_id)
+        except MARIONETTE_ERRORS:
+            return  # The load's own failure says why, or the next load's.
+
+    def _not_measured_after(self, warmup: PageLoad) -> PageLoad:
+        if warmup.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
+            return self._not_measured(warmup.failure, f"in the warm-up load: {warmup.failure_detail}")
+        detail = f"not measured: the warm-up load failed ({warmup.failure}: {warmup.failure_detail})"
+        load = self._not_measured(PageFailure.DRIVER, detail)
+        return msgspec.structs.replace(load, screenshot_file=warmup.screenshot_file)
+
+    def _not_measured(self, failure: PageFailure, detail: str) -> PageLoad:
+        return PageLoad(
+            url=self._request.url,
+            measured=True,
+            limit_ms=self._request.timeout_s * 1000,
+            failure=failure,
+            failure_detail=detail,
+        )

@@ -1,0 +1,22 @@
+"""The two studies' browser settings as named presets: what they set, where that stands, what it did to their numbers.
+
+For: pure changes of `BrowserSettings` and `LoadRequest`; each setting can be left out by its name. Not for: anything
+beside the browser; links, orders and statistics are the plan's. What it is good for: docs/method/browser-presets.md.
+"""
+
+from resolab.browser.presets.hounsel_2020 import H20
+from resolab.browser.presets.sengupta_2024 import S24
+from resolab.browser.presets.shape import Preset, Setting
+from resolab.errors import ConfigurationError
+
+PRESETS = {one.name: one for one in (H20, S24)}
+
+
+def preset(name: str) -> Preset:
+    """Find a preset by its name."""
+    if name not in PRESETS:
+        raise ConfigurationError(f"unknown browser preset {name!r}; known: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+__all__ = ["PRESETS", "Preset", "Setting", "preset"]

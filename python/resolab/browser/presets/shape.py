@@ -1,0 +1,75 @@
+"""What a preset is, and how it changes settings and loads.
+
+For: the shapes and the pure application. Not for: what the studies set (one module each).
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from resolab.browser.result import LoadRequest
+from resolab.browser.settings import BrowserSettings
+from resolab.errors import ConfigurationError
+
+Addresses = Mapping[str, str]
+"""Addresses of the pages' hosts, for a browser that is told them."""
+Change = Callable[[BrowserSettings, Addresses], BrowserSettings]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing a study set."""
+
+    name: str
+    does: str
+    source: str
+    change: Change
+    wrong: str | None = None
+    """What it did to their results; `None`: nothing is known against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A study's browser."""
+
+    name: str
+    citation: str
+    browser: str
+    timeout_s: float
+    """Limit of a load."""
+    settings: tuple[Setting, ...]
+    not_reproduced: tuple[str, ...]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Names of the settings that spoiled results."""
+        return tuple(setting.name for setting in self.settings if setting.wrong is not None)
+
+    def apply(
+        self, settings: BrowserSettings, *, without: Collection[str] = (), addresses: Addresses | None = None
+    ) -> BrowserSettings:
+        """Change the settings to the study's, `without` the ones named; what the preset is silent about stays."""
+        names = [setting.name for setting in self.settings]
+        unknown = sorted(set(without) - set(names))
+        if unknown:
+            known = ", ".join(names)
+            raise ConfigurationError(f"browser preset {self.name} has no setting {unknown[0]!r}; it has: {known}")
+        for setting in self.settings:
+            if setting.name not in without:
+                settings = setting.change(settings, addresses or {})
+        return settings
+
+    def apply_to_load(self, request: LoadRequest, *, ticket_needed: bool) -> LoadRequest:
+        """Change a load's limit, and warm up only where the measured load needs a ticket: so did both."""
+        return replace(request, timeout_s=self.timeout_s, warmup=ticket_needed)
+
+
+def preferences(values: Mapping[str, bool | int | str]) -> Change:
+    """Set preferences of the browser's profile."""
+    return lambda settings, _: replace(settings, extra_preferences={**settings.extra_preferences, **values})
+
+
+def flags(*added: str) -> Change:
+    """Add to the command line."""
+    return lambda settings, _: replace(settings, extra_flags=(*settings.extra_flags, *added))

@@ -1,0 +1,23 @@
+"""`resolab har`: page loads of a dataset as HTTP Archives.
+
+For: where they go and what a person is told. Not for: making them (`resolab.har`).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def run(dataset: Path, trials: Sequence[str], output: Path | None) -> int:
+    """Write one trial's archive to a file or standard output, several or all trials' into a folder."""
+    from resolab.har import har_text, write_archive, write_archives
+
+    if len(trials) == 1:
+        if output is None:
+            print(har_text(dataset, trials[0]), end="")
+        else:
+            write_archive(dataset, trials[0], output)
+        return 0
+    folder = output or dataset / "har"
+    written = write_archives(dataset, trials, folder)
+    print(f"{len(written)} archives in {folder}")
+    return 0

@@ -1,0 +1,10 @@
+"""Measured page loads as HTTP Archives (HAR 1.2), for the viewers and tools that read them.
+
+For: one trial's file into one archive. Not for: loads that were not recorded, or anything new: every number is in the
+dataset already.
+"""
+
+from resolab.har.archive import archive
+from resolab.har.write import har_text, write_archive, write_archives
+
+__all__ = ["archive", "har_text", "write_archive", "write_archives"]

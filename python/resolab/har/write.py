@@ -1,0 +1,55 @@
+"""Archives as files beside a dataset.
+
+For: one trial's text, or the archives of many trials into a folder. Not for: what is in an archive (`archive`).
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from resolab.errors import ConfigurationError, MachineError
+from resolab.har.archive import archive
+from resolab.store import dataset_folder, finished_trials, read_trial
+
+SUFFIX = ".har"
+
+
+def har_text(dataset: Path, trial: str) -> str:
+    """Make one trial's archive."""
+    return _text(_files(dataset, [trial])[0])
+
+
+def write_archive(dataset: Path, trial: str, target: Path) -> None:
+    """Write one trial's archive into a file."""
+    _write(target, har_text(dataset, trial))
+
+
+def write_archives(dataset: Path, trials: Sequence[str], folder: Path) -> list[Path]:
+    """Write the archives of these trials, or of all finished ones, as `TRIAL.har` into a folder."""
+    written = []
+    for file in _files(dataset, trials):
+        written.append(folder / f"{file.stem}{SUFFIX}")
+        _write(written[-1], _text(file))
+    return written
+
+
+def _files(dataset: Path, trials: Sequence[str]) -> list[Path]:
+    known = finished_trials(dataset_folder(dataset))
+    for trial in trials:
+        if trial not in known:
+            has = f"it has {next(iter(known))}, for example" if known else "it has none"
+            raise ConfigurationError(f"failed to export trial {trial!r} of {dataset}: no such finished trial; {has}")
+    return [known[trial] for trial in trials] or list(known.values())
+
+
+def _text(file: Path) -> str:
+    return json.dumps(archive(read_trial(file)), indent=1) + "\n"
+
+
+def _write(target: Path, text: str) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+    except OSError as error:
+        problem = f"{error.strerror or error}; give another place with -o"
+        raise MachineError(f"failed to write the archive {target}: {problem}") from error

@@ -1,0 +1,72 @@
+"""JSON Schema of plan files, for editors: completion, and mistakes underlined while typing.
+
+For: keys, types and closed vocabularies. Not for: what only a reading of the whole plan knows (names of pages and
+profiles, combinations that cannot be); `resolab plan check` says those.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.model import Baseline
+from resolab.records import DnsTransport
+
+Schema = dict[str, Any]
+
+
+def plan_schema() -> Schema:
+    """Make the schema."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "resolab plan",
+        **_table(
+            {
+                "name": {"type": "string", "description": "Goes into the dataset's name."},
+                "question": {"type": "string"},
+                "seed": {"type": "integer", "minimum": 0, "description": "Every random choice derives from it."},
+                "blocks": {"type": "integer", "minimum": 1, "description": "How often every condition runs."},
+                "factors": _factors(),
+                "resolver_path": _resolver_path(),
+                "exclude": {"type": "array", "items": _exclusion()},
+                "baseline": _baseline(),
+                "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
+                "instrument": _table({"keep_awake": {"type": "boolean"}}),
+            },
+            required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
+        ),
+    }
+
+
+def _table(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        **({"required": list(required)} if required else {}),
+    }
+
+
+def _word(factor: str) -> Schema:
+    return {"type": "string"} if factor in {"page", "profile"} else {"enum": list(allowed_words(factor))}
+
+
+def _levels(factor: str) -> Schema:
+    return {"type": "array", "minItems": 1, "uniqueItems": True, "items": _word(factor)}
+
+
+def _factors() -> Schema:
+    return _table({factor: _levels(factor) for factor in (*FACTORS, *OPTIONAL_FACTORS)}, required=FACTORS)
+
+
+def _resolver_path() -> Schema:
+    one_or_more = {"anyOf": [_word("resolver_path"), _levels("resolver_path")]}
+    return _table({str(transport): one_or_more for transport in DnsTransport})
+
+
+def _exclusion() -> Schema:
+    properties = {factor: _levels(factor) for factor in (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)}
+    return {**_table(properties), "minProperties": 1}
+
+
+def _baseline() -> Schema:
+    return {**_table({one.name: _word(one.name) for one in fields(Baseline)}), "minProperties": 1}

@@ -1,0 +1,67 @@
+"""Conditions by names that tell them apart: the protocols, and every optional factor in which the plan's differ.
+
+For: one label of a condition in figures, tables and sentences alike. Not for: spelling a level (`plots`).
+"""
+
+from resolab.plan import Condition
+from resolab.plan.factors import OPTIONAL_FACTORS, word_of
+from resolab.plots import combination_label, level_label
+from resolab.report.findings import Findings
+
+
+def combination_of(findings: Findings, condition: Condition) -> str:
+    """Name a condition within its page and profile."""
+    return combination_label(
+        condition.dns_transport,
+        condition.http_version,
+        condition.requested_handshake_mode,
+        varying_levels(findings, condition),
+    )
+
+
+def varying_levels(findings: Findings, condition: Condition) -> list[str]:
+    """Spell the condition's levels of the optional factors in which the plan's conditions differ."""
+    return [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)]
+
+
+def baseline_label(findings: Findings) -> str:
+    """Name what conditions are compared with, or say that it is none single."""
+    baselines = {comparison.baseline for _, comparison in findings.compared}
+    labels = {combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode) for one in baselines}
+    if len(labels) != 1:
+        return "their baseline"
+    further: list[str] = []
+    for factor in findings.varying:
+        levels = {_level(factor, one) for one in baselines if _matters(factor, one)}
+        if len(levels) == 1:
+            further += levels
+        elif levels:
+            further.append(f"same {factor.replace('_', ' ')}")
+    return ", ".join((*labels, *further))
+
+
+def held_factors(findings: Findings) -> list[str]:
+    """List the optional factors that are alike in every condition, with their level."""
+    first = findings.plan.conditions()[0]
+    held = [factor for factor in OPTIONAL_FACTORS if factor not in findings.varying]
+    return [f"{factor} {word_of(getattr(first, factor))}" for factor in held]
+
+
+def _level(factor: str, condition: Condition) -> str:
+    return level_label(factor, word_of(getattr(condition, factor)))
+
+
+def _matters(factor: str, condition: Condition) -> bool:
+    """Whether a factor can have another level where the condition stands; if not, its level says nothing."""
+    if factor == "h3_discovery":
+        return condition.http_version == "h3"
+    native_doh = condition.resolver_path == "native" and condition.dns_transport in {"doh", "doh3"}
+    if factor == "doh_method":
+        return native_doh
+    if factor == "name_resolution":
+        return not native_doh
+    if factor == "requested_dns_handshake_mode":
+        return condition.dns_transport not in {"doudp", "dotcp"} and condition.dns_connection_state == "cold"
+    if factor == "dns_connection_state":
+        return condition.dns_transport != "doudp"
+    return True

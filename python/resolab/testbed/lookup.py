@@ -1,0 +1,140 @@
+"""The page's look-up as the edge and the stub recorded it: on which connection, with what end, and what else was asked.
+
+For: pure functions over the records of one load. Not for: what the browser believes, or the page's own connection
+(`judgement`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from resolab.records import (
+    ConnectionRecord,
+    ConnectionState,
+    DnsFailure,
+    DnsTransport,
+    EdgeQueryRecord,
+    Failure,
+    FailureMode,
+    HandshakeMode,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+)
+
+ADDRESS_TYPES = ("A", "AAAA")
+RCODES = {
+    "NXDOMAIN": DnsFailure.NXDOMAIN,
+    "SERVFAIL": DnsFailure.SERVFAIL,
+    "REFUSED": DnsFailure.REFUSED,
+}
+TIMEOUTS = {
+    Failure.QUERY_TIMEOUT,
+    Failure.TCP_CONNECT_TIMEOUT,
+    Failure.TLS_HANDSHAKE_TIMEOUT,
+    Failure.QUIC_HANDSHAKE_TIMEOUT,
+}
+WITHOUT_HANDSHAKE = (DnsTransport.DOUDP, DnsTransport.DOTCP)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time of one load, `CLOCK_MONOTONIC`; the end is not in it."""
+
+    since_ns: int
+    until_ns: int | None = None
+
+    def has(self, instant_ns: int) -> bool:
+        """Whether an instant lies in it."""
+        return self.since_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLookup:
+    """The look-up of the page's name as the edge saw it."""
+
+    query: EdgeQueryRecord | None
+    """The first one; `None`: nothing was asked."""
+    connection_state: ConnectionState | None
+    """`None` without a look-up, and for `doudp`, which has no connection."""
+    handshake_mode: HandshakeMode | None
+    """Of the connection it came on; `zero_rtt` only when the query itself was early data."""
+
+
+def edge_queries(records: Iterable[Record], span: Span) -> list[EdgeQueryRecord]:
+    """Find what was asked of the edge in a span, in the order it came."""
+    found = [r for r in records if isinstance(r, EdgeQueryRecord) and span.has(r.received_ns)]
+    return sorted(found, key=lambda query: query.received_ns)
+
+
+def name_of(query: EdgeQueryRecord | QueryRecord) -> str:
+    """Name asked, in lower case and without its final dot."""
+    return query.qname.rstrip(".").lower()
+
+
+def page_lookup(records: Sequence[Record], host: str, span: Span) -> PageLookup:
+    """Judge the first query for the page's name; the edge must have been flushed."""
+    query = next((query for query in edge_queries(records, span) if name_of(query) == host), None)
+    connection = None if query is None else connection_of(records, query.connection_id)
+    if query is None or connection is None:
+        return PageLookup(query, None, None)
+    cold = span.has(connection.accepted_ns)
+    return PageLookup(
+        query, ConnectionState.COLD if cold else ConnectionState.WARM, _handshake(query, connection.handshake_mode)
+    )
+
+
+def connection_of(records: Sequence[Record], connection_id: int | None) -> ConnectionRecord | None:
+    """Find what the edge wrote last about a connection."""
+    if connection_id is None:
+        return None
+    found = (r for r in reversed(records) if isinstance(r, ConnectionRecord) and r.connection_id == connection_id)
+    return next(found, None)
+
+
+def _handshake(query: EdgeQueryRecord, of_connection: HandshakeMode | None) -> HandshakeMode | None:
+    if query.dns_transport in WITHOUT_HANDSHAKE:
+        return None
+    if query.in_early_data:
+        return HandshakeMode.ZERO_RTT
+    # The connection had accepted early data, but not this query in it.
+    return HandshakeMode.RESUMED if of_connection is HandshakeMode.ZERO_RTT else of_connection
+
+
+def foreign_names(records: Iterable[Record], needed: Iterable[str], span: Span) -> list[str]:
+    """List the names that were asked in a span and are not needed, each once, in order."""
+    wanted = {name.lower() for name in needed}
+    asked = (name_of(query) for query in edge_queries(records, span))
+    return [name for name in dict.fromkeys(asked) if name not in wanted]
+
+
+def dns_failure(records: Sequence[Record], host: str, span: Span) -> DnsFailure:
+    """Say why a look-up failed that the browser says has failed: by the edge, else by the stub.
+
+    The last word counts: browsers ask again, and give up after the last answer.
+    """
+    queries = [query for query in edge_queries(records, span) if name_of(query) == host]
+    # Names without HTTPS records have good answers without any; addresses are what a browser cannot do without.
+    queries = [query for query in queries if query.qtype in ADDRESS_TYPES] or queries
+    answered = [query for query in queries if query.rcode in RCODES]
+    if answered:
+        return RCODES[answered[-1].rcode or ""]
+    if any(_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
+        return DnsFailure.TIMEOUT
+    # Nothing came, or what was answered did not arrive.
+    return DnsFailure.TRANSPORT
+
+
+def _swallowed(query: EdgeQueryRecord) -> bool:
+    return query.failure_mode is FailureMode.DROP or (query.answered_ns is None and query.connection_id is None)
+
+
+def _stub_waited_in_vain(records: Iterable[Record], host: str, span: Span) -> bool:
+    forwarded = [
+        r
+        for r in records
+        if isinstance(r, QueryRecord)
+        and r.purpose is QueryPurpose.FORWARDED
+        and span.has(r.time_origin_ns)
+        and name_of(r) == host
+    ]
+    return bool(forwarded) and forwarded[-1].failure in TIMEOUTS

@@ -1,0 +1,146 @@
+"""What of a condition is fixed when a browser starts, and what of it the page's site must offer.
+
+For: pure mapping from a condition to a browser's settings and to a site's. Not for: starting browsers (`browsers`) or
+telling the edge (`in_force`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab import engine
+from resolab.browser import BrowserSettings, Cleared, DohSettings
+from resolab.plan import Condition
+from resolab.records import (
+    BrowserName,
+    ConnectionState,
+    DnsTransport,
+    DohMethod,
+    H3Discovery,
+    HandshakeMode,
+    HttpVersion,
+    NameResolution,
+    ResolverPath,
+    TicketPolicy,
+)
+from resolab.testbed import layout
+from resolab.testbed.layout import Offer
+
+NAMES_OF_THE_LAB = ("*.resolab.test", "resolab.test")
+DOH_VERSIONS = {DnsTransport.DOH: HttpVersion.H2, DnsTransport.DOH3: HttpVersion.H3}
+POLICIES = {
+    HandshakeMode.FULL: TicketPolicy.NONE,
+    HandshakeMode.RESUMED: TicketPolicy.RESUME,
+    HandshakeMode.ZERO_RTT: TicketPolicy.EARLY_DATA,
+}
+OFFERS = {
+    H3Discovery.FORCED: Offer.NOTHING,
+    H3Discovery.HTTPS_RECORD: Offer.HTTPS_RECORD,
+    H3Discovery.ALT_SVC: Offer.ALT_SVC,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One browser process's settings, as far as conditions differ in them.
+
+    Every stub listens at the same address and only one at a time, so that a browser behind one serves all transports:
+    `dns_transport` is `None` there.
+    """
+
+    browser: BrowserName
+    resolver_path: ResolverPath
+    dns_transport: DnsTransport | None
+    http_version: HttpVersion
+    h3_discovery: H3Discovery
+    name_resolution: NameResolution
+    doh_method: DohMethod | None
+
+
+def way_of(condition: Condition) -> Way:
+    """Name the browser process a condition needs; conditions that differ elsewhere share it."""
+    native = condition.resolver_path is ResolverPath.NATIVE
+    over_h3 = condition.http_version is HttpVersion.H3
+    return Way(
+        browser=condition.browser,
+        resolver_path=condition.resolver_path,
+        dns_transport=condition.dns_transport if native else None,
+        http_version=condition.http_version,
+        h3_discovery=condition.h3_discovery if over_h3 else H3Discovery.FORCED,
+        name_resolution=condition.name_resolution,
+        doh_method=condition.doh_method if native and condition.dns_transport in DOH_VERSIONS else None,
+    )
+
+
+def offer_of(condition: Condition) -> Offer:
+    """Name the signs of HTTP/3 the page's site gives: those by which the browser shall find it, no others."""
+    return OFFERS[condition.h3_discovery] if condition.http_version is HttpVersion.H3 else Offer.NOTHING
+
+
+def cleared_for(condition: Condition) -> Cleared:
+    """Name what the browser forgets after the warm-up; tickets are the edge's to give or not."""
+    keeps_doh = _keeps_doh_connection(condition)
+    chromium = condition.browser is BrowserName.CHROMIUM
+    return Cleared(
+        # A site that is found by Alt-Svc lets nothing be stored.
+        http_cache=offer_of(condition) is not Offer.ALT_SVC,
+        # Chromium closes all or none: then the page's connections are closed by the edge alone.
+        sockets=not (keeps_doh and chromium),
+        doh_connection=not keeps_doh,
+    )
+
+
+def _keeps_doh_connection(condition: Condition) -> bool:
+    native = condition.resolver_path is ResolverPath.NATIVE
+    warm = condition.dns_connection_state is ConnectionState.WARM
+    return native and warm and condition.dns_transport in DOH_VERSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every browser of a testbed shares."""
+
+    path_pid: int
+    ca_file: Path
+    hosts: tuple[str, ...]
+    """Of pages."""
+    folder: Path
+    hosts_file: Path
+    """Has the resolver's name, so that it is not asked of anybody."""
+    screenshot_folder: Path | None = None
+
+
+def settings_of(way: Way, surroundings: Surroundings) -> BrowserSettings:
+    """Set a browser for a way."""
+    return BrowserSettings(
+        resolvable_names=NAMES_OF_THE_LAB,
+        http_version=way.http_version,
+        h3_discovery=way.h3_discovery,
+        h3_hosts=surroundings.hosts,
+        name_resolution=way.name_resolution,
+        doh=_doh(way),
+        ca_file=surroundings.ca_file,
+        scratch_folder=surroundings.folder,
+        screenshot_folder=surroundings.screenshot_folder,
+    )
+
+
+def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
+    """Put the browser into the path's client host with the way's name server."""
+    stubbed = way.resolver_path is ResolverPath.STUB
+    return engine.enter_prefix(
+        surroundings.path_pid,
+        "client",
+        nameserver=layout.STUB_ADDRESS if stubbed else layout.RESOLVER_ADDRESS,
+        hosts_file=surroundings.hosts_file if _doh(way) else None,
+    )
+
+
+def _doh(way: Way) -> DohSettings | None:
+    if way.dns_transport not in DOH_VERSIONS:
+        return None
+    return DohSettings(
+        host=layout.RESOLVER_NAME,
+        address=layout.RESOLVER_ADDRESS,
+        http_version=DOH_VERSIONS[way.dns_transport],
+        method=way.doh_method,
+    )

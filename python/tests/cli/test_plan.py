@@ -1,0 +1,89 @@
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resolab.cli.main import main
+from resolab.plan import load_plan
+from resolab.plan.corpus import PROJECT_ROOT
+from resolab.plan.schema import plan_schema
+
+PLANS = sorted((PROJECT_ROOT / "plans").glob("*.toml"))
+
+
+def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["plan", "check", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_check_says_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
+    out = checked(capsys, str(PROJECT_ROOT / "plans" / "browsers-quick.toml"))
+    plan = load_plan(PROJECT_ROOT / "plans" / "browsers-quick.toml")
+    assert "24 conditions in 4 blocks: 96 trials, about" in out
+    assert 'excluded: 10 combinations with http_version = ["h2"], requested_handshake_mode = ["zero_rtt"]' in out
+    assert all(one.id in out for one in plan.conditions())
+    assert out.count("(baseline)") == 2
+
+
+@pytest.mark.parametrize("plan_file", PLANS, ids=lambda file: file.stem)
+def test_json_holds_every_condition_with_its_levels(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+    found = json.loads(checked(capsys, str(plan_file), "--json", "--blocks", "3", "--seed", "5"))
+    plan = load_plan(plan_file)
+    assert [one["condition"] for one in found["conditions"]] == [one.id for one in plan.conditions()]
+    assert (found["seed"], found["trials_count"]) == (5, 3 * len(plan.conditions()))
+    first = found["conditions"][0]
+    assert {"browser", "resolver_path", "doh_method", "page", "baseline"} <= first.keys()
+    # A trial takes seconds, not milliseconds and not minutes.
+    assert 1 < found["expected_duration_s"] / found["trials_count"] < 30
+
+
+def test_a_bad_plan_is_one_line_and_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text().replace('zero_rtt"]\n\n', 'resumed"]\n\n', 1)
+    (tmp_path / "p.toml").write_text(text)
+    assert main(["plan", "check", str(tmp_path / "p.toml")]) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("resolab: ")
+    assert error.count("\n") == 1
+    assert "add [[exclude]] with" in error
+
+
+def problems(value: Any, schema: Any, where: str = "") -> list[str]:
+    """The part of JSON Schema that the plan's schema uses."""
+    found: list[str] = []
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
+    if "type" in schema and not isinstance(value, kinds[schema["type"]]):
+        return [f"{where} is no {schema['type']}"]
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{where} is {value}")
+    if "anyOf" in schema and all(problems(value, one) for one in schema["anyOf"]):
+        found.append(f"{where} is none of its forms")
+    if isinstance(value, dict):
+        found += [f"{where} lacks {name}" for name in schema.get("required", []) if name not in value]
+        found += [f"{where} has {name}" for name in value if name not in schema["properties"]]
+        for name, one in schema["properties"].items():
+            found += problems(value[name], one, f"{where}.{name}") if name in value else []
+    if isinstance(value, list) and "items" in schema:
+        found += [problem for one in value for problem in problems(one, schema["items"], where)]
+    return found
+
+
+@pytest.mark.parametrize("plan_file", PLANS, ids=lambda file: file.stem)
+def test_the_schema_accepts_every_plan_of_the_project(plan_file: Path) -> None:
+    assert problems(tomllib.loads(plan_file.read_text()), plan_schema()) == []
+
+
+def test_the_schema_refuses_what_is_misspelt() -> None:
+    plan = tomllib.loads((PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text())
+    plan["factors"]["browser"] = ["safari"]
+    plan["factors"]["h3_discvery"] = ["forced"]
+    del plan["seed"]
+    plan["resolver_path"]["doq"] = "gateway"
+    plan["exclude"][0]["http_version"] = "h2"
+    assert len(problems(plan, plan_schema())) == 5
+
+
+def test_the_committed_schema_is_the_one_made_from_the_factors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "schema"]) == 0
+    assert capsys.readouterr().out == (PROJECT_ROOT / "schema" / "plan.schema.json").read_text()

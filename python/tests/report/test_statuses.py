@@ -1,0 +1,71 @@
+import re
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import Faults, make_dataset
+
+from resolab.records import PageFailure
+from resolab.report import build_report
+from resolab.report.analysis import analyse
+from resolab.report.hounsel_statuses import _STATUSES, HounselStatus, hounsel_status
+from resolab.report.status_table import status_table
+from resolab.store import build_tables, open_dataset
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (None, "Successful"),
+        ("page_timeout", "Page-load Timeout"),
+        ("dns", "DNS Error"),
+        ("connect", "Other Error"),
+        ("tls", "Other Error"),
+        ("http_status", "Successful"),
+        ("browser_crash", "Selenium Error"),
+        ("browser_hang", "Selenium Error"),
+        ("driver", "Selenium Error"),
+        ("no_measured_load", "Selenium Error"),
+        ("other", "Other Error"),
+        ("a class of later", "Other Error"),
+    ],
+)
+def test_each_of_our_classes_is_one_of_theirs(failure: str | None, status: str) -> None:
+    assert hounsel_status(failure) == status
+
+
+def test_no_class_of_ours_is_forgotten() -> None:
+    assert set(_STATUSES) == {*PageFailure, "no_measured_load"}
+    assert len(HounselStatus) == 5
+
+
+def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(timeouts=True))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        table = status_table(analyse(dataset))
+        timeouts = dataset.sql(
+            "SELECT t.profile, count(*) AS all_count, count(*) FILTER (failure = 'page_timeout') AS timed_out "
+            "FROM page_loads JOIN trials AS t USING (trial_id) "
+            "WHERE measured AND t.dns_transport = 'doq' GROUP BY ALL ORDER BY t.profile"
+        )
+    assert table.columns == ("profile", "transport", "loads", *HounselStatus)
+    doq = {row[0]: row for row in table.rows if row[1] == "DoQ"}
+    for one in timeouts:
+        share = one["timed_out"] / one["all_count"]
+        assert doq[one["profile"]][2:5] == (str(one["all_count"]), f"{1 - share:.2%}", f"{share:.2%}")
+        assert one["timed_out"] > 0
+    assert {row[3] for row in table.rows if row[1] == "DoH"} == {"100.00%"}
+
+
+def test_the_report_names_their_status_beside_ours_and_only_of_page_loads(tmp_path: Path) -> None:
+    page = build_report(make_dataset(tmp_path / "d", faults=Faults(timeouts=True))).read_text()
+    rows = [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
+    named = {(row[0], row[1]): row[2] for row in rows if len(row) == 6}
+    assert named["page load", "page_timeout"] == "Page-load Timeout"
+    assert named["measured query over doq", "query_timeout"] == ""
+    assert "Status of page loads, as in Hounsel et al." in page
+
+
+def test_without_a_failed_load_there_is_no_such_table(tmp_path: Path) -> None:
+    page = build_report(make_dataset(tmp_path / "d", faults=Faults(trials_count=12))).read_text()
+    assert "Status of page loads" not in page

@@ -1,0 +1,148 @@
+"""The pool starts what is needed, replaces the dead, and never holds more than may live."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_loads import CONDITION
+
+from resolab.plan import Condition
+from resolab.records import (
+    BrowserName,
+    ConnectionState,
+    DnsTransport,
+    DohMethod,
+    H3Discovery,
+    HandshakeMode,
+    HttpVersion,
+    ResolverPath,
+)
+from resolab.testbed import layout
+from resolab.testbed.browsers import BrowserPool
+from resolab.testbed.layout import Offer
+from resolab.testbed.ways import Surroundings, cleared_for, offer_of, prefix_of, settings_of, way_of
+
+SURROUNDINGS = Surroundings(
+    path_pid=1, ca_file=Path("/ca.pem"), hosts=("example.resolab.test",), folder=Path("/tmp"), hosts_file=Path("/hosts")
+)
+STUB = replace(CONDITION, resolver_path=ResolverPath.STUB)
+
+
+@pytest.fixture(autouse=True)
+def binary(monkeypatch):
+    monkeypatch.setenv("RESOLAB_CORE", "/bin/true")
+
+
+class Fake:
+    living = 0
+
+    def __init__(self):
+        self.usable = False
+
+    async def start(self, prefix, settings):
+        self.settings, self.usable = settings, True
+        type(self).living += 1
+
+    async def close(self):
+        self.usable = False
+        type(self).living -= 1
+
+
+def pool(limit):
+    Fake.living = 0
+    return BrowserPool(SURROUNDINGS, live_limit=limit, makers=dict.fromkeys(BrowserName, Fake))
+
+
+def test_a_way_keeps_its_browser_until_it_dies():
+    async def scenario():
+        browsers, way = pool(2), way_of(CONDITION)
+        first = await browsers.get(way)
+        assert await browsers.get(way) is first
+        first.usable = False
+        second = await browsers.get(way)
+        assert second is not first
+        assert second.usable
+        await browsers.close()
+        assert Fake.living == 0
+
+    asyncio.run(scenario())
+
+
+def test_the_browser_not_used_for_longest_makes_room():
+    async def scenario():
+        browsers = pool(2)
+        ways = [way_of(replace(CONDITION, http_version=version)) for version in (HttpVersion.H2, HttpVersion.H3)]
+        other = way_of(replace(CONDITION, dns_transport=DnsTransport.DOUDP))
+        for way in (*ways, ways[0], other):
+            await browsers.get(way)
+        assert browsers.ways == [ways[0], other]
+        assert Fake.living == 2
+
+    asyncio.run(scenario())
+
+
+def test_one_browser_serves_every_transport_behind_the_stub_and_every_handshake():
+    conditions = [
+        replace(STUB, dns_transport=transport, requested_handshake_mode=mode, requested_dns_handshake_mode=mode)
+        for transport in DnsTransport
+        for mode in HandshakeMode
+    ]
+    assert len({way_of(condition) for condition in conditions}) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"browser": BrowserName.FIREFOX},
+        {"resolver_path": ResolverPath.STUB},
+        {"dns_transport": DnsTransport.DOH3},
+        {"http_version": HttpVersion.H2},
+        {"h3_discovery": H3Discovery.ALT_SVC},
+        {"doh_method": DohMethod.GET},
+    ],
+)
+def test_what_is_fixed_at_a_browsers_start_makes_another_way(change):
+    assert way_of(replace(CONDITION, **change)) != way_of(CONDITION)
+
+
+def test_settings_follow_the_way():
+    settings = settings_of(way_of(replace(CONDITION, dns_transport=DnsTransport.DOH3)), SURROUNDINGS)
+    assert settings.doh is not None
+    assert settings.doh.http_version is HttpVersion.H3
+    assert settings_of(way_of(STUB), SURROUNDINGS).doh is None
+    assert layout.STUB_ADDRESS in prefix_of(way_of(STUB), SURROUNDINGS)
+    native = prefix_of(way_of(CONDITION), SURROUNDINGS)
+    assert native[native.index("--hosts") + 1] == "/hosts"
+    assert native[native.index("--nameserver") + 1] == layout.RESOLVER_ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("version", "discovery", "offer"),
+    [
+        (HttpVersion.H3, H3Discovery.FORCED, Offer.NOTHING),
+        (HttpVersion.H3, H3Discovery.HTTPS_RECORD, Offer.HTTPS_RECORD),
+        (HttpVersion.H3, H3Discovery.ALT_SVC, Offer.ALT_SVC),
+        (HttpVersion.H2, H3Discovery.ALT_SVC, Offer.NOTHING),
+    ],
+)
+def test_a_site_gives_only_the_sign_by_which_it_shall_be_found(version, discovery, offer):
+    assert offer_of(replace(CONDITION, http_version=version, h3_discovery=discovery)) is offer
+
+
+def test_only_a_browsers_own_warm_connection_outlives_the_clearing():
+    def cleared(condition: Condition):
+        found = cleared_for(replace(condition, dns_connection_state=ConnectionState.WARM))
+        return found.sockets, found.doh_connection
+
+    assert cleared(CONDITION) == (False, False)
+    # Firefox can close the page's connections and keep this one.
+    assert cleared(replace(CONDITION, browser=BrowserName.FIREFOX)) == (True, False)
+    assert cleared_for(CONDITION).sockets
+    assert cleared(STUB) == (True, True)
+    assert cleared(replace(CONDITION, dns_transport=DnsTransport.DOUDP)) == (True, True)
+
+
+def test_an_alt_svc_field_outlives_the_clearing():
+    assert not cleared_for(replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)).http_cache
+    assert cleared_for(CONDITION).http_cache

@@ -1,0 +1,45 @@
+"""Browsers give one error for every look-up that fails; the edge's records say which it was."""
+
+import asyncio
+
+import pytest
+from browser_lab import begin_trial, measured, measured_load_begins, one_condition
+
+from resolab.records import DnsFailure, FailureMode, PageFailure
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+HOST = "example.resolab.test"
+MODES = {
+    FailureMode.NXDOMAIN: DnsFailure.NXDOMAIN,
+    FailureMode.SERVFAIL: DnsFailure.SERVFAIL,
+    FailureMode.REFUSED: DnsFailure.REFUSED,
+}
+
+
+async def scenario(browser):
+    async with one_condition(browser, "native") as (testbed, condition):
+        results = {}
+        for mode in MODES:
+            trial = await begin_trial(testbed, condition)
+            await measured_load_begins(testbed)
+            await testbed.edge.set_name_behaviour(HOST, failure=mode)
+            results[mode] = await trial
+            await testbed.edge.set_name_behaviour(HOST)
+        results["after"] = await testbed.run_trial(condition, "b000-t001")
+        return results
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def results(request, privileged):
+    return asyncio.run(scenario(request.param))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_failed_look_up_is_told_by_the_edges_answer(results, mode):
+    load = measured(results[mode])
+    assert (load.failure, load.dns_failure, load.foreign_names) == (PageFailure.DNS, MODES[mode], [])
+
+
+def test_the_next_load_is_good(results):
+    assert measured(results["after"]).failure is None
+    assert measured(results["after"]).dns_failure is None

@@ -1,0 +1,68 @@
+"""A browser, the edge and the stub killed in the middle of a load: it ends as its class in time, and the next is good."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+from browser_lab import LIMIT_S, begin_trial, look_up_under_way, measured, one_condition
+
+from resolab.records import DnsFailure, PageFailure
+from resolab.testbed.ways import way_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+
+
+async def killed_in(testbed, condition, pid_of):
+    trial = await begin_trial(testbed, condition)
+    await look_up_under_way(testbed)
+    os.kill(pid_of(), signal.SIGKILL)
+    began = time.monotonic()
+    result = await trial
+    # The page's limit, and what is done after it: asking whether the browser lives, and the link's summary.
+    assert time.monotonic() - began < LIMIT_S + 10
+    return result
+
+
+async def scenario(browser):
+    async with one_condition(browser, "stub") as (testbed, condition):
+        pids = {
+            "edge": lambda: testbed.edge.process.pid,
+            "stub": lambda: testbed.stubs.stub.process.pid,
+            "browser": lambda: testbed._browsers._browsers[way_of(condition)].pid,
+        }
+        results = {}
+        for part, pid_of in pids.items():
+            results[part] = await killed_in(testbed, condition, pid_of)
+            results[f"after the {part}"] = await testbed.run_trial(condition, "b000-t001")
+        return results
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def results(request, privileged):
+    return asyncio.run(scenario(request.param))
+
+
+def test_without_the_edge_there_is_no_connection_and_the_trial_says_why(results):
+    assert measured(results["edge"]).failure in {PageFailure.CONNECT, PageFailure.PAGE_TIMEOUT, PageFailure.DNS}
+    assert "edge_ended" in results["edge"].flags
+    assert results["edge"].failed
+
+
+def test_without_the_stub_the_name_is_not_resolved_and_the_trial_says_why(results):
+    load = measured(results["stub"])
+    assert (load.failure, load.dns_failure) == (PageFailure.DNS, DnsFailure.TRANSPORT)
+    assert "stub_ended" in results["stub"].flags
+
+
+def test_a_killed_browser_is_a_crash(results):
+    assert measured(results["browser"]).failure is PageFailure.BROWSER_CRASH
+    assert not {"edge_ended", "stub_ended"} & set(results["browser"].flags)
+
+
+@pytest.mark.parametrize("part", ["edge", "stub", "browser"])
+def test_the_next_load_is_good(results, part):
+    after = results[f"after the {part}"]
+    assert measured(after).failure is None
+    assert set(after.flags) <= {"lateness_exceeded"}
