@@ -16,8 +16,8 @@ MODES = {
 }
 
 
-async def scenario(browser):
-    async with one_condition(browser, "native") as (testbed, condition):
+async def scenario(browser, folder):
+    async with one_condition(browser, "native", folder / "screenshots") as (testbed, condition):
         results = {}
         for mode in MODES:
             trial = await begin_trial(testbed, condition)
@@ -30,14 +30,22 @@ async def scenario(browser):
 
 
 @pytest.fixture(scope="module", params=["chromium", "firefox"])
-def results(request, privileged):
-    return asyncio.run(scenario(request.param))
+def results(request, privileged, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dataset")
+    return asyncio.run(scenario(request.param, folder)) | {"folder": folder}
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_failed_look_up_is_told_by_the_edges_answer(results, mode):
     load = measured(results[mode])
     assert (load.failure, load.dns_failure, load.foreign_names) == (PageFailure.DNS, MODES[mode], [])
+
+
+def test_a_picture_that_is_named_is_in_the_dataset(results):
+    named = [measured(results[mode]).screenshot_file for mode in MODES]
+    kept = {f"screenshots/{file.name}" for file in (results["folder"] / "screenshots").iterdir()}
+    # A busy browser may not draw it in time; then none is named.
+    assert set(named) - {None} == kept
 
 
 def test_the_next_load_is_good(results):

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from browser_lab import ALTERNATIVE, PLAIN, RESOLVER, browser_lab, play
+from chromium_lab import ALTERNATIVE, PLAIN, RESOLVER, browser_lab, play
 
 from resolab.browser import Chromium, Cleared, DohSettings, H3Discovery
 from resolab.errors import UnsupportedError

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browser_lab import ADVERTISED, PLAIN, RESOLVER, browser_lab, play
+from chromium_lab import ADVERTISED, PLAIN, RESOLVER, browser_lab, play
 
 from resolab.browser import Chromium, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.records import HttpVersion

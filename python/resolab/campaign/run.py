@@ -118,7 +118,9 @@ class _Campaign:
                     await self._use(testbed, left, progress)
 
     def _testbed(self) -> Testbed:
-        return Testbed(self._plan, Corpus.of_project(), self._manifest.seed)
+        wanted = self._plan.instrument.failure_screenshots
+        screenshots = self._folder / "screenshots" if wanted else None
+        return Testbed(self._plan, Corpus.of_project(), self._manifest.seed, screenshot_folder=screenshots)
 
     async def _use(self, testbed: Testbed, left: list[PlannedTrial], progress: CampaignProgress) -> None:
         """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""

@@ -162,6 +162,10 @@ def _limits(section: Section) -> Limits:
 
 
 def _instrument(section: Section) -> Instrument:
-    instrument = Instrument(keep_awake=section.flag("keep_awake", default=Instrument().keep_awake))
+    default = Instrument()
+    instrument = Instrument(
+        keep_awake=section.flag("keep_awake", default=default.keep_awake),
+        failure_screenshots=section.flag("failure_screenshots", default=default.failure_screenshots),
+    )
     section.finish()
     return instrument

@@ -104,6 +104,8 @@ class Instrument:
     """How the instrument itself is set."""
 
     keep_awake: bool = True
+    failure_screenshots: bool = False
+    """Whether a picture of every failed load is kept in the dataset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def plan_schema() -> Schema:
                 "exclude": {"type": "array", "items": _exclusion()},
                 "baseline": _baseline(),
                 "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
-                "instrument": _table({"keep_awake": {"type": "boolean"}}),
+                "instrument": _table({"keep_awake": {"type": "boolean"}, "failure_screenshots": {"type": "boolean"}}),
             },
             required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
         ),

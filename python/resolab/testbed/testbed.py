@@ -96,6 +96,8 @@ class Testbed:
 
     async def _start(self) -> None:
         folder = self._stack.enter_context(scratch_folder())
+        if self._screenshot_folder is not None:
+            self._screenshot_folder.mkdir(exist_ok=True)
         first = self._plan.factors.profile[0]
         self.path = await engine.Path.start(
             self._corpus.profile_file(first),

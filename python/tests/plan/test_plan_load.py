@@ -62,6 +62,12 @@ def test_a_good_plan_is_read_whole(corpus: Corpus, tmp_path: Path) -> None:
     assert plan.source_text == TEXT
 
 
+def test_pictures_of_failed_loads_are_kept_on_request_only(corpus: Corpus) -> None:
+    assert not parse_plan(TEXT, "p", corpus).instrument.failure_screenshots
+    text = TEXT.replace("keep_awake = false", "failure_screenshots = true")
+    assert parse_plan(text, "p", corpus).instrument.failure_screenshots
+
+
 def test_conditions_are_every_combination_with_stable_names(corpus: Corpus) -> None:
     plan = parse_plan(TEXT, "p", corpus)
     names = [condition.id for condition in plan.conditions()]
