@@ -34,7 +34,8 @@ class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Without one everything is as cold as a fresh context is, tickets included."""
     cleared: Cleared = Cleared()
     between: Callable[[], Awaitable[None]] | None = None
-    """Called after the warm-up, when its page is closed: closes connections from the servers' side."""
+    """Called after the warm-up, when its page is closed: closes connections from the servers' side. Chromium has
+    cleared before, so that nothing of its own is left for the servers to wait for."""
 
 
 class PageTimings(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +108,8 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     """What a load costs beside its navigations and `between`."""
 
     prepare_ms: float = 0.0
+    warmup_ms: float = 0.0
+    """Of the warm-up beyond its page load time: its account, and whatever else had to be ready by its end."""
     clear_ms: float = 0.0
     collect_ms: float = 0.0
     dispose_ms: float = 0.0
@@ -114,7 +117,7 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def total_ms(self) -> float:
         """Sum of the parts."""
-        return self.prepare_ms + self.clear_ms + self.collect_ms + self.dispose_ms
+        return self.prepare_ms + self.warmup_ms + self.clear_ms + self.collect_ms + self.dispose_ms
 
 
 class LoadResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,16 +29,16 @@ IMPOSSIBLE = (
         "no browser's own resolver speaks DoTCP, DoT or DoQ",
     ),
     Impossible(
-        {"http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
-        "browsers send no page request as early data over TCP",
+        {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
+        "Chromium sends no page request as early data over TCP",
     ),
     Impossible(
         {"http_version": _OVER_TCP, "h3_discovery": ("https_record", "alt_svc")},
         "a page over h1 or h2 discovers no HTTP/3",
     ),
     Impossible(
-        {"browser": ("chromium",), "http_version": ("h1",), **_NATIVE_DOH},
-        "Chromium's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
+        {"http_version": ("h1",), **_NATIVE_DOH},
+        "a browser's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
     ),
     Impossible({"resolver_path": ("stub",), "doh_method": ("get", "post")}, "behind the stub the browser sends no DoH"),
     Impossible({"dns_transport": ("doudp", "dotcp", "dot", "doq"), "doh_method": ("get", "post")}, "it is no DoH"),
@@ -57,8 +57,17 @@ IMPOSSIBLE = (
         "DoUDP and DoTCP have no TLS or QUIC handshake",
     ),
     Impossible(
-        {"resolver_path": ("native",), "dns_transport": ("doh",), "requested_dns_handshake_mode": ("zero_rtt",)},
-        "browsers send no DoH query as early data over TCP",
+        {
+            "browser": ("chromium",),
+            "resolver_path": ("native",),
+            "dns_transport": ("doh",),
+            "requested_dns_handshake_mode": ("zero_rtt",),
+        },
+        "Chromium sends no DoH query as early data over TCP",
+    ),
+    Impossible(
+        {"browser": ("firefox",), "doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
+        "Firefox sends no POST as early data",
     ),
 )
 

@@ -73,7 +73,7 @@ def _loads(findings: Findings) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     words = ("page", "profile", "condition")
     for column in (*words, "PLT ms", "difference ms", "change"):
-        table.add_column(column, justify="left" if column in words else "right", no_wrap=True)
+        table.add_column(column, justify="left" if column in words else "right", no_wrap=column != "condition")
     for one, comparison in findings.compared:
         difference, change = comparison.difference_ms, comparison.change
         table.add_row(

@@ -13,6 +13,7 @@ lab's own, and the next trial finds a new one in its place. Without its path a t
 import asyncio
 import contextlib
 import random
+import socket
 import time
 import weakref
 from collections.abc import Awaitable, Sequence
@@ -110,7 +111,9 @@ class Testbed:
         self._in_force = await self._start_edge()
         self._stack.push_async_callback(self._close_edge)
         hosts_file = folder / "hosts"
-        hosts_file.write_text(f"127.0.0.1 localhost\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
+        # Firefox looks the machine's own name up when it starts, and waits for it.
+        own_names = f"localhost {socket.gethostname()}"
+        hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
         surroundings = Surroundings(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),

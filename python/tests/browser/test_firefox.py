@@ -375,6 +375,23 @@ def test_a_browser_that_cannot_start_is_a_lack_of_the_machine() -> None:
         asyncio.run(play())
 
 
+def test_the_log_of_the_network_stands_where_it_was_asked_for(server: PageServer, tmp_path: Path) -> None:
+    log = tmp_path / "network.log"
+
+    async def play() -> None:
+        firefox = Firefox()
+        try:
+            settings = BrowserSettings(resolvable_names=("127.0.0.1",), netlog_file=log)
+            await firefox.start([], settings)
+            assert (await firefox.load(single(f"{server.url}/"))).failure is None
+        finally:
+            await firefox.close()
+
+    asyncio.run(play())
+    assert list(tmp_path.iterdir()) == [log]
+    assert f"uri={server.url}/pixel.svg" in log.read_text("utf-8", "replace")
+
+
 ORPHAN = """
 import asyncio, os, signal
 from resolab.browser import BrowserSettings, Firefox

@@ -1,4 +1,6 @@
+import dataclasses
 import re
+from typing import Any
 
 import pytest
 
@@ -7,7 +9,7 @@ from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import NAMED_ORDER, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.support import impossible
-from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, ResolverPath
+from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
 HEAD = """
 name = "n"
@@ -167,8 +169,8 @@ IMPOSSIBLE = [
     ('name_resolution = ["built_in", "getaddrinfo"]', "", "Do53 only"),
     ('h3_discovery = ["forced", "alt_svc"]', 'http_version = ["h2", "h3"]', "discovers no HTTP/3"),
     ("", 'http_version = ["h2", "h3"]\nrequested_handshake_mode = ["full", "zero_rtt"]', "early data over TCP"),
-    ("", 'http_version = ["h1", "h3"]', "Chromium's DoH needs HTTP/2"),
-    ('browser = ["firefox", "chromium"]', 'http_version = ["h1", "h3"]', "Chromium's DoH needs HTTP/2"),
+    ("", 'http_version = ["h1", "h3"]', "browser's DoH needs HTTP/2"),
+    ('browser = ["firefox", "chromium"]', 'http_version = ["h1", "h3"]', "browser's DoH needs HTTP/2"),
 ]
 
 
@@ -184,6 +186,24 @@ def test_an_impossible_combination_names_the_exclusion_that_helps(
     assert "\n" not in problem
     # What remains, if anything, is another matter: the baseline, or a further impossible combination.
     assert reason not in problem_of(written + exclusion_of(problem), corpus)
+
+
+@pytest.mark.parametrize(
+    ("changes", "browsers"),
+    [
+        ({"http_version": HttpVersion.H2, "requested_handshake_mode": HandshakeMode.ZERO_RTT}, {"firefox"}),
+        ({"requested_dns_handshake_mode": HandshakeMode.ZERO_RTT}, {"firefox"}),
+        ({"requested_dns_handshake_mode": HandshakeMode.ZERO_RTT, "doh_method": DohMethod.POST}, set()),
+        (
+            {"requested_dns_handshake_mode": HandshakeMode.RESUMED, "doh_method": DohMethod.POST},
+            {"chromium", "firefox"},
+        ),
+    ],
+)
+def test_early_data_over_tcp_is_firefoxs_alone(changes: dict[str, Any], browsers: set[str]) -> None:
+    over_doh = [one for one in plan_of('browser = ["chromium", "firefox"]').conditions() if one.dns_transport == "doh"]
+    wanted = [dataclasses.replace(one, **changes) for one in over_doh]
+    assert {one.browser for one in wanted if impossible(one) is None} == browsers
 
 
 def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Corpus) -> None:

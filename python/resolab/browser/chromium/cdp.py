@@ -160,3 +160,9 @@ class Session:
     def listen(self, handler: EventHandler | None) -> None:
         """Hand this target's events to `handler`."""
         self.connection.listen(self.session_id, handler)
+
+
+def seen(work: asyncio.Task[Any]) -> None:
+    """Take note of a task's error: nobody may be waiting for it any more."""
+    if not work.cancelled():
+        work.exception()

@@ -1,6 +1,6 @@
-"""One browser context: its tabs, and making it cold again without losing its session tickets.
+"""One browser context: its tabs, and forgetting exactly what is named between warm-up and measured load.
 
-For: a context's life and the exact clearing between warm-up and measured load.
+For: a context's life, the window to measure in, the hidden tab to warm up in, the clearing.
 Not for: navigating (`page`) or what the servers close.
 
 Dropping a context would drop its tickets too, so the host cache and the sockets are cleared from inside: by the
@@ -10,83 +10,118 @@ to the context as well and go with the sockets.
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session, seen
 from resolab.browser.chromium.page import Page
+from resolab.browser.result import Cleared
 
 INTERNALS_URL = "chrome://net-internals/#dns"
-CLEAR_SCRIPT = "chrome.send('clearHostResolverCache'); chrome.send('flushSocketPools'); true"
-READY_SCRIPT = "typeof chrome !== 'undefined' && typeof chrome.send === 'function'"
+# Once it can be spoken to it is complete enough: its own scripts need not run beside the warm-up.
+READY_SCRIPT = "typeof chrome !== 'undefined' && typeof chrome.send === 'function' && (window.stop(), true)"
 READY_TIMEOUT_S = 10.0
 READY_POLL_S = 0.01
-SETTLE_S = 0.05
-"""The clearing messages have no answer; they are carried out within a few ms."""
 DISPOSE_TIMEOUT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Internals:
-    """The browser's own page, open in a context."""
-
-    target_id: str
-    session: Session
-
-
 class Context:
-    """A fresh context with a tab to measure in, one to warm up in, and the internals page."""
+    """A fresh context; nothing in it is open yet."""
 
     def __init__(self, connection: Connection, context_id: str) -> None:
         self._connection = connection
         self._context_id = context_id
-        self._internals: asyncio.Task[_Internals] | None = None
+        self._hidden: list[str] = []
+        self._internals: asyncio.Task[Session] | None = None
 
     @classmethod
     async def create(cls, connection: Connection) -> "Context":
-        """Make the context; it has no tab yet."""
+        """Make the context."""
         answer = await connection.call("Target.createBrowserContext", {"disposeOnDetach": True})
         return cls(connection, answer["browserContextId"])
 
-    async def open_page(self, *, background: bool = False) -> Page:
-        """Open a blank tab."""
-        return await Page.open(self._connection, self._context_id, background=background)
+    async def open_window(self) -> Page:
+        """Open a blank tab in a window of its own, which takes most of what a context costs."""
+        page = await Page.open(self._connection, await self._create({"url": "about:blank"}))
+        await page.ready()
+        return page
+
+    async def open_hidden(self, width_px: int, height_px: int) -> Page:
+        """Open a blank tab without a window: it loads as others do for a screen of this size but is never painted."""
+        target_id = await self._create({"url": "about:blank", "hidden": True})
+        screen = {"width": width_px, "height": height_px, "deviceScaleFactor": 1, "mobile": False}
+        # Not waited for: its renderer starts while the navigation is under way. Of a page that is there sooner than the
+        # renderer has taken the preparation, requests of the first instants are missing in the network's account.
+        return await Page.open(self._connection, target_id, ("Emulation.setDeviceMetricsOverride", screen))
+
+    async def close_hidden(self, page: Page) -> None:
+        """Close such a tab and with it whatever it still requests."""
+        page.session.listen(None)
+        await self._close(page.target_id)
 
     def prepare_clearing(self) -> None:
         """Begin to open the internals page, beside whatever happens next."""
         if self._internals is None:
             self._internals = asyncio.create_task(self._open_internals())
+            self._internals.add_done_callback(seen)
 
-    async def clear(self, page: Page) -> None:
-        """Empty HTTP cache and host cache and close every socket; keep tickets."""
-        self.prepare_clearing()
-        if self._internals is None:
-            raise AssertionError("just prepared")
-        internals = await self._internals
-        await page.session.call("Network.clearBrowserCache")
-        await internals.session.call("Runtime.evaluate", {"expression": CLEAR_SCRIPT})
-        await self._close_internals()
-        await asyncio.sleep(SETTLE_S)
+    async def clear(self, page: Page, cleared: Cleared, *, http_cache: bool) -> None:
+        """Forget what is named, but for tickets, which only another context has not; `page` is any tab in this one.
+
+        `http_cache` goes before `cleared`: clearing it makes the browser forget Alt-Svc, too.
+        """
+        internals = await self._ready_internals()
+        messages = []
+        if cleared.dns_cache:
+            messages.append("clearHostResolverCache")
+        if cleared.sockets:
+            messages.append("flushSocketPools")
+        if messages:
+            sends = "".join(f"chrome.send('{message}');" for message in messages)
+            await internals.call("Runtime.evaluate", {"expression": sends})
+        if http_cache:
+            await page.session.call("Network.clearBrowserCache")
+        else:
+            # The messages have no answer. What the network stack is asked later is carried out later, and this has one.
+            await page.session.call("Network.getCookies", {"urls": ["https://order.invalid/"]})
 
     async def dispose(self) -> None:
         """Drop everything; harmless when the browser is already gone."""
-        with suppress(CdpError, CdpTimeoutError, CdpClosedError):
-            await self._close_internals()
+        if self._internals is not None:
+            await asyncio.wait({self._internals}, timeout=DISPOSE_TIMEOUT_S)
+            self._internals.cancel()
+        # A hidden tab that outlives its context makes Chromium 156 abort a minute later.
+        for target_id in tuple(self._hidden):
+            with suppress(CdpError, CdpTimeoutError, CdpClosedError):
+                await self._close(target_id)
         with suppress(CdpError, CdpTimeoutError, CdpClosedError):
             params = {"browserContextId": self._context_id}
             await self._connection.call("Target.disposeBrowserContext", params, timeout_s=DISPOSE_TIMEOUT_S)
 
-    async def _close_internals(self) -> None:
-        """Close the internals page; a hidden tab that outlives its context makes Chromium 156 abort a minute later."""
-        if self._internals is None:
-            return
-        opening, self._internals = self._internals, None
-        internals = await opening
-        await self._connection.call("Target.closeTarget", {"targetId": internals.target_id})
+    async def ready(self) -> None:
+        """Wait until clearing is prepared."""
+        await self._ready_internals()
 
-    async def _open_internals(self) -> _Internals:
+    async def _ready_internals(self) -> Session:
+        self.prepare_clearing()
+        if self._internals is None:
+            raise AssertionError("just prepared")
+        # Whoever stops waiting does not stop it: a hidden tab half opened could not be closed.
+        return await asyncio.shield(self._internals)
+
+    async def _create(self, params: dict[str, object]) -> str:
+        params = params | {"browserContextId": self._context_id}
+        target_id: str = (await self._connection.call("Target.createTarget", params))["targetId"]
+        if params.get("hidden"):
+            self._hidden.append(target_id)
+        return target_id
+
+    async def _close(self, target_id: str) -> None:
+        if target_id in self._hidden:
+            self._hidden.remove(target_id)
+        await self._connection.call("Target.closeTarget", {"targetId": target_id})
+
+    async def _open_internals(self) -> Session:
         # Hidden: it neither takes the foreground from the measured tab nor is painted.
-        params = {"url": INTERNALS_URL, "browserContextId": self._context_id, "hidden": True}
-        target_id = (await self._connection.call("Target.createTarget", params))["targetId"]
+        target_id = await self._create({"url": INTERNALS_URL, "hidden": True})
         attached = await self._connection.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
         session = Session(self._connection, attached["sessionId"])
         deadline = asyncio.get_running_loop().time() + READY_TIMEOUT_S
@@ -94,7 +129,7 @@ class Context:
             if asyncio.get_running_loop().time() > deadline:
                 raise CdpTimeoutError(f"opening {INTERNALS_URL}", READY_TIMEOUT_S)
             await asyncio.sleep(READY_POLL_S)
-        return _Internals(target_id, session)
+        return session
 
 
 async def _ready(session: Session) -> bool:

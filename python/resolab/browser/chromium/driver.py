@@ -10,13 +10,14 @@ from contextlib import suppress
 
 from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.chromium.page_load import TrialLoad
+from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import BrowserHome
 from resolab.browser.find import find_chromium
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
 from resolab.errors import MachineError, ResolabError
+from resolab.records import PageFailure
 
 START_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 2.0
@@ -34,7 +35,9 @@ class Chromium:
         self._home: BrowserHome | None = None
         self._process: BrowserProcess | None = None
         self._connection: Connection | None = None
+        self._settings: BrowserSettings | None = None
         self._version = ""
+        self._loads_count = 0
         self._quiet_from_s = 0.0
         self._one_load = asyncio.Lock()
         self._broken = False
@@ -42,6 +45,7 @@ class Chromium:
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
         """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here)."""
         await self.close()
+        self._settings = settings
         binary = settings.binary or find_chromium()
         loop = asyncio.get_running_loop()
         try:
@@ -87,13 +91,20 @@ class Chromium:
         )
 
     async def load(self, request: LoadRequest) -> LoadResult:
-        """Carry out one request, warm-up included; failures are data, only `between` may raise."""
+        """Carry out one request, warm-up included; failures are data.
+
+        Only `between` may raise, and `UnsupportedError` comes of what Chromium cannot clear.
+        """
         async with self._one_load:
-            if not self.usable or self._connection is None:
+            if not self.usable or self._connection is None or self._settings is None:
                 raise ResolabError("could not load a page: the browser is not running; start it first")
+            check_supported(request, self._settings)
             await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))
-            result = await TrialLoad(self._connection, request).run()
-            if result.failure is not None:
+            self._loads_count += 1
+            result = await TrialLoad(self._connection, request, self._settings, self._loads_count).run()
+            if result.failure is PageFailure.BROWSER_HANG:
+                self._broken = True
+            elif result.failure is not None:
                 await self._check_alive(self._connection)
             return result
 

@@ -29,6 +29,8 @@ _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
     ("ERR_NETWORK_", PageFailure.CONNECT),
     ("ERR_TIMED_OUT", PageFailure.CONNECT),
     ("ERR_EMPTY_RESPONSE", PageFailure.CONNECT),
+    ("ERR_CONTENT_LENGTH_MISMATCH", PageFailure.CONNECT),
+    ("ERR_INCOMPLETE_CHUNKED_ENCODING", PageFailure.CONNECT),
     ("ERR_HTTP2_", PageFailure.CONNECT),
     ("ERR_ALPN_", PageFailure.CONNECT),
 )

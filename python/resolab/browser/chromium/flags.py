@@ -52,6 +52,8 @@ DISABLED_FEATURES = (
     # These start renderers for parts of every new window, which take a second of processor beside the measured load.
     "PreloadTopChromeWebUI",
     "PrivacySandboxSettings4",
+    # A renderer in reserve, started beside the measured load and never used: every load has a context of its own.
+    "SpareRendererForSitePerProcess",
     "Translate",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",

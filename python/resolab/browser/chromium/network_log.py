@@ -58,6 +58,11 @@ class NetworkLog:
         row = self._current.get(loader_id)
         return row.response.get("status") if row else None
 
+    def document_error(self, loader_id: str) -> str | None:
+        """Network error that broke a document's response off."""
+        row = self._current.get(loader_id)
+        return row.error_text if row else None
+
     def requests(self) -> list[NetworkRequest]:
         """Build the rows, in the order they were sent."""
         if not self._rows:

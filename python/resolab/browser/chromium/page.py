@@ -1,16 +1,22 @@
 """One tab: attach to it, navigate it once, wait for its load event, take its accounts.
 
 For: turning a navigation into a `PageLoad`, whatever becomes of it, within its limit.
-Not for: the order of warm-up, clearing and measurement (`page_load`).
+Not for: the order of warm-up, clearing and measurement (`page_load`), opening and closing tabs (`context`).
 """
 
 import asyncio
+import base64
 from collections.abc import Awaitable
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from resolab.browser.chromium import failures
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Json, Session
+from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Json, Session, seen
+from resolab.browser.chromium.console import Console
 from resolab.browser.chromium.network_log import NetworkLog
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import BUFFER_SCRIPT, collect_script, page_timings, resource_records
@@ -20,10 +26,28 @@ ResultT = TypeVar("ResultT")
 ALIVE_TIMEOUT_S = 3.0
 COLLECT_TIMEOUT_S = 10.0
 PARTIAL_TIMEOUT_S = 1.0
+_PREPARATION: tuple[tuple[str, Json], ...] = (
+    ("Page.enable", {}),
+    ("Network.enable", {}),
+    ("Inspector.enable", {}),
+    ("Page.setLifecycleEventsEnabled", {"enabled": True}),
+    ("Page.addScriptToEvaluateOnNewDocument", {"source": BUFFER_SCRIPT}),
+)
 
 
 class PageCrashedError(Exception):
     """The tab's renderer died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """What a tab is asked to do."""
+
+    url: str
+    timeout_s: float
+    measured: bool
+    screenshot_file: Path | None = None
+    """Where a failed load's screenshot goes."""
 
 
 class Page:
@@ -33,90 +57,102 @@ class Page:
         self.target_id = target_id
         self.session = session
         self._network = NetworkLog()
+        self._console = Console(session)
         self._crashed = asyncio.Event()
         self._loaded: set[str] = set()
         self._load_seen = asyncio.Event()
+        self._preparing: list[asyncio.Task[Json]] = []
         session.listen(self._take)
 
     @classmethod
-    async def open(cls, connection: Connection, context_id: str, *, background: bool) -> "Page":
-        """Open a blank tab, ready to be navigated."""
-        params = {"url": "about:blank", "browserContextId": context_id, "background": background}
-        target_id = (await connection.call("Target.createTarget", params))["targetId"]
+    async def open(cls, connection: Connection, target_id: str, *further: tuple[str, Json]) -> "Page":
+        """Attach to a blank tab and tell it what a navigation needs, and `further` calls; `ready` waits for that."""
         attached = await connection.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
         page = cls(target_id, Session(connection, attached["sessionId"]))
-        await asyncio.gather(
-            page.session.call("Page.enable"),
-            page.session.call("Network.enable"),
-            page.session.call("Inspector.enable"),
-            page.session.call("Page.setLifecycleEventsEnabled", {"enabled": True}),
-            page.session.call("Page.addScriptToEvaluateOnNewDocument", {"source": BUFFER_SCRIPT}),
-        )
+        calls = (*_PREPARATION, *further)
+        # Begun in this order, which a tab keeps: a navigation sent next comes after them without their answers.
+        page._preparing = [asyncio.create_task(page.session.call(method, params)) for method, params in calls]
+        for call in page._preparing:
+            call.add_done_callback(seen)
+        await asyncio.sleep(0)
         return page
 
-    async def close(self) -> None:
-        """Close the tab and with it whatever it still requests."""
-        self.session.listen(None)
-        await self.session.connection.call("Target.closeTarget", {"targetId": self.target_id})
+    async def ready(self) -> None:
+        """Wait until the tab's renderer has started and taken the preparation."""
+        await asyncio.gather(*self._preparing)
 
-    async def load(self, url: str, timeout_s: float, *, measured: bool) -> PageLoad:
-        """Navigate and wait for the load event, at most `timeout_s`; never raises for what the page or browser does."""
+    async def load(self, asked: Navigation) -> PageLoad:
+        """Navigate and wait for the load event; never raises for what the page or browser does."""
         self._network.begin()
-        outcome: PageLoad
         try:
-            outcome = await self._load(url, timeout_s, measured=measured)
+            outcome = await self._load(asked)
         except (CdpError, CdpTimeoutError, CdpClosedError) as error:
-            outcome = self._failed(url, timeout_s, measured, failures.of_exception(error), str(error))
+            outcome = self._failed(asked, failures.of_exception(error), str(error))
         except PageCrashedError:
-            detail = "the page's renderer died"
-            outcome = self._failed(url, timeout_s, measured, PageFailure.BROWSER_CRASH, detail)
-        return outcome
+            outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
+        return await self._with_evidence(asked, outcome)
 
-    async def _load(self, url: str, timeout_s: float, *, measured: bool) -> PageLoad:
+    async def _load(self, asked: Navigation) -> PageLoad:
         loader_id = ""
         try:
-            async with asyncio.timeout(timeout_s):
-                error_text, loader_id = await self._navigate(url, timeout_s)
+            async with asyncio.timeout(asked.timeout_s):
+                error_text, loader_id = await self._navigate(asked)
                 if not error_text:
                     await self._unless_crashed(self._until_loaded(loader_id))
         except (TimeoutError, CdpTimeoutError):
-            return await self._timed_out(url, timeout_s, measured, loader_id)
+            return await self._timed_out(asked, loader_id)
         if error_text:
-            return self._failed(url, timeout_s, measured, failures.of_error_text(error_text), error_text)
-        account = await self._unless_crashed(self._collect(loader_id, COLLECT_TIMEOUT_S, wait_for_paint=True))
-        if not account:
-            detail = "the page went elsewhere right after its load event"
-            return self._failed(url, timeout_s, measured, PageFailure.OTHER, detail)
-        status = self._network.document_status(loader_id)
-        failure = failures.of_status(status)
-        return self._page_load(
-            url, timeout_s, measured, account, status, failure, f"status {status}" if failure else None
-        )
+            return self._failed(asked, failures.of_error_text(error_text), error_text)
+        return await self._loaded_page(asked, loader_id)
 
-    async def _navigate(self, url: str, timeout_s: float) -> tuple[str | None, str]:
-        call = self.session.call("Page.navigate", {"url": url}, timeout_s=timeout_s)
+    async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
+        call = self.session.call("Page.navigate", {"url": asked.url}, timeout_s=asked.timeout_s)
         answer = await self._unless_crashed(call)
+        await self._unless_crashed(self.ready())
         return answer.get("errorText") or None, answer.get("loaderId", "")
 
     async def _until_loaded(self, loader_id: str) -> None:
-        while loader_id not in self._loaded:
+        # A document that is broken off has no load event.
+        while loader_id not in self._loaded and not self._network.document_error(loader_id):
             self._load_seen.clear()
             await self._load_seen.wait()
 
-    async def _timed_out(self, url: str, timeout_s: float, measured: bool, loader_id: str) -> PageLoad:  # noqa: FBT001
+    async def _loaded_page(self, asked: Navigation, loader_id: str) -> PageLoad:
+        # Only what is measured is painted: the warm-up's tab has no window.
+        collecting = self._collect(loader_id, COLLECT_TIMEOUT_S, wait_for_paint=asked.measured)
         try:
-            await self.session.connection.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
+            account = await self._unless_crashed(collecting)
         except CdpTimeoutError:
-            detail = f"the browser itself no longer answered after {timeout_s:g} s"
-            return self._failed(url, timeout_s, measured, PageFailure.BROWSER_HANG, detail)
+            if not await self._browser_answers():
+                raise
+            return self._failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
+        if not account:
+            return self._failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
+        status, broken_off = self._network.document_status(loader_id), self._network.document_error(loader_id)
+        if broken_off:
+            return self._page_load(asked, account, status, failures.of_error_text(broken_off), broken_off)
+        failure = failures.of_status(status)
+        return self._page_load(asked, account, status, failure, f"status {status}" if failure else None)
+
+    async def _timed_out(self, asked: Navigation, loader_id: str) -> PageLoad:
+        if not await self._browser_answers():
+            detail = f"the browser itself no longer answered after {asked.timeout_s:g} s"
+            return self._failed(asked, PageFailure.BROWSER_HANG, detail)
         account: Json = {}
         with suppress(CdpError, CdpTimeoutError):
             account = await self._collect(loader_id, PARTIAL_TIMEOUT_S, wait_for_paint=False)
         if account.get("navigation"):
             account["navigation"]["loadEventStart"] = 0  # One that came after the limit does not count.
-        detail = f"no load event within {timeout_s:g} s"
+        detail = f"no load event within {asked.timeout_s:g} s"
         status = self._network.document_status(loader_id)
-        return self._page_load(url, timeout_s, measured, account, status, PageFailure.PAGE_TIMEOUT, detail)
+        return self._page_load(asked, account, status, PageFailure.PAGE_TIMEOUT, detail)
+
+    async def _browser_answers(self) -> bool:
+        try:
+            await self.session.connection.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
+        except CdpTimeoutError:
+            return False
+        return True
 
     async def _collect(self, loader_id: str, timeout_s: float, *, wait_for_paint: bool) -> Json:
         """Ask the document for its account; empty when another document stands in the tab."""
@@ -138,20 +174,38 @@ class Page:
         account: Json = answer["result"]["value"]
         return account
 
+    async def _with_evidence(self, asked: Navigation, outcome: PageLoad) -> PageLoad:
+        """Add the console's errors and, of a failed load, the screenshot, as far as the page still answers."""
+        if outcome.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
+            return outcome
+        screenshot: Path | None = None
+
+        async def screen() -> None:
+            nonlocal screenshot
+            if asked.screenshot_file is not None and outcome.failure is not None:
+                await self._screenshot(asked.screenshot_file)
+                screenshot = asked.screenshot_file
+
+        # A frozen page answers neither.
+        unavailable = (CdpError, CdpTimeoutError, CdpClosedError, OSError)
+        done = await asyncio.gather(self._console.ask(PARTIAL_TIMEOUT_S), screen(), return_exceptions=True)
+        for error in done:
+            if isinstance(error, BaseException) and not isinstance(error, unavailable):
+                raise error
+        changes = {"console_errors": self._console.errors(), "screenshot_file": screenshot}
+        return msgspec.structs.replace(outcome, **changes)
+
+    async def _screenshot(self, file: Path) -> None:
+        answer = await self.session.call("Page.captureScreenshot", {"format": "png"}, timeout_s=PARTIAL_TIMEOUT_S)
+        await asyncio.to_thread(_write, file, base64.b64decode(answer["data"]))
+
     def _page_load(
-        self,
-        url: str,
-        timeout_s: float,
-        measured: bool,  # noqa: FBT001
-        account: Json,
-        status: int | None,
-        failure: PageFailure | None,
-        detail: str | None,
+        self, asked: Navigation, account: Json, status: int | None, failure: PageFailure | None, detail: str | None
     ) -> PageLoad:
         return PageLoad(
-            url=url,
-            measured=measured,
-            limit_ms=timeout_s * 1000,
+            url=asked.url,
+            measured=asked.measured,
+            limit_ms=asked.timeout_s * 1000,
             timings=page_timings(account),
             resources=resource_records(account),
             network=self._network.requests(),
@@ -160,8 +214,8 @@ class Page:
             failure_detail=detail,
         )
 
-    def _failed(self, url: str, timeout_s: float, measured: bool, failure: PageFailure, detail: str) -> PageLoad:  # noqa: FBT001
-        return self._page_load(url, timeout_s, measured, {}, None, failure, detail)
+    def _failed(self, asked: Navigation, failure: PageFailure, detail: str) -> PageLoad:
+        return self._page_load(asked, {}, None, failure, detail)
 
     async def _unless_crashed(self, work: Awaitable[ResultT]) -> ResultT:
         task = asyncio.ensure_future(work)
@@ -185,3 +239,11 @@ class Page:
             self._crashed.set()
         else:
             self._network.take(event, params)
+            self._console.take(event, params)
+            if event == "Network.loadingFailed":
+                self._load_seen.set()
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)

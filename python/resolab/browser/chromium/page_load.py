@@ -1,21 +1,26 @@
-"""One trial's loads in the browser: fresh context, warm-up, servers close, clear, measure, dispose.
+"""One trial's loads in the browser: fresh context, warm-up, clear, servers close, measure, dispose.
 
 For: the order of things, which is the same in every arm, and what is returned when a step fails.
-Not for: how each step is done (`context`, `page`) or the browser's life (`chromium`).
+Not for: how each step is done (`context`, `page`) or the browser's life (`driver`).
 
-The tab to be measured is opened while the warm-up runs in another, and stays blank: it shares the context's tickets but
-no renderer, no memory cache and no history with the warm-up, and its start-up is over when it is needed.
+The warm-up runs in a tab without a window, which is there at once; the window to be measured in opens beside it and
+stays blank. It shares the context's tickets but no renderer, no memory cache and no history with the warm-up, and its
+start-up is over when it is needed.
 """
 
 import asyncio
 import time
+from contextlib import suppress
+from pathlib import Path
 
-from resolab.browser.chromium import failures
+from resolab.browser.chromium import alt_svc, failures
 from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
 from resolab.browser.chromium.context import Context
-from resolab.browser.chromium.page import Page
-from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad
-from resolab.records import PageFailure
+from resolab.browser.chromium.page import Navigation, Page
+from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
+from resolab.browser.settings import BrowserSettings, H3Discovery
+from resolab.errors import UnsupportedError
+from resolab.records import HttpVersion, PageFailure
 
 
 class _WarmUpFailedError(Exception):
@@ -35,68 +40,126 @@ class _Stopwatch:
         return passed_ms
 
 
+def check_supported(request: LoadRequest, settings: BrowserSettings) -> None:
+    """Fail for what Chromium cannot be made to forget, or not to forget."""
+    cleared = request.cleared
+    if not request.warmup or not cleared.tickets:
+        return
+    if not (cleared.dns_cache and cleared.http_cache and cleared.sockets):
+        raise UnsupportedError(
+            "chromium drops tickets only with their whole context: clear DNS cache, HTTP cache and sockets too"
+        )
+    if _learns_alt_svc(settings):
+        raise UnsupportedError("chromium forgets Alt-Svc with the tickets: the load would go over h2; keep the tickets")
+
+
+def _learns_alt_svc(settings: BrowserSettings) -> bool:
+    return settings.http_version is HttpVersion.H3 and settings.h3_discovery is H3Discovery.ALT_SVC
+
+
 class TrialLoad:
     """One request being carried out."""
 
-    def __init__(self, connection: Connection, request: LoadRequest) -> None:
+    def __init__(self, connection: Connection, request: LoadRequest, settings: BrowserSettings, number: int) -> None:
         self._connection = connection
         self._request = request
+        self._settings = settings
+        self._number = number
+        self._contexts: list[Context] = []
         self._warmup: PageLoad | None = None
         self._parts_ms: dict[str, float] = {}
+        self._cache_is_cleared = False
 
     async def run(self) -> LoadResult:
         """Carry it out; only `between` may raise."""
-        context: Context | None = None
-        watch = _Stopwatch()
         try:
-            context = await Context.create(self._connection)
-            page = await context.open_page()
-            self._parts_ms["prepare_ms"] = watch.lap_ms()
-            measured = await self._in_context(context, page)
+            measured = await self._in_context()
         except _WarmUpFailedError as failed:
             measured = self._not_measured_after(failed.warmup)
         except (CdpError, CdpTimeoutError, CdpClosedError) as error:
             measured = self._not_measured(failures.of_exception(error), str(error))
-        finally:
-            watch = _Stopwatch()
-            if context is not None:
-                await context.dispose()
-            self._parts_ms["dispose_ms"] = watch.lap_ms()
+        except BaseException:
+            await self._dispose()
+            raise
+        if measured.failure is not PageFailure.BROWSER_HANG:  # It would answer to nothing here either, and is ended.
+            await self._dispose()
         return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
 
-    async def _in_context(self, context: Context, page: Page) -> PageLoad:
-        request = self._request
-        context.prepare_clearing()
+    async def _dispose(self) -> None:
+        watch = _Stopwatch()
+        for context in self._contexts:
+            await context.dispose()
+        self._parts_ms["dispose_ms"] = watch.lap_ms()
+
+    async def _in_context(self) -> PageLoad:
+        request, watch = self._request, _Stopwatch()
+        context = await self._new_context()
         if request.warmup:
-            page = await self._warm_up(context, page)
+            page = await self._warm_up(context, watch)
+        else:
+            page = await context.open_window()
+            self._parts_ms["prepare_ms"] = watch.lap_ms()
+        # Before the servers close: they wait for the browser's end of a connection, which it keeps when it is idle.
+        await self._clear(context, page)
         if request.between is not None:
             await request.between()
-        return await self._measure(context, page)
+        return await self._measure(page)
 
-    async def _warm_up(self, context: Context, page: Page) -> Page:
-        """Load once in `page`, close it, and return the blank tab to be measured."""
-        request = self._request
-        opening = asyncio.create_task(context.open_page(background=True))
+    async def _new_context(self) -> Context:
+        context = await Context.create(self._connection)
+        self._contexts.append(context)
+        return context
+
+    async def _warm_up(self, context: Context, watch: _Stopwatch) -> Page:
+        """Load once in a tab without a window, close it, and return the blank window's tab to be measured."""
+        settings = self._settings
+        # Tickets are the context's: to measure without those of the warm-up is to measure in another.
+        warm = await self._new_context() if self._request.cleared.tickets else context
+        page = await warm.open_hidden(settings.window_width_px, settings.window_height_px)
+        self._parts_ms["prepare_ms"] = watch.lap_ms()
+        opening = asyncio.create_task(self._open_beside(context))
         try:
-            self._warmup = await page.load(request.url, request.timeout_s, measured=False)
+            self._warmup = await page.load(Navigation(self._request.url, self._request.timeout_s, measured=False))
             if self._warmup.failure is not None:
                 raise _WarmUpFailedError(self._warmup)
+            if self._request.cleared.http_cache and _learns_alt_svc(settings):
+                await alt_svc.clear_http_cache(page.session, self._warmup)
+                self._cache_is_cleared = True
             blank = await opening
         finally:
             opening.cancel()
-            await asyncio.gather(opening, return_exceptions=True)
-        await page.close()
+            with suppress(asyncio.CancelledError, CdpError, CdpTimeoutError, CdpClosedError):
+                await opening
+        await warm.close_hidden(page)
+        self._parts_ms["warmup_ms"] = _beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
-    async def _measure(self, context: Context, page: Page) -> PageLoad:
-        watch = _Stopwatch()
-        await context.clear(page)
+    @staticmethod
+    async def _open_beside(context: Context) -> Page:
+        context.prepare_clearing()
+        page = await context.open_window()
+        await context.ready()
+        return page
+
+    async def _clear(self, context: Context, page: Page) -> None:
+        watch, cleared = _Stopwatch(), self._request.cleared
+        if self._request.warmup:
+            await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
+        elif self._settings.doh is not None:
+            # What a fresh context has is the connection of its probe of the DoH server.
+            await context.clear(page, Cleared(), http_cache=False)
         self._parts_ms["clear_ms"] = watch.lap_ms()
-        measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
-        passed_ms = watch.lap_ms()
-        if measured.timings is not None and measured.timings.plt_ms is not None:
-            self._parts_ms["collect_ms"] = max(0.0, passed_ms - measured.timings.plt_ms)
+
+    async def _measure(self, page: Page) -> PageLoad:
+        request, watch = self._request, _Stopwatch()
+        asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
+        measured = await page.load(asked)
+        self._parts_ms["collect_ms"] = _beyond_load_ms(watch.lap_ms(), measured)
         return measured
+
+    def _screenshot_file(self) -> Path | None:
+        folder = self._settings.screenshot_folder
+        return folder / f"load-{time.strftime('%H%M%S')}-{self._number:04}.png" if folder else None
 
     def _not_measured_after(self, warmup: PageLoad) -> PageLoad:
         if warmup.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
@@ -112,3 +175,10 @@ class TrialLoad:
             failure=failure,
             failure_detail=detail,
         )
+
+
+def _beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
+    """Time beyond the page load time; 0 for a load that had none."""
+    if load.timings is None or load.timings.plt_ms is None:
+        return 0.0
+    return max(0.0, passed_ms - load.timings.plt_ms)

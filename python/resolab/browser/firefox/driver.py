@@ -141,7 +141,12 @@ class Firefox:
             self._broken = True
 
     def _name_log(self) -> None:
+        """Give the log the name it was asked for; page processes, which have no network, write of nothing else."""
         wanted = self._settings.netlog_file
-        if wanted is not None and wanted.suffix != LOG_SUFFIX:
+        if wanted is None:
+            return
+        for of_page_process in wanted.parent.glob(f"{wanted.name}.child-*{LOG_SUFFIX}"):
+            of_page_process.unlink(missing_ok=True)
+        if wanted.suffix != LOG_SUFFIX:
             with suppress(FileNotFoundError):
                 wanted.with_name(wanted.name + LOG_SUFFIX).replace(wanted)

@@ -1,0 +1,111 @@
+"""What Chromium is made to forget between warm-up and measured load, and what it keeps, judged by the edge's records."""
+
+import itertools
+
+import pytest
+from chromium_lab import ALTERNATIVE, PLAIN, RESOLVER, browser_lab, play
+
+from resolab.browser import Chromium, Cleared, DohSettings, H3Discovery
+from resolab.errors import UnsupportedError
+from resolab.records import HttpVersion
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+
+DOH = {version: DohSettings(host=RESOLVER, address="10.77.0.1", http_version=HttpVersion(version)) for version in ("h2", "h3")}  # fmt: skip
+ATTEMPTS_COUNT = 3
+"""It is a race against TCP, which a machine that stops for a moment can turn."""
+COMBINATIONS = list(itertools.product((True, False), repeat=3))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, privileged):
+    with browser_lab(tmp_path_factory.mktemp("cleared")) as running:
+        yield running
+
+
+def check(load, protocol="h3"):
+    assert (load.measured.failure, load.measured.failure_detail) == (None, None)
+    assert load.measured.timings.next_hop_protocol == protocol
+
+
+def test_dns_cache_http_cache_and_sockets_go_one_by_one(lab):
+    async def scene(browser):
+        loads = {}
+        for dns_cache, http_cache, sockets in COMBINATIONS:
+            cleared = Cleared(dns_cache=dns_cache, http_cache=http_cache, sockets=sockets)
+            loads[dns_cache, http_cache, sockets] = await lab.load(browser, PLAIN, cleared=cleared)
+        return loads
+
+    lab.set_policy(PLAIN, "early_data")
+    for (dns_cache, http_cache, sockets), load in play(Chromium, lab, scene, h3_hosts=(PLAIN,)).items():
+        case = f"dns cache {dns_cache}, HTTP cache {http_cache}, sockets {sockets}"
+        check(load)
+        (warm, _), (request, connection) = load.document(warmup=True), load.document()
+        assert request["status"] == (200 if http_cache else 304), case
+        assert (request["connection_id"] != warm["connection_id"]) is sockets, case
+        # An open connection needs no address.
+        assert bool(load.queries()) is (dns_cache and sockets), case
+        assert load.queries(warmup=True), case
+        assert (request["in_early_data"], connection["handshake_mode"]) == ((True, "zero_rtt") if sockets else (False, "full")), case  # fmt: skip
+
+
+def test_tickets_go_with_everything_else_or_not_at_all(lab):
+    async def scene(browser):
+        for kept in ("dns_cache", "http_cache", "sockets"):
+            with pytest.raises(UnsupportedError, match="only with their whole context"):
+                await lab.load(browser, PLAIN, cleared=Cleared(tickets=True, **{kept: False}))
+        return [await lab.load(browser, PLAIN, cleared=Cleared(tickets=tickets)) for tickets in (True, False)]
+
+    lab.set_policy(PLAIN, "early_data")
+    without, with_tickets = play(Chromium, lab, scene, h3_hosts=(PLAIN,))
+    for load, mode in ((without, "full"), (with_tickets, "zero_rtt")):
+        check(load)
+        assert load.document()[1]["handshake_mode"] == mode
+        assert load.document(warmup=True)[1]["handshake_mode"] == "full"
+        assert load.queries()
+
+
+@pytest.mark.parametrize("version", ["h2", "h3"])
+def test_the_resolvers_connection_stays_warm_while_the_pages_is_cold(lab, version):
+    async def scene(browser):
+        cleared = Cleared(sockets=False)
+        loads = [await lab.load(browser, PLAIN, cleared=cleared, close=PLAIN) for _ in range(3)]
+        return loads, [await lab.load(browser, PLAIN, close="all")]
+
+    lab.set_policy(PLAIN, "early_data")
+    lab.set_policy(RESOLVER, "early_data")
+    warm, cold = play(Chromium, lab, scene, h3_hosts=(PLAIN,), doh=DOH[version])
+    for load in (*warm, *cold):
+        check(load)
+        (before, _), (request, connection) = load.document(warmup=True), load.document()
+        assert request["connection_id"] != before["connection_id"]
+        assert (request["http_version"], connection["handshake_mode"]) == ("h3", "zero_rtt")
+        assert {query["dns_transport"] for query in load.queries()} == {"doh" if version == "h2" else "doh3"}
+        used = {query["connection_id"] for query in load.queries()}
+        assert (used <= {query["connection_id"] for query in load.queries(warmup=True)}) is (load in warm)
+
+
+def test_alt_svc_is_kept_while_the_http_cache_goes(lab):
+    async def scene(browser):
+        with pytest.raises(UnsupportedError, match="forgets Alt-Svc"):
+            await lab.load(browser, ALTERNATIVE, cleared=Cleared(tickets=True))
+        loads = {}
+        for policy, http_cache in itertools.product(("none", "resume", "early_data"), (True, False)):
+            lab.set_policy(ALTERNATIVE, policy)
+            cleared = Cleared(http_cache=http_cache)
+            for _ in range(ATTEMPTS_COUNT):
+                load = loads[policy, http_cache] = await lab.load(browser, ALTERNATIVE, cleared=cleared, close="all")
+                if load.document()[0]["http_version"] == "h3":
+                    break
+        return loads
+
+    settings = {"h3_discovery": H3Discovery.ALT_SVC, "h3_hosts": (ALTERNATIVE,)}
+    modes = {"none": "full", "resume": "resumed", "early_data": "zero_rtt"}
+    for (policy, http_cache), load in play(Chromium, lab, scene, **settings).items():
+        # A stored answer that was found to be good still has the protocol it first came by.
+        check(load, "h3" if http_cache else "h2")
+        assert load.document(warmup=True)[0]["http_version"] == "h2"
+        request, connection = load.document()
+        assert (request["http_version"], request["status"]) == ("h3", 200 if http_cache else 304)
+        assert connection["handshake_mode"] == modes[policy], (policy, http_cache)
+        assert load.queries()

@@ -1,0 +1,98 @@
+"""Each of Chromium's settings inside a path, judged by the edge's records and by the browser's own log."""
+
+import json
+
+import pytest
+from chromium_lab import ADVERTISED, PLAIN, RESOLVER, browser_lab, play
+
+from resolab.browser import Chromium, DohMethod, DohSettings, H3Discovery, NameResolution
+from resolab.records import HttpVersion
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+
+ATTEMPTS_COUNT = 6
+"""Whether the HTTPS record is there before the connection over TCP is a race."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, privileged):
+    with browser_lab(tmp_path_factory.mktemp("settings")) as running:
+        yield running
+
+
+def good(load):
+    assert (load.measured.failure, load.measured.failure_detail) == (None, None)
+    assert load.queries()
+    return load
+
+
+def doh_requests(netlog):
+    """Method and version of every exchange with the DoH server, from a log that must be whole."""
+    log = json.loads(netlog.read_text())
+    event = log["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
+    asked = [one["params"] for one in log["events"] if one["type"] == event and "method" in one.get("params", {})]
+    return [(one["method"], one["url"].partition("?")[2].partition("=")[0]) for one in asked if RESOLVER in one["url"]]
+
+
+@pytest.mark.parametrize("version", ["h2", "h3"])
+@pytest.mark.parametrize(("method", "told"), [("POST", None), ("POST", DohMethod.POST), ("GET", DohMethod.GET)])
+def test_doh_goes_by_version_and_method_and_nothing_over_do53(lab, version, method, told, tmp_path):
+    if told is None and version == "h3":
+        pytest.skip("the default is seen over h2")
+    doh = DohSettings(host=RESOLVER, address="10.77.0.1", http_version=HttpVersion(version), method=told)
+    netlog = tmp_path / "netlog.json"
+
+    async def scene(browser):
+        return await lab.load(browser, PLAIN, close="all")
+
+    lab.set_policy(RESOLVER, "none")
+    load = good(play(Chromium, lab, scene, doh=doh, h3_hosts=(PLAIN,), netlog_file=netlog))
+    queries = [one for one in load.before + load.after if one["record"] == "edge_query"]
+    assert {query["dns_transport"] for query in queries} == {"doh" if version == "h2" else "doh3"}
+    # POST has its query in the body, GET in the address.
+    assert set(doh_requests(netlog)) == {(method, "dns" if method == "GET" else "")}
+
+
+@pytest.mark.parametrize("version", ["h1", "h2", "h3"])
+def test_pages_come_by_the_version_told_with_a_full_and_a_resumed_handshake(lab, version):
+    async def scene(browser):
+        loads = {}
+        for policy in ("none", "resume"):
+            lab.set_policy(PLAIN, policy)
+            loads[policy] = await lab.load(browser, PLAIN, close="all")
+        return loads
+
+    loads = play(Chromium, lab, scene, http_version=HttpVersion(version), h3_hosts=(PLAIN,))
+    for policy, mode in (("none", "full"), ("resume", "resumed")):
+        request, connection = good(loads[policy]).document()
+        assert (request["http_version"], request["in_early_data"]) == (version, False)
+        assert connection["handshake_mode"] == mode
+        assert connection["protocol"] == ("quic" if version == "h3" else "tcp")
+
+
+def test_an_https_record_is_enough_for_h3(lab):
+    async def scene(browser):
+        for _ in range(ATTEMPTS_COUNT):
+            # What lost the race is a connection that nobody uses: the edge must not have to wait for it.
+            load = await lab.load(browser, ADVERTISED, close="all")
+            if load.measured.timings and load.measured.timings.next_hop_protocol == "h3":
+                break
+        return load, await lab.load(browser, PLAIN, close="all", warmup=False)
+
+    settings = {"h3_discovery": H3Discovery.HTTPS_RECORD, "h3_hosts": (ADVERTISED, PLAIN)}
+    advertised, plain = play(Chromium, lab, scene, **settings)
+    assert good(advertised).document()[0]["http_version"] == "h3"
+    # Nothing is forced: a host without a record stays with h2.
+    assert good(plain).document()[0]["http_version"] == "h2"
+
+
+def test_the_c_library_asks_for_addresses_alone(lab):
+    async def scene(browser):
+        return await lab.load(browser, PLAIN, close="all")
+
+    def asked(**settings):
+        load = good(play(Chromium, lab, scene, h3_hosts=(PLAIN,), **settings))
+        return {query["qtype"] for query in load.queries()}
+
+    assert "HTTPS" in asked()
+    assert asked(name_resolution=NameResolution.GETADDRINFO) <= {"A", "AAAA"}
