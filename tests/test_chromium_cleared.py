@@ -68,7 +68,9 @@ def test_tickets_go_with_everything_else_or_not_at_all(lab):
 @pytest.mark.parametrize("version", ["h2", "h3"])
 def test_the_resolvers_connection_stays_warm_while_the_pages_is_cold(lab, version):
     async def scene(browser):
-        cleared = Cleared(sockets=False)
+        with pytest.raises(UnsupportedError, match="all its connections or none"):
+            await lab.load(browser, PLAIN, cleared=Cleared(doh_connection=False))
+        cleared = Cleared(sockets=False, doh_connection=False)
         loads = [await lab.load(browser, PLAIN, cleared=cleared, close=PLAIN) for _ in range(3)]
         return loads, [await lab.load(browser, PLAIN, close="all")]
 

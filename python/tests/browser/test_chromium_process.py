@@ -1,6 +1,7 @@
 """Chromium's processes: renderer or browser killed or stopped, a start that fails, a driver that dies."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from resolab.browser import BrowserSettings, Chromium, LoadResult
@@ -80,6 +82,20 @@ def test_a_dead_or_silent_browser_is_said_and_can_be_started_again(
         check_whole((await chromium.load(single(f"{server.url}/"))).measured)
 
     with_chromium(scene)
+
+
+def test_the_network_log_is_whole_after_a_clean_end_and_the_next_does_not_overwrite_it(
+    server: PageServer, tmp_path: Path
+) -> None:
+    async def scene(chromium: Chromium) -> None:
+        check_whole((await chromium.load(single(f"{server.url}/"))).measured)
+
+    settings = msgspec.structs.replace(SETTINGS, netlog_file=tmp_path / "netlog.json")
+    for _ in range(2):
+        with_chromium(scene, settings)
+    for file in ("netlog.json", "netlog.1.json"):
+        log = json.loads((tmp_path / file).read_text())
+        assert f"{server.url}/pixel.svg" in {one.get("params", {}).get("url") for one in log["events"]}
 
 
 def test_a_browser_that_cannot_start_is_a_lack_of_the_machine() -> None:

@@ -5,8 +5,10 @@ Not for: what a load consists of (`page_load`) or what the browser is told at it
 """
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
 from resolab.browser.chromium.flags import command_line
@@ -49,6 +51,8 @@ class Chromium:
         binary = settings.binary or find_chromium()
         loop = asyncio.get_running_loop()
         try:
+            if settings.netlog_file is not None:
+                await asyncio.to_thread(_move_aside, settings.netlog_file)
             self._home = await asyncio.to_thread(BrowserHome, settings)
             command = command_line(binary, settings, self._home.profile_folder)
             self._process = await BrowserProcess.start(piped_command(command_prefix, command), self._home.folder)
@@ -128,3 +132,10 @@ class Chromium:
             await connection.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
         except (CdpError, CdpTimeoutError, CdpClosedError):
             self._broken = True
+
+
+def _move_aside(file: Path) -> None:
+    """Keep the log of an earlier process, e.g. one that crashed."""
+    if file.exists():
+        number = next(number for number in itertools.count(1) if not file.with_suffix(f".{number}.json").exists())
+        file.rename(file.with_suffix(f".{number}.json"))

@@ -43,7 +43,13 @@ class _Stopwatch:
 def check_supported(request: LoadRequest, settings: BrowserSettings) -> None:
     """Fail for what Chromium cannot be made to forget, or not to forget."""
     cleared = request.cleared
-    if not request.warmup or not cleared.tickets:
+    if not request.warmup:
+        return
+    if cleared.sockets and not cleared.doh_connection:
+        raise UnsupportedError(
+            "chromium closes all its connections or none: keep the sockets and let the servers close those of pages"
+        )
+    if not cleared.tickets:
         return
     if not (cleared.dns_cache and cleared.http_cache and cleared.sockets):
         raise UnsupportedError(
