@@ -93,7 +93,7 @@ class TrialLoad:
 
     async def _warm_up(self, page: Page) -> Page:
         """Load once in `page`, close it, and return the blank tab to be measured."""
-        request = self._request
+        request, watch = self._request, _Stopwatch()
         opening = asyncio.create_task(self._open(wait=False))
         try:
             self._warmup = await page.load(request.url, request.timeout_s, measured=False)
@@ -104,6 +104,7 @@ class TrialLoad:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
         await page.close()
+        self._parts_ms["warmup_ms"] = _beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     async def _close_sockets(self) -> None:
@@ -123,9 +124,7 @@ class TrialLoad:
     async def _measure(self, page: Page) -> PageLoad:
         watch = _Stopwatch()
         measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
-        passed_ms = watch.lap_ms()
-        if measured.timings is not None and measured.timings.plt_ms is not None:
-            self._parts_ms["collect_ms"] = max(0.0, passed_ms - measured.timings.plt_ms)
+        self._parts_ms["collect_ms"] = _beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     async def _open(self, *, wait: bool) -> Page:
@@ -156,3 +155,9 @@ class TrialLoad:
             failure=failure,
             failure_detail=detail,
         )
+
+
+def _beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
+    """Of a load that did not end nothing is said: its limit is not a cost of the driver's."""
+    plt_ms = load.timings.plt_ms if load.timings is not None else None
+    return 0.0 if plt_ms is None else max(0.0, passed_ms - plt_ms)
