@@ -105,15 +105,19 @@ def process_tree(root_pid: int) -> list[int]:
     return found
 
 
-def memory_mib(root_pid: int) -> tuple[float, int]:
-    """Sum the proportional set sizes of a process tree; with the number of its processes."""
-    kib, count = 0, 0
+def memory_of(root_pid: int) -> dict[str, float]:
+    """Sum a process tree's proportional set sizes; others who run a browser change them, but not the anonymous part."""
+    kib = {"Pss:": 0, "Pss_Anon:": 0}
+    count = 0
     for pid in process_tree(root_pid):
         with contextlib.suppress(OSError):
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-            kib += next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                key = line.split()[0]
+                if key in kib:
+                    kib[key] += int(line.split()[1])
             count += 1
-    return round(kib / 1024, 1), count
+    pss, anonymous = (round(value / 1024, 1) for value in kib.values())
+    return {"pss_mib": pss, "anonymous_mib": anonymous, "processes": count}
 
 
 class Measurement:
@@ -123,7 +127,7 @@ class Measurement:
         self._asked, self._browser, self._edge = asked, browser, edge
         self._between_ms = 0.0
         self._rows: list[dict[str, float]] = []
-        self._memory: dict[int, tuple[float, int]] = {}
+        self._memory: dict[int, dict[str, float]] = {}
         self._failures: list[str] = []
 
     async def run(self) -> dict[str, object]:
@@ -134,7 +138,7 @@ class Measurement:
             result = await self._browser.load(request)
             self._keep(result, (time.monotonic() - began_s) * 1000)
             if number in self._asked.memory_at and self._browser.pid is not None:
-                self._memory[number] = memory_mib(self._browser.pid)
+                self._memory[number] = memory_of(self._browser.pid)
         return self._summary()
 
     async def _between(self) -> None:
@@ -165,7 +169,7 @@ class Measurement:
             "loads": self._asked.loads,
             "failures": self._failures,
             "median": {name: round(statistics.median(row[name] for row in self._rows), 1) for name in names},
-            "memory": {str(number): {"pss_mib": mib, "processes": n} for number, (mib, n) in self._memory.items()},
+            "memory": {str(number): memory for number, memory in self._memory.items()},
             "load_average": round(os.getloadavg()[0], 2),
         }
 
@@ -194,7 +198,8 @@ def say(found: dict[str, object]) -> None:
     for name, value in dict(found["median"]).items():  # type: ignore[call-overload]
         print(f"  {name:16} {value:8.1f} ms")
     for number, memory in dict(found["memory"]).items():  # type: ignore[call-overload]
-        print(f"  after {number:>4} loads {memory['pss_mib']:8.1f} MiB in {memory['processes']} processes")
+        print(f"  after {number:>4} loads {memory['pss_mib']:8.1f} MiB, {memory['anonymous_mib']:.1f} of it "
+              f"anonymous, in {memory['processes']} processes")  # fmt: skip
     for failure in list(found["failures"]):  # type: ignore[call-overload]
         print(f"  failed: {failure}")
 
