@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::clients::tls;
 use common::{Client, HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use resolab_record::{EdgeCommand, HandshakeMode};
 use std::net::SocketAddr;
@@ -164,4 +165,26 @@ async fn a_black_hole_of_everything_holds_tcp_and_datagrams() {
         .unwrap();
     assert_eq!((dot.queries_count, dot.closed_by_client), (2, Some(true)));
     assert_eq!(dot.handshake_mode, Some(HandshakeMode::Full));
+}
+
+#[tokio::test]
+async fn connections_on_which_nothing_was_said_yet_close_on_command() {
+    let mut lab = Lab::start().await;
+    let mut silent = Vec::new();
+    for (alpn, port) in [
+        ("h2", lab.doh()),
+        ("http/1.1", lab.doh()),
+        ("dot", lab.dot()),
+    ] {
+        silent.push(tls(&lab.tls_client(alpn), port, RESOLVER).await);
+    }
+    // It fails when a connection does not go.
+    lab.command(EdgeCommand::CloseConnections { id: 1, name: None })
+        .await;
+    for mut stream in silent {
+        // HTTP/2 says its own settings first.
+        let mut said = Vec::new();
+        let ended = timeout(PATIENCE, stream.read_to_end(&mut said)).await;
+        assert!(ended.is_ok(), "it is still open");
+    }
 }

@@ -35,7 +35,12 @@ pub async fn serve(
     stream: TlsStream,
 ) -> Ending {
     let limits = &connection.limits;
-    let mut http = match timeout(limits.idle_timeout, builder(limits).handshake(stream)).await {
+    // Browsers keep connections that lost a race, and say nothing on them before they need them.
+    let handshake = tokio::select! {
+        () = connection.close_wanted() => return Ending::noted("closed by command"),
+        handshake = timeout(limits.idle_timeout, builder(limits).handshake(stream)) => handshake,
+    };
+    let mut http = match handshake {
         Ok(Ok(http)) => http,
         Ok(Err(error)) => return ending_of(&error),
         Err(_) => {
