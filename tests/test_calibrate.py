@@ -15,7 +15,7 @@ from resolab.records import LinkDirection
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 
-ATTEMPTS = 4
+ATTEMPTS = 8
 """A machine that stops for milliseconds while it measures is outside its tolerance, and rightly; it is asked again."""
 QUANTITIES = {"delay", "delay_p99_error", "reordering", "loss", "bulk", "lateness_p99", "device_drops"}
 

@@ -8,6 +8,9 @@ const SYSTEM = Services.scriptSecurityManager.getSystemPrincipal();
 const DASHBOARD = Cc["@mozilla.org/network/dashboard;1"].getService(Ci.nsIDashboard);
 const PARTIAL_WITHIN_MS = 1000;
 const COLLECT_WITHIN_MS = 10000;
+const SNAPSHOT_TRIES = 5;
+const SNAPSHOT_WITHIN_MS = 1000;
+const SNAPSHOT_PAUSE_MS = 50;
 
 // Begun in the page's process, as by a link: begun in the parent process, the request would be sent before the page's own
 // clock (navigationStart) begins.
@@ -173,10 +176,26 @@ class Tab {
     });
   }
 
-  async screenshot() {
+  // Right after a failure the blank document still makes way for the error page: what is drawn of it then never comes.
+  async snapshot() {
     const { width, height } = this.browser.getBoundingClientRect();
-    const image = await this.browser.browsingContext.currentWindowGlobal.drawSnapshot(
-      new DOMRect(0, 0, width, height), 1, "rgb(255,255,255)");
+    const area = new DOMRect(0, 0, width, height);
+    for (let tries = 0; tries < SNAPSHOT_TRIES; tries++) {
+      const drawing = this.browser.browsingContext.currentWindowGlobal.drawSnapshot(area, 1, "rgb(255,255,255)");
+      const image = await within(drawing, SNAPSHOT_WITHIN_MS, null).catch(() => null);
+      if (image) {
+        return image;
+      }
+      await pause(SNAPSHOT_PAUSE_MS);
+    }
+    return null;
+  }
+
+  async screenshot() {
+    const image = await this.snapshot();
+    if (!image) {
+      return null;
+    }
     const canvas = document.createElementNS("http://www.w3.org/1999/xhtml", "canvas");
     [canvas.width, canvas.height] = [image.width, image.height];
     canvas.getContext("2d").drawImage(image, 0, 0);
@@ -267,7 +286,7 @@ globalThis.resolab = {
   },
 
   screenshot({ tab }) {
-    return within(tabs.get(tab).screenshot(), PARTIAL_WITHIN_MS, null);
+    return tabs.get(tab).screenshot();
   },
 
   close({ tab }) {
