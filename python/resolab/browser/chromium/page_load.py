@@ -19,25 +19,9 @@ from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import Navigation, Page
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
+from resolab.browser.trial import Stopwatch, WarmUpFailedError, beyond_load_ms, not_measured, not_measured_after
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
-
-
-class _WarmUpFailedError(Exception):
-    def __init__(self, warmup: PageLoad) -> None:
-        super().__init__()
-        self.warmup = warmup
-
-
-class _Stopwatch:
-    def __init__(self) -> None:
-        self._since_s = time.monotonic()
-
-    def lap_ms(self) -> float:
-        """Time since the last lap."""
-        now_s = time.monotonic()
-        passed_ms, self._since_s = (now_s - self._since_s) * 1000, now_s
-        return passed_ms
 
 
 def check_supported(request: LoadRequest, settings: BrowserSettings) -> None:
@@ -80,10 +64,10 @@ class TrialLoad:
         """Carry it out; only `between` may raise."""
         try:
             measured = await self._in_context()
-        except _WarmUpFailedError as failed:
-            measured = self._not_measured_after(failed.warmup)
+        except WarmUpFailedError as failed:
+            measured = not_measured_after(self._request, failed.warmup)
         except (CdpError, CdpTimeoutError, CdpClosedError) as error:
-            measured = self._not_measured(failures.of_exception(error), str(error))
+            measured = not_measured(self._request, failures.of_exception(error), str(error))
         except BaseException:
             await self._dispose()
             raise
@@ -92,13 +76,13 @@ class TrialLoad:
         return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
 
     async def _dispose(self) -> None:
-        watch = _Stopwatch()
+        watch = Stopwatch()
         for context in self._contexts:
             await context.dispose()
         self._parts_ms["dispose_ms"] = watch.lap_ms()
 
     async def _in_context(self) -> PageLoad:
-        request, watch = self._request, _Stopwatch()
+        request, watch = self._request, Stopwatch()
         context = await self._new_context()
         if request.warmup:
             page = await self._warm_up(context, watch)
@@ -116,7 +100,7 @@ class TrialLoad:
         self._contexts.append(context)
         return context
 
-    async def _warm_up(self, context: Context, watch: _Stopwatch) -> Page:
+    async def _warm_up(self, context: Context, watch: Stopwatch) -> Page:
         """Load once in a tab without a window, close it, and return the blank window's tab to be measured."""
         settings = self._settings
         # Tickets are the context's: to measure without those of the warm-up is to measure in another.
@@ -127,7 +111,7 @@ class TrialLoad:
         try:
             self._warmup = await page.load(Navigation(self._request.url, self._request.timeout_s, measured=False))
             if self._warmup.failure is not None:
-                raise _WarmUpFailedError(self._warmup)
+                raise WarmUpFailedError(self._warmup)
             if self._request.cleared.http_cache and _learns_alt_svc(settings):
                 await alt_svc.clear_http_cache(page.session, self._warmup)
                 self._cache_is_cleared = True
@@ -137,7 +121,7 @@ class TrialLoad:
             with suppress(asyncio.CancelledError, CdpError, CdpTimeoutError, CdpClosedError):
                 await opening
         await warm.close_hidden(page)
-        self._parts_ms["warmup_ms"] = _beyond_load_ms(watch.lap_ms(), self._warmup)
+        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     @staticmethod
@@ -148,7 +132,7 @@ class TrialLoad:
         return page
 
     async def _clear(self, context: Context, page: Page) -> None:
-        watch, cleared = _Stopwatch(), self._request.cleared
+        watch, cleared = Stopwatch(), self._request.cleared
         if self._request.warmup:
             await context.clear(page, cleared, http_cache=cleared.http_cache and not self._cache_is_cleared)
         elif self._settings.doh is not None:
@@ -157,34 +141,12 @@ class TrialLoad:
         self._parts_ms["clear_ms"] = watch.lap_ms()
 
     async def _measure(self, page: Page) -> PageLoad:
-        request, watch = self._request, _Stopwatch()
+        request, watch = self._request, Stopwatch()
         asked = Navigation(request.url, request.timeout_s, measured=True, screenshot_file=self._screenshot_file())
         measured = await page.load(asked)
-        self._parts_ms["collect_ms"] = _beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     def _screenshot_file(self) -> Path | None:
         folder = self._settings.screenshot_folder
         return folder / f"load-{time.strftime('%H%M%S')}-{self._number:04}.png" if folder else None
-
-    def _not_measured_after(self, warmup: PageLoad) -> PageLoad:
-        if warmup.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
-            return self._not_measured(warmup.failure, f"in the warm-up load: {warmup.failure_detail}")
-        detail = f"not measured: the warm-up load failed ({warmup.failure}: {warmup.failure_detail})"
-        return self._not_measured(PageFailure.DRIVER, detail)
-
-    def _not_measured(self, failure: PageFailure, detail: str) -> PageLoad:
-        return PageLoad(
-            url=self._request.url,
-            measured=True,
-            limit_ms=self._request.timeout_s * 1000,
-            failure=failure,
-            failure_detail=detail,
-        )
-
-
-def _beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
-    """Time beyond the page load time; 0 for a load that had none."""
-    if load.timings is None or load.timings.plt_ms is None:
-        return 0.0
-    return max(0.0, passed_ms - load.timings.plt_ms)

@@ -13,7 +13,6 @@ connection and goes to it over HTTP/2 from then on.
 """
 
 import asyncio
-import time
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,27 +23,11 @@ from resolab.browser.firefox.marionette import MARIONETTE_ERRORS
 from resolab.browser.firefox.page import Page
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
+from resolab.browser.trial import Stopwatch, WarmUpFailedError, beyond_load_ms, not_measured, not_measured_after
 from resolab.records import PageFailure
 
 EVERYTHING = Cleared(dns_cache=True, http_cache=True, sockets=True, tickets=True)
 DISPOSE_TIMEOUT_S = 5.0
-
-
-class _WarmUpFailedError(Exception):
-    def __init__(self, warmup: PageLoad) -> None:
-        super().__init__()
-        self.warmup = warmup
-
-
-class _Stopwatch:
-    def __init__(self) -> None:
-        self._since_s = time.monotonic()
-
-    def lap_ms(self) -> float:
-        """Time since the last lap."""
-        now_s = time.monotonic()
-        passed_ms, self._since_s = (now_s - self._since_s) * 1000, now_s
-        return passed_ms
 
 
 class TrialLoad:
@@ -61,21 +44,21 @@ class TrialLoad:
 
     async def run(self) -> LoadResult:
         """Carry it out; only `between` may raise."""
-        watch = _Stopwatch()
+        watch = Stopwatch()
         try:
             await self._agent.clear(EVERYTHING)
             page = await self._open(wait=True)
             self._parts_ms["prepare_ms"] = watch.lap_ms()
             measured = await self._in_context(page)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
-        except _WarmUpFailedError as failed:
-            measured = self._not_measured_after(failed.warmup)
+        except WarmUpFailedError as failed:
+            measured = not_measured_after(self._request, failed.warmup)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         except MARIONETTE_ERRORS as error:
-            measured = self._not_measured(failures.of_exception(error), str(error))
+            measured = not_measured(self._request, failures.of_exception(error), str(error))
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         finally:
-            watch = _Stopwatch()
+            watch = Stopwatch()
             await self._dispose()
             self._parts_ms["dispose_ms"] = watch.lap_ms()
         return LoadResult(warmup=self._warmup, measured=measured, overhead=Overhead(**self._parts_ms))
@@ -93,18 +76,18 @@ class TrialLoad:
 
     async def _warm_up(self, page: Page) -> Page:
         """Load once in `page`, close it, and return the blank tab to be measured."""
-        request, watch = self._request, _Stopwatch()
+        request, watch = self._request, Stopwatch()
         opening = asyncio.create_task(self._open(wait=False))
         try:
             self._warmup = await page.load(request.url, request.timeout_s, measured=False)
             if self._warmup.failure is not None:
-                raise _WarmUpFailedError(self._warmup)
+                raise WarmUpFailedError(self._warmup)
             blank = await opening
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
         await page.close()
-        self._parts_ms["warmup_ms"] = _beyond_load_ms(watch.lap_ms(), self._warmup)
+        self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 
     async def _close_sockets(self) -> None:
@@ -117,14 +100,14 @@ class TrialLoad:
         )
 
     async def _clear(self, cleared: Cleared, doh_warmed_by: str | None = None) -> None:
-        watch = _Stopwatch()
+        watch = Stopwatch()
         await self._agent.clear(cleared, doh_warmed_by=doh_warmed_by)
         self._parts_ms["clear_ms"] = self._parts_ms.get("clear_ms", 0.0) + watch.lap_ms()
 
     async def _measure(self, page: Page) -> PageLoad:
-        watch = _Stopwatch()
+        watch = Stopwatch()
         measured = await page.load(self._request.url, self._request.timeout_s, measured=True)
-        self._parts_ms["collect_ms"] = _beyond_load_ms(watch.lap_ms(), measured)
+        self._parts_ms["collect_ms"] = beyond_load_ms(watch.lap_ms(), measured)
         return measured
 
     async def _open(self, *, wait: bool) -> Page:
@@ -139,25 +122,3 @@ class TrialLoad:
             await self._agent.call("dispose", DISPOSE_TIMEOUT_S, contextId=self._context_id)
         except MARIONETTE_ERRORS:
             return  # The load's own failure says why, or the next load's.
-
-    def _not_measured_after(self, warmup: PageLoad) -> PageLoad:
-        if warmup.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
-            return self._not_measured(warmup.failure, f"in the warm-up load: {warmup.failure_detail}")
-        detail = f"not measured: the warm-up load failed ({warmup.failure}: {warmup.failure_detail})"
-        load = self._not_measured(PageFailure.DRIVER, detail)
-        return msgspec.structs.replace(load, screenshot_file=warmup.screenshot_file)
-
-    def _not_measured(self, failure: PageFailure, detail: str) -> PageLoad:
-        return PageLoad(
-            url=self._request.url,
-            measured=True,
-            limit_ms=self._request.timeout_s * 1000,
-            failure=failure,
-            failure_detail=detail,
-        )
-
-
-def _beyond_load_ms(passed_ms: float, load: PageLoad) -> float:
-    """Of a load that did not end nothing is said: its limit is not a cost of the driver's."""
-    plt_ms = load.timings.plt_ms if load.timings is not None else None
-    return 0.0 if plt_ms is None else max(0.0, passed_ms - plt_ms)
