@@ -107,7 +107,7 @@ class TrialLoad:
         warm = await self._new_context() if self._request.cleared.tickets else context
         page = await warm.open_hidden(settings.window_width_px, settings.window_height_px)
         self._parts_ms["prepare_ms"] = watch.lap_ms()
-        opening = asyncio.create_task(self._open_beside(context))
+        opening = asyncio.create_task(self._open_beside(context, page))
         try:
             self._warmup = await page.load(Navigation(self._request.url, self._request.timeout_s, measured=False))
             if self._warmup.failure is not None:
@@ -125,7 +125,9 @@ class TrialLoad:
         return blank
 
     @staticmethod
-    async def _open_beside(context: Context) -> Page:
+    async def _open_beside(context: Context, warm: Page) -> Page:
+        # A window keeps the browser's main thread busy: asked for first, it would hold the navigation up.
+        await warm.navigating.wait()
         context.prepare_clearing()
         page = await context.open_window()
         await context.ready()
