@@ -1,6 +1,6 @@
 """What a page load costs beside the page: wall time by part and the browser's memory over many loads.
 
-For: Chromium or Firefox behind an emulated path, each load in a fresh context with a warm-up, as in a trial, or without.
+For: Chromium or Firefox behind an emulated path, each load in a fresh context, with a warm-up as in a trial or without.
 Not for: page load times to be quoted; nothing is judged here.
 """
 
@@ -135,7 +135,9 @@ class Measurement:
         """Carry it out."""
         for number in range(1, self._asked.loads + 1):
             began_s = time.monotonic()
-            request = LoadRequest(url=f"https://{HOST}/", timeout_s=30, warmup=not self._asked.no_warmup, between=self._between)
+            request = LoadRequest(
+                url=f"https://{HOST}/", timeout_s=30, warmup=not self._asked.no_warmup, between=self._between
+            )
             result = await self._browser.load(request)
             self._keep(result, (time.monotonic() - began_s) * 1000)
             if number in self._asked.memory_at and self._browser.pid is not None:
@@ -196,8 +198,9 @@ async def measure(asked: argparse.Namespace) -> dict[str, object]:
 
 def say(found: dict[str, object]) -> None:
     """Print it for people."""
-    print(f"{found['browser']} {found['version']}, {found['loads']} loads {'' if found['warmup'] else 'without warm-up '}over {found['profile']}, {found['http']}, "
-          f"DoH {found['doh'] or 'off'}, load average {found['load_average']}")  # fmt: skip
+    warmup = "" if found["warmup"] else " without warm-up"
+    print(f"{found['browser']} {found['version']}, {found['loads']} loads{warmup} over {found['profile']}, "
+          f"{found['http']}, DoH {found['doh'] or 'off'}, load average {found['load_average']}")  # fmt: skip
     for name, value in dict(found["median"]).items():  # type: ignore[call-overload]
         print(f"  {name:16} {value:8.1f} ms")
     for number, memory in dict(found["memory"]).items():  # type: ignore[call-overload]
