@@ -9,13 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from resolab.store.calibrations import append_calibration, read_calibrations
+from resolab.store.environment import Environment, cpu_ticks, describe_environment
 from resolab.store.files import machine_errors
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
     Machine,
     Manifest,
     RunStatus,
+    StopReason,
     Versions,
+    WidthReached,
     describe_machine,
     git_commit,
     load_manifest,
@@ -35,15 +38,20 @@ _ON_FIRST_USE = {
 
 __all__ = [
     "Dataset",
+    "Environment",
     "Machine",
     "Manifest",
     "RunStatus",
+    "StopReason",
     "TrialWriter",
     "Versions",
+    "WidthReached",
     "append_calibration",
     "build_tables",
+    "cpu_ticks",
     "create_dataset_folder",
     "dataset_folder",
+    "describe_environment",
     "describe_machine",
     "finished_trials",
     "git_commit",

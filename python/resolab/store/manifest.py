@@ -13,6 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.records import LinkProfile
+from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
 
@@ -23,6 +24,30 @@ class RunStatus(enum.StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
+
+
+class StopReason(enum.StrEnum):
+    """Why a campaign runs no more trials."""
+
+    PRECISION = "precision"
+    """Every comparison's interval is as narrow as the plan asked."""
+    CAP = "cap"
+    """All blocks are done."""
+    INTERRUPTED = "interrupted"
+    """By a signal or an error; it can be resumed."""
+
+
+class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
+    """How narrow one comparison's interval was when the campaign last looked."""
+
+    name: str
+    treatment: str
+    """Identifier of the condition, as of `baseline`."""
+    baseline: str
+    ci_width_ms: float | None = None
+    """Of the paired difference, if the plan asks for that; None also where there is no interval or it is unbounded."""
+    ci_width_ratio: float | None = None
+    """Of the relative change, likewise."""
 
 
 class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
@@ -73,6 +98,16 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     trials_finished_count: int = 0
     instrument_failures_count: int = 0
     """Times the instrument itself broke, so that a trial was thrown away and repeated on a new testbed."""
+    stop_reason: StopReason | None = None
+    """None while it runs, and in manifests before format 1.6."""
+    blocks_finished_count: int | None = None
+    """Blocks of which every trial is finished."""
+    widths_reached: list[WidthReached] = []
+    """Of a plan with a stopping rule, at the last look."""
+    environment_start: Environment | None = None
+    """When the campaign was begun."""
+    environment_end: Environment | None = None
+    """When the process that ran trials last ended; shares of time are that process's."""
 
 
 def save_manifest(folder: Path, manifest: Manifest) -> None:
