@@ -38,7 +38,7 @@ requested_handshake_mode = ["full"]
 [stop]
 ci_width_ms = 10.0
 min_blocks = 24
-check_every_blocks = 2
+check_every_blocks = 4
 """
 
 
