@@ -73,8 +73,9 @@ fn both_directions_show_their_own_delays_at_once() {
         assert_eq!((train.sent_ns.len(), train.sent_ns[0]), (200, 0));
         let got_ms = quick_delay_ms(train);
         assert!((wanted_ms..wanted_ms + 4.0).contains(&got_ms), "{got_ms}");
+        // Instants are the schedule's, not one after the other: a first packet that left late makes the span shorter.
         let span_ms = train.sent_ns[199] as f64 / 1e6;
-        assert!((390.0..600.0).contains(&span_ms), "paced over {span_ms} ms");
+        assert!((300.0..600.0).contains(&span_ms), "paced over {span_ms} ms");
     }
     let totals = lab.summary("x").totals;
     assert_eq!(totals.up.packets_in_count, 200);

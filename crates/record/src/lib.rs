@@ -53,8 +53,8 @@ pub use query::{
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
 pub use terms::{
-    BrowserName, ConnectionState, DnsTransport, DohMethod, H3Discovery, HandshakeMode, HttpVersion,
-    NameResolution, TicketPolicy,
+    BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
+    HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
 };
 pub use trial::{
     DnsFailure, PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord,
@@ -66,7 +66,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.5";
+pub const FORMAT_VERSION: &str = "1.6";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

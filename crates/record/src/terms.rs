@@ -120,6 +120,30 @@ pub enum H3Discovery {
     AltSvc,
 }
 
+/// Whether a resolver has an answer in its cache or must fetch it first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ResolverCache {
+    /// Answered at once.
+    Hit,
+    /// Answered after the time the plan gives a miss.
+    Miss,
+}
+
+/// Browser settings of a published study, with what they got wrong.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum BrowserPreset {
+    /// Hounsel et al. (WWW 2020): Firefox.
+    H20,
+    /// Sengupta et al. (IEEE TNSM 2024): Chromium.
+    S24,
+}
+
 /// How a `DoH` query is sent (RFC 8484, section 4.1).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

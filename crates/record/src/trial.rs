@@ -3,8 +3,8 @@
 //! source.
 
 use crate::{
-    BrowserName, ConnectionState, DnsTransport, DohMethod, H3Discovery, HandshakeMode, HttpVersion,
-    NameResolution,
+    BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
+    HandshakeMode, HttpVersion, NameResolution, ResolverCache,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,18 @@ pub struct TrialRecord {
     /// Handshake asked for on the resolver's connection.
     #[serde(default = "full")]
     pub requested_dns_handshake_mode: HandshakeMode,
+    /// Which of the plan's identical copies of this condition it is, from 1: an A/A pair has two.
+    #[serde(default = "first")]
+    pub replicate: u32,
+    /// How much longer than the access link's round trip the resolver's is.
+    #[serde(default)]
+    pub resolver_extra_rtt_ms: f64,
+    /// Whether the resolver has the page's names in its cache.
+    #[serde(default = "hit")]
+    pub resolver_cache: ResolverCache,
+    /// Browser settings of a study, in force beside the other factors; `null`: none.
+    #[serde(default)]
+    pub browser_preset: Option<BrowserPreset>,
     /// `CLOCK_MONOTONIC` at the trial's start.
     pub monotonic_ns: u64,
     /// Wall time at the trial's start, nanoseconds since the Unix epoch.
@@ -126,6 +138,12 @@ fn cold() -> ConnectionState {
 }
 fn full() -> HandshakeMode {
     HandshakeMode::Full
+}
+fn first() -> u32 {
+    1
+}
+fn hit() -> ResolverCache {
+    ResolverCache::Hit
 }
 
 /// Last line of a trial's file: without it the trial did not end.
@@ -250,6 +268,9 @@ pub struct ResourceRecord {
     pub domain_lookup_end_ms: Option<f64>,
     /// W3C connectStart.
     pub connect_start_ms: Option<f64>,
+    /// W3C secureConnectionStart.
+    #[serde(default)]
+    pub secure_connection_start_ms: Option<f64>,
     /// W3C connectEnd.
     pub connect_end_ms: Option<f64>,
     /// W3C requestStart.
@@ -264,4 +285,7 @@ pub struct ResourceRecord {
     pub encoded_body_bytes: Option<u64>,
     /// HTTP status.
     pub status: Option<u16>,
+    /// Media type of the answer, as the browser names it.
+    #[serde(default)]
+    pub content_type: Option<String>,
 }

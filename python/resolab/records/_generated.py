@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.5"
+FORMAT_VERSION = "1.6"
 
 
 class AddressProof(enum.StrEnum):
@@ -32,6 +32,13 @@ class BrowserName(enum.StrEnum):
 
     CHROMIUM = "chromium"
     FIREFOX = "firefox"
+
+
+class BrowserPreset(enum.StrEnum):
+    """Browser settings of a published study, with what they got wrong."""
+
+    H20 = "h20"
+    S24 = "s24"
 
 
 class LinkDirection(enum.StrEnum):
@@ -1150,6 +1157,7 @@ class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     domain_lookup_start_ms: float | None = None
     domain_lookup_end_ms: float | None = None
     connect_start_ms: float | None = None
+    secure_connection_start_ms: float | None = None
     connect_end_ms: float | None = None
     request_start_ms: float | None = None
     response_start_ms: float | None = None
@@ -1157,6 +1165,7 @@ class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     transfer_size_bytes: int | None = None
     encoded_body_bytes: int | None = None
     status: int | None = None
+    content_type: str | None = None
 
 
 class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="start"):
@@ -1190,6 +1199,13 @@ class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     flags: list[str]
 
 
+class ResolverCache(enum.StrEnum):
+    """Whether a resolver has an answer in its cache or must fetch it first."""
+
+    HIT = "hit"
+    MISS = "miss"
+
+
 class ResolverPath(enum.StrEnum):
     """How a browser reaches the resolver."""
 
@@ -1217,6 +1233,10 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     doh_method: DohMethod | None = None
     dns_connection_state: ConnectionState = ConnectionState.COLD
     requested_dns_handshake_mode: HandshakeMode = HandshakeMode.FULL
+    replicate: int = 1
+    resolver_extra_rtt_ms: float = 0.0
+    resolver_cache: ResolverCache = ResolverCache.HIT
+    browser_preset: BrowserPreset | None = None
     monotonic_ns: int
     wall_time_unix_ns: int
     load_average_1min: float
