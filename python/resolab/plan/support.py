@@ -48,6 +48,10 @@ IMPOSSIBLE = (
         "a page over h1 or h2 discovers no HTTP/3",
     ),
     Impossible(
+        {"browser": ("chromium",), "h3_discovery": ("alt_svc",), "requested_handshake_mode": _NOT_FULL},
+        "Chromium's warm-up goes over h2 and leaves no ticket for HTTP/3",
+    ),
+    Impossible(
         {"http_version": ("h1",), **_NATIVE_DOH},
         "a browser's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
     ),
