@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import resolab
+from resolab.cli.compare import add_compare
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
 from resolab.errors import ResolabError
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("dataset", type=Path, help="the dataset's folder")
     report.set_defaults(run=_report)
 
+    add_compare(commands).set_defaults(run=_compare)
     _add_har(commands)
     add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
@@ -123,6 +125,12 @@ def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
     return experiment.report(options.dataset)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from resolab.cli import compare
+
+    return compare.run(options)
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -29,12 +29,14 @@ from resolab.stats.significance import (
     two_sample_p_value,
 )
 from resolab.stats.stopping import width_reached
+from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
     "Estimate",
     "Method",
     "Sample",
     "SignificantShare",
+    "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
     "cold_exchange_round_trips",
