@@ -33,7 +33,7 @@ def analyse(dataset: Dataset) -> Findings:
         manifest=manifest,
         plan=plan,
         conditions=condition_results(plan, loads, rtt_ms),
-        exchanges=exchange_results(plan, dataset.cold_exchanges(), rtt_ms),
+        exchanges=exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),

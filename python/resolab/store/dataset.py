@@ -74,8 +74,12 @@ class Dataset:
         """List one row per finished trial, in the order they ran."""
         return self._rows(queries.MEASURED_LOADS, LoadRow)
 
+    def cold_exchanges_count(self) -> int:
+        """Count the DNS client's cold exchanges; of many, ask `query_distributions`."""
+        return int(self.sql(queries.COLD_EXCHANGES_COUNT)[0]["count"])
+
     def cold_exchanges(self) -> list[ExchangeRow]:
-        """List the DNS client's cold exchanges."""
+        """List the DNS client's cold exchanges, each a row in memory."""
         return self._rows(queries.COLD_EXCHANGES, ExchangeRow)
 
     def query_distributions(
