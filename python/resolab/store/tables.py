@@ -27,17 +27,22 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
 
 def ensure_tables(folder: Path) -> Path:
-    """Make `tables/` unless they are there and newer than every trial."""
+    """Make `tables/` unless they are there and newer than every trial, or all that there is."""
     target = dataset_folder(folder) / TABLES_FOLDER
-    made_ns = target.stat().st_mtime_ns if target.is_dir() else 0
-    newest_ns = max((file.stat().st_mtime_ns for file in finished_trials(folder).values()), default=0)
     whole = all((target / f"{table}.parquet").is_file() for table in TABLES)
-    return target if whole and made_ns >= newest_ns else build_tables(folder)
+    trials_ns = [file.stat().st_mtime_ns for file in finished_trials(folder).values()]
+    if whole and not trials_ns:
+        return target
+    fresh = whole and (folder / README).is_file() and target.stat().st_mtime_ns >= max(trials_ns)
+    return target if fresh else build_tables(folder)
 
 
 def build_tables(folder: Path) -> Path:
     """Make `tables/` from the finished trials; the old tables stay until the new ones are whole."""
     manifest = load_manifest(folder)
+    if manifest.trials_finished_count and not finished_trials(folder):
+        problem = f"none of the {manifest.trials_finished_count} trials that its manifest counts is there"
+        raise ConfigurationError(f"failed to make the tables of {folder}: {problem}; restore its trials")
     target = folder / TABLES_FOLDER
     with machine_errors(f"write tables into {folder}"):
         for left in folder.glob(f".{TABLES_FOLDER}-*"):

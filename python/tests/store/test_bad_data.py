@@ -69,6 +69,14 @@ def test_a_broken_trial_file_ends_the_report_in_one_line(folder: Path, problem: 
         assert len(dataset.measured_loads()) == 12
 
 
+def test_tables_without_their_trials_are_kept_and_read(folder: Path, tmp_path: Path) -> None:
+    shutil.rmtree(folder / "trials")
+    with pytest.raises(ConfigurationError, match="none of the 12 trials that its manifest counts is there"):
+        build_report(folder)
+    assert main(["export", str(folder), "-o", str(tmp_path / "out")]) == 0
+    assert len((tmp_path / "out" / "trials.csv").read_text().splitlines()) == 13
+
+
 def test_a_trial_the_plan_does_not_have_is_not_left_out_in_silence(folder: Path) -> None:
     file = first_trial(folder)
     lines = file.read_bytes().splitlines(keepends=True)
