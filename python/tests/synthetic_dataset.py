@@ -72,6 +72,7 @@ BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
 # Beyond their round trips: connecting with a full handshake, the request in early data, DoQ's handshake, TCP's.
 CONNECT_MS, EARLY_REQUEST_MS, QUIC_MS, TCP_MS = 0.5, 0.25, 1.0, 0.125
 SUM_EXTRA_MS = 3.0
+RECEIVE_MS = 7.0
 ADDRESS = {"example": "10.77.1.1", "wikipedia": "10.77.1.2", "instagram": "10.77.1.3"}
 
 
@@ -224,7 +225,20 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
 
 
 def _resource(load: PageLoadRecord) -> ResourceRecord:
-    return ResourceRecord(url=load.url, initiator_type="navigation", start_ms=0.0, next_hop_protocol="h3", status=200)
+    return ResourceRecord(
+        url=load.url,
+        initiator_type="navigation",
+        start_ms=0.0,
+        next_hop_protocol="h3",
+        status=200,
+        domain_lookup_start_ms=load.domain_lookup_start_ms,
+        domain_lookup_end_ms=load.domain_lookup_end_ms,
+        connect_start_ms=load.connect_start_ms,
+        connect_end_ms=load.connect_end_ms,
+        request_start_ms=load.request_start_ms,
+        response_start_ms=load.response_start_ms,
+        response_end_ms=None if load.response_start_ms is None else load.response_start_ms + RECEIVE_MS,
+    )
 
 
 def _query(

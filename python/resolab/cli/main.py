@@ -12,6 +12,7 @@ from pathlib import Path
 import resolab
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
+from resolab.cli.waterfall import add_waterfall
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED = 130
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     _add_har(commands)
+    add_waterfall(commands).set_defaults(run=_waterfall)
     add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
     add_query(commands).set_defaults(run=_query)
@@ -135,6 +137,12 @@ def _har(options: argparse.Namespace) -> int:
     from resolab.cli import har
 
     return har.run(options.dataset, options.trials, options.output)
+
+
+def _waterfall(options: argparse.Namespace) -> int:
+    from resolab.cli import waterfall
+
+    return waterfall.run(options)
 
 
 def _calibrate(options: argparse.Namespace) -> int:

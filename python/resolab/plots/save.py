@@ -41,6 +41,13 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
     return inline_svg(stream.getvalue(), drawing.caption)
 
 
+def save_file(drawing: Drawing, file: Path) -> None:
+    """Write the drawing alone, in the format of the file's suffix."""
+    dated = "CreationDate" if file.suffix == ".pdf" else "Date"
+    with house_style():
+        drawing.figure.savefig(file, metadata={dated: None, "Title": drawing.name})
+
+
 def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:
     """Write rows of the same columns."""
     with file.open("w", encoding="utf-8", newline="") as stream:
