@@ -13,6 +13,7 @@ import resolab
 from resolab.cli.compare import add_compare
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
+from resolab.cli.waterfall import add_waterfall
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED = 130
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_merge(commands)
     _add_har(commands)
+    add_waterfall(commands).set_defaults(run=_waterfall)
     add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
     add_query(commands).set_defaults(run=_query)
@@ -185,6 +187,12 @@ def _har(options: argparse.Namespace) -> int:
     from resolab.cli import har
 
     return har.run(options.dataset, options.trials, options.output)
+
+
+def _waterfall(options: argparse.Namespace) -> int:
+    from resolab.cli import waterfall
+
+    return waterfall.run(options)
 
 
 def _calibrate(options: argparse.Namespace) -> int:
