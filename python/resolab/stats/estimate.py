@@ -11,12 +11,25 @@ from dataclasses import dataclass
 class Method(enum.StrEnum):
     """How a confidence interval was found."""
 
+    ORDER_STATISTIC = "order_statistic"
+    """Between order statistics, interpolated (Hettmansperger and Sheather 1986; Nyblom 1992); no assumptions."""
+    RANGE = "range"
+    """From the least to the greatest value, of too few values for more; `level` says what that reaches."""
     BCA = "bca"
     """Bias-corrected and accelerated bootstrap (Efron 1987)."""
     PERCENTILE = "percentile"
     """Percentile bootstrap: where BCa is undefined (ties, very few blocks) or values are censored."""
+    SIGNED_RANK = "signed_rank"
+    """Between ranked Walsh averages, by the distribution of Wilcoxon's signed-rank statistic (Tukey 1949)."""
+    RANK_SUM = "rank_sum"
+    """Between ranked pairwise differences, by the distribution of the rank-sum statistic (Moses 1965)."""
+    SCORE = "score"
+    """Score interval of P(treatment > baseline), solved for where the estimate is as far as chance takes it
+    (Newcombe 2006, method 5)."""
+    BOOTSTRAP_T = "bootstrap_t"
+    """Studentised bootstrap (Efron 1981)."""
     NONE = "none"
-    """No interval: fewer than two values."""
+    """No interval: too few values for the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,7 @@ class Estimate:
     ci_low: float | None
     ci_high: float | None
     n: int
+    """Values, or pairs; of two samples without pairs all values of both."""
     censored_count: int
     level: float
     method: Method
@@ -45,3 +59,11 @@ class Estimate:
         if self.ci_low is None or self.ci_high is None:
             return None
         return self.ci_low <= 0 <= self.ci_high
+
+    @property
+    def ci_width(self) -> float | None:
+        """Full width of the interval, perhaps infinite; None without an interval."""
+        if self.ci_low is None or self.ci_high is None:
+            return None
+        known = math.isfinite(self.ci_low) and math.isfinite(self.ci_high)
+        return self.ci_high - self.ci_low if known else math.inf

@@ -21,10 +21,12 @@ def median(sample: Sample, *, seed: int, level: float = LEVEL) -> Estimate:
 
 def paired_difference(treatment: Sample, baseline: Sample, *, seed: int, level: float = LEVEL) -> Estimate:
     """Estimate the median of the differences within pairs; position i of both is one pair."""
-    difference = Sample(
-        _subtract(treatment.low, baseline.high, -np.inf), _subtract(treatment.high, baseline.low, np.inf)
-    )
-    return median(difference, seed=seed, level=level)
+    return median(differences_of(treatment, baseline), seed=seed, level=level)
+
+
+def differences_of(treatment: Sample, baseline: Sample) -> Sample:
+    """Subtract pair by pair; the difference of two bounds is a bound."""
+    return Sample(_subtract(treatment.low, baseline.high, -np.inf), _subtract(treatment.high, baseline.low, np.inf))
 
 
 def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: float = LEVEL) -> Estimate:

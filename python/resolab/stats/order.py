@@ -1,0 +1,113 @@
+"""Quantiles with intervals between order statistics: no assumption on the distribution, no resampling.
+
+For: ranks between which a quantile lies, interpolated to the level asked. Not for: comparisons (`medians`, `shift`).
+
+How many of n values lie below the quantile q_p is binomial (n, p) whatever the distribution, so P(x_(r) <= q_p) is
+known (Thompson 1936). Between two ranks whose levels enclose the one asked, Nyblom (1992) interpolates; at the median
+that is the interval of Hettmansperger and Sheather (1986).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from resolab.stats.estimate import Estimate, Method
+from resolab.stats.sample import FloatArray, Sample
+
+LEVEL = 0.95
+SHORTFALL = 0.02
+"""By how much the range of all values may miss the level asked and still stand for the interval of a median."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An end of an interval: between the values of ranks `rank` and `rank + 1`, counted from 1; rank 0: no bound."""
+
+    rank: int
+    share: float
+    """How far towards the inner one of the two."""
+
+
+def median_interval_ranks(n: int, level: float = LEVEL) -> tuple[int, int]:
+    """Return the ranks (from 1) of the narrowest symmetric interval that holds the median with at least `level`.
+
+    Where even the extremes do not reach the level (below six values at 95 %) the ranks are 0 and n + 1: unbounded.
+    """
+    low = int(stats.binom.ppf((1 - level) / 2, n, 0.5)) if n else 0
+    if n and stats.binom.cdf(low - 1, n, 0.5) > (1 - level) / 2 + 1e-12:
+        low -= 1
+    return low, n + 1 - low
+
+
+def quantile(sample: Sample, probability: float, *, level: float = LEVEL) -> Estimate:
+    """Estimate a quantile; a number while the values around it are known, a bound where they are censored.
+
+    Too few values for an upper (or lower) end leave that end infinite and give the other the whole of the error.
+    """
+    if not 0 < probability < 1:
+        raise ValueError("a quantile's probability lies between 0 and 1")
+    size = len(sample)
+    if size == 0:
+        return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
+    lows, highs = np.sort(sample.low), np.sort(sample.high)
+    low, high = _middle(lows, highs, probability)
+    ci_low, ci_high, reached, method = interval(lows, highs, probability, level)
+    return Estimate(low, high, ci_low, ci_high, size, sample.censored_count, reached, method)
+
+
+def interval(
+    lows: FloatArray, highs: FloatArray, probability: float, level: float
+) -> tuple[float | None, float | None, float, Method]:
+    """Return the interval of a quantile between sorted bounds, the level it reaches, and how it was found."""
+    tail = (1 - level) / 2
+    below, above = _end(lows.size, probability, tail), _end(highs.size, 1 - probability, tail)
+    if below.rank and above.rank:
+        return _value(lows, below, -np.inf), -_value(-highs[::-1], above, -np.inf), level, Method.ORDER_STATISTIC
+    reached = 1 - float((1 - probability) ** lows.size + probability**lows.size)
+    if reached >= level - SHORTFALL:
+        return float(lows[0]), float(highs[-1]), min(level, reached), Method.RANGE
+    below, above = _end(lows.size, probability, 2 * tail), _end(highs.size, 1 - probability, 2 * tail)
+    if bool(below.rank) == bool(above.rank):
+        return None, None, level, Method.NONE
+    if below.rank:
+        return _value(lows, below, -np.inf), np.inf, level, Method.ORDER_STATISTIC
+    return -np.inf, -_value(-highs[::-1], above, -np.inf), level, Method.ORDER_STATISTIC
+
+
+def _end(size: int, probability: float, tail: float) -> _End:
+    """Find the lower end that lies above the quantile with probability `tail`, by Nyblom's interpolation."""
+    # x_(r) > q_p happens when fewer than r values lie at or below q_p.
+    rank = int(stats.binom.ppf(tail, size, probability))
+    above = float(stats.binom.cdf(rank - 1, size, probability))
+    if rank and above > tail:
+        rank -= 1
+        above = float(stats.binom.cdf(rank - 1, size, probability))
+    if rank == 0 or rank >= size:
+        return _End(min(rank, size), 0.0)
+    next_above = float(stats.binom.cdf(rank, size, probability))
+    part = (tail - above) / (next_above - above)
+    if part <= 0:
+        return _End(rank, 0.0)
+    return _End(rank, 1 / (1 + rank * (1 - probability) * (1 - part) / ((size - rank) * probability * part)))
+
+
+def _value(ordered: FloatArray, end: _End, unbounded: float) -> float:
+    """Read an end off ordered values; there is nothing between a number and infinity, so the outer one stands."""
+    if end.rank == 0:
+        return unbounded
+    outer = float(ordered[end.rank - 1])
+    if end.share == 0 or not np.isfinite(outer):
+        return outer
+    inner = float(ordered[end.rank])
+    return outer + end.share * (inner - outer) if np.isfinite(inner) else outer
+
+
+def _middle(lows: FloatArray, highs: FloatArray, probability: float) -> tuple[float, float]:
+    """Return the sample quantile (Hyndman and Fan's type 7); where its neighbours hold bounds, the outer ones."""
+    low, high = (float(np.quantile(values, probability, method="lower")) for values in (lows, highs))
+    next_low, next_high = (float(np.quantile(values, probability, method="higher")) for values in (lows, highs))
+    if low == high and next_low == next_high and np.isfinite([low, next_low]).all():
+        number = float(np.quantile(lows, probability))
+        return number, number
+    return low, next_high

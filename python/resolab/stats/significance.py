@@ -1,0 +1,109 @@
+"""Tests: the chance of a difference this large without any effect, corrected for many comparisons.
+
+For: p-values of pairs and of two samples, Holm's correction, how many A/A comparisons come out significant.
+Not for: how large an effect is; every p-value stands beside an estimate with its interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from resolab.stats.medians import differences_of
+from resolab.stats.ranks import signed_rank_tail
+from resolab.stats.sample import FloatArray, Sample
+
+SIGNIFICANCE = 0.05
+
+
+def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
+    """Test pairs by signed ranks (Wilcoxon 1945), two-sided and exact; None without pairs.
+
+    With censored values it is the greatest p any values within the bounds could have.
+    """
+    differences = differences_of(treatment, baseline)
+    if not len(differences):
+        return None
+    greater, smaller = signed_rank_tail(differences.low), signed_rank_tail(-differences.high)
+    return min(1.0, 2 * min(greater, smaller))
+
+
+def two_sample_p_value(treatment: Sample, baseline: Sample) -> float | None:
+    """Test two samples without pairs by rank sums (Mann and Whitney 1947), two-sided; None if one is empty.
+
+    Exact for up to 20 values without ties, else by the normal distribution with the ties' variance. With censored
+    values it is at least the p of any values within the bounds.
+    """
+    if not len(treatment) or not len(baseline):
+        return None
+    greater = _rank_sum_tail(treatment.low, baseline.high)
+    smaller = _rank_sum_tail(-treatment.high, -baseline.low)
+    return min(1.0, 2 * min(greater, smaller))
+
+
+def _rank_sum_tail(left: FloatArray, right: FloatArray) -> float:
+    both = np.concatenate((left, right))
+    ranks = stats.rankdata(both)  # ranks, because infinities have no place in the test's own checks
+    if ranks[0] == ranks.mean() and np.ptp(ranks) == 0:
+        return 1.0
+    exact = both.size <= 40 and np.unique(ranks).size == ranks.size
+    result = stats.mannwhitneyu(
+        ranks[: left.size], ranks[left.size :], alternative="greater", method="exact" if exact else "asymptotic"
+    )
+    return float(result.pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values for their number (Holm 1979): those below alpha keep the chance of any false one below alpha."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted = [0.0] * len(p_values)
+    greatest = 0.0
+    for place, index in enumerate(order):
+        greatest = max(greatest, min(1.0, (len(p_values) - place) * float(p_values[index])))
+        adjusted[index] = greatest
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class SignificantShare:
+    """What a number of A/A comparisons say of the noise: nothing differed, so whatever they show is noise."""
+
+    n: int
+    significant_count: int
+    share: float | None
+    ci_low: float
+    ci_high: float
+    """Clopper-Pearson interval (1934) of the share, at 95 %."""
+    significance: float
+    median_absolute_difference: float | None
+    p95_absolute_difference: float | None
+    """The noise floor: half (95 %) of the A/A differences were at most this large."""
+
+
+def significant_share(
+    p_values: Sequence[float], differences: ArrayLike = (), *, significance: float = SIGNIFICANCE
+) -> SignificantShare:
+    """Count the A/A comparisons with p <= `significance`; `differences` are their estimates, for the noise floor."""
+    count, size = sum(p <= significance for p in p_values), len(p_values)
+    ci_low, ci_high = clopper_pearson(count, size)
+    floor = np.abs(np.asarray(differences, dtype=np.float64))
+    return SignificantShare(
+        n=size,
+        significant_count=count,
+        share=count / size if size else None,
+        ci_low=ci_low,
+        ci_high=ci_high,
+        significance=significance,
+        median_absolute_difference=float(np.median(floor)) if floor.size else None,
+        p95_absolute_difference=float(np.quantile(floor, 0.95, method="higher")) if floor.size else None,
+    )
+
+
+def clopper_pearson(count: int, size: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the exact interval of a share of which `count` of `size` were seen."""
+    tail = (1 - level) / 2
+    low = float(stats.beta.ppf(tail, count, size - count + 1)) if count else 0.0
+    high = float(stats.beta.ppf(1 - tail, count + 1, size - count)) if count < size else 1.0
+    return low, high
