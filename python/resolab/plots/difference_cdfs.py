@@ -6,7 +6,6 @@ A pair with a failed load is a bound of its difference. Such pairs make the dist
 counted them as late as they can be, its upper edge as early.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +36,8 @@ class DifferenceCurve:
     """The differences of one configuration to another."""
 
     points: Sequence[SharePoint]
+    most_before: float
+    """Share of pairs that may lie below every known difference: the baseline's load failed."""
     median_ms: Estimate
     survivors_median_ms: Estimate
     """As the paper has it: pairs with a failed load left out."""
@@ -105,9 +106,7 @@ def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
     far = 1e9
     x = [-far, *(point.difference_ms for point in curve.points), far]
     least = _extended([point.least for point in curve.points], 0.0)
-    first = curve.median_ms.n - sum(math.isfinite(low) for low in ()) if False else None
-    del first
-    most = _extended([point.most for point in curve.points], 0.0)
+    most = _extended([point.most for point in curve.points], curve.most_before)
     axes.fill_between(x, least, most, step="post", color=colour, alpha=0.18, linewidth=0)
     for edge in (least, most):
         axes.step(x, edge, where="post", color=colour, linestyle=dash, linewidth=1.4, label=label)

@@ -13,8 +13,6 @@ QUERY_DEADLINE_MS = 10_000.0
 BATCHES_COUNT = 100
 """Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
 _BINS_PER_E_FOLD = 10_000
-_NORMAL_QUANTILE = 2.394
-"""Of 1 - 0.05 / 3 / 2: three intervals that hold together with 95 % (Bonferroni)."""
 
 LOADS = """
 WITH names AS (
@@ -32,63 +30,57 @@ WHERE t.replicate = 1
 ORDER BY t.block, t.position
 """
 
-# What a query took by the state of its connection. `open` is the exchange alone of a query that had to open its
-# connection: sent on the open connection to answered. A query that never got so far says nothing of an open one.
-_COSTS = f"""
-WITH measured AS (
-    SELECT t.profile, t.resolver_extra_rtt_ms, t.resolver_cache, t.block, q.dns_transport, q.connection,
-           q.query_response_time_ns / 1e6 AS response_ms, q.query_exchange_start_ns IS NOT NULL AS sent,
-           (q.query_exchange_end_ns - q.query_exchange_start_ns) / 1e6 AS exchange_ms, q.attempt_count
-    FROM queries AS q JOIN trials AS t USING (trial_id)
-    WHERE q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'
-), costs AS (
-    SELECT * EXCLUDE (connection, response_ms, sent, exchange_ms), coalesce(connection, 'none') AS connection,
-           response_ms AS cost_ms
-    FROM measured
-    UNION ALL
-    SELECT * EXCLUDE (connection, response_ms, sent, exchange_ms), 'open', exchange_ms
-    FROM measured WHERE connection = 'cold' AND sent
-)
+# Levels as one number for each trial: 1e8 queries are grouped by small integers.
+_CELLS = f"""
+cells AS (
+    SELECT trial_id, block % {BATCHES_COUNT} AS batch, profile, resolver_extra_rtt_ms, resolver_cache,
+           dense_rank() OVER (ORDER BY profile, resolver_extra_rtt_ms, resolver_cache)::INTEGER AS cell
+    FROM trials
+), levels AS (SELECT DISTINCT cell, profile, resolver_extra_rtt_ms, resolver_cache FROM cells)
 """
+_MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
 
-QUERY_COSTS = f"""{_COSTS}
-SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection, block % {BATCHES_COUNT} AS batch,
-       count(*) AS n, count(*) - count(cost_ms) AS failed_count,
-       count(*) FILTER (attempt_count > 1) AS retried_count,
-       sum(least(coalesce(cost_ms, {QUERY_DEADLINE_MS}), {QUERY_DEADLINE_MS})) AS sum_ms
-FROM costs
-GROUP BY ALL
+# Beside what a query took stands its exchange alone: sent on the open connection to answered. A query that never got
+# as far as an open connection says nothing of that.
+QUERY_COSTS = f"""
+WITH {_CELLS}, counted AS (
+    SELECT c.cell, c.batch, q.dns_transport, coalesce(q.connection, 'none') AS connection,
+           count(*) AS n, count(*) - count(query_response_time_ns) AS failed_count,
+           count(*) FILTER (attempt_count > 1) AS retried_count,
+           sum(least(coalesce(query_response_time_ns / 1e6, {QUERY_DEADLINE_MS}), {QUERY_DEADLINE_MS})) AS sum_ms,
+           count(query_exchange_start_ns) AS exchanges_count,
+           sum(CASE WHEN query_exchange_start_ns IS NOT NULL THEN
+               least(coalesce((query_exchange_end_ns - query_exchange_start_ns) / 1e6, {QUERY_DEADLINE_MS}),
+                     {QUERY_DEADLINE_MS}) END) AS exchanges_sum_ms
+    FROM queries AS q JOIN cells AS c USING (trial_id)
+    WHERE {_MEASURED}
+    GROUP BY ALL
+)
+SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection, batch, n, failed_count, retried_count,
+       sum_ms, exchanges_count, coalesce(exchanges_sum_ms, 0) AS exchanges_sum_ms
+FROM counted JOIN levels USING (cell)
 ORDER BY ALL
 """  # noqa: S608 - constants of this file
 
-# Exact medians of 1e8 values would need all of them in memory. Bins of a ten thousandth of the value need a few
-# thousand, and the order statistics around the median bound it without any distribution. A failed query is last.
-QUERY_MEDIANS = f"""{_COSTS}, binned AS (
-    SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection,
-           floor(ln(CASE WHEN cost_ms < 1e-6 THEN 1e-6 ELSE cost_ms END) * {_BINS_PER_E_FOLD}) AS bin, count(*) AS members
-    FROM costs GROUP BY ALL
+# An exact median of 1e8 values would need all of them in memory; bins of a ten thousandth of the value need few.
+EXCHANGE_MEDIANS = f"""
+WITH {_CELLS}, binned AS (
+    SELECT c.cell, q.dns_transport,
+           floor(ln(greatest(query_exchange_end_ns - query_exchange_start_ns, 1)) * {_BINS_PER_E_FOLD}) AS bin,
+           count(*) AS members
+    FROM queries AS q JOIN cells AS c USING (trial_id)
+    WHERE {_MEASURED} AND connection = 'cold' AND query_exchange_end_ns IS NOT NULL
+    GROUP BY ALL
 ), ranked AS (
-    SELECT *, exp((bin + 0.5) / {_BINS_PER_E_FOLD}) AS cost_ms,
-           sum(members) OVER (PARTITION BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection
-                              ORDER BY bin NULLS LAST) AS upto,
-           sum(members) OVER (PARTITION BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection)
-               AS total
+    SELECT cell, dns_transport, exp((bin + 0.5) / {_BINS_PER_E_FOLD}) / 1e6 AS exchange_ms,
+           sum(members) OVER (PARTITION BY cell, dns_transport ORDER BY bin) AS upto,
+           sum(members) OVER (PARTITION BY cell, dns_transport) AS total
     FROM binned
-), bounds AS (
-    SELECT *, floor((total - {_NORMAL_QUANTILE} * sqrt(total)) / 2) AS low_rank,
-           ceil(1 + (total + {_NORMAL_QUANTILE} * sqrt(total)) / 2) AS high_rank
-    FROM ranked
 )
-SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection, any_value(total)::BIGINT AS n,
-       coalesce(sum(members) FILTER (bin IS NULL), 0)::BIGINT AS failed_count,
-       min(cost_ms) FILTER (upto >= (total + 1) // 2) AS low_median_ms,
-       min(cost_ms) FILTER (upto >= total // 2 + 1) AS high_median_ms,
-       CASE WHEN any_value(low_rank) >= 1 THEN min(cost_ms) FILTER (upto >= low_rank) END AS ci_low_ms,
-       CASE WHEN any_value(high_rank) <= any_value(total) THEN min(cost_ms) FILTER (upto >= high_rank) END
-           AS ci_high_ms,
-       any_value(low_rank >= 1 AND high_rank <= total) AS has_interval
-FROM bounds
-GROUP BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection
+SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, any_value(total)::BIGINT AS n,
+       min(exchange_ms) FILTER (upto >= (total + 1) // 2) AS median_ms
+FROM ranked JOIN levels USING (cell)
+GROUP BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport
 ORDER BY ALL
 """  # noqa: S608
 
@@ -123,11 +115,7 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Queries of one batch of blocks, summed up.
-
-    `connection`: `none` (DoUDP), `cold`, `warm`, or `open`: the exchanges of the cold ones on the connection they
-    opened.
-    """
+    """Queries of one batch of blocks, summed up; `connection` is `none` (DoUDP), `cold` or `warm`."""
 
     profile: str
     resolver_extra_rtt_ms: float
@@ -138,24 +126,22 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     n: int
     failed_count: int
     retried_count: int
+    """Sent more than once by the client itself: DoUDP's timer."""
     sum_ms: float
+    """Of response times, none above the deadline."""
+    exchanges_count: int
+    exchanges_sum_ms: float
 
 
-class QueryMedianRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Median of the queries of one kind, to a ten thousandth, with order statistics that bound it; null: never."""
+class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
+    """Median exchange on the open connection of the cold queries that were answered, to a ten thousandth."""
 
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
     dns_transport: str
-    connection: str
     n: int
-    failed_count: int
-    low_median_ms: float | None
-    high_median_ms: float | None
-    ci_low_ms: float | None
-    ci_high_ms: float | None
-    has_interval: bool
+    median_ms: float
 
 
 def h20_loads(dataset: Dataset) -> list[H20LoadRow]:
@@ -168,6 +154,6 @@ def query_costs(dataset: Dataset) -> list[QueryCostRow]:
     return msgspec.convert(dataset.sql(QUERY_COSTS), list[QueryCostRow])
 
 
-def query_medians(dataset: Dataset) -> list[QueryMedianRow]:
-    """Find the median of what queries took, by the same."""
-    return msgspec.convert(dataset.sql(QUERY_MEDIANS), list[QueryMedianRow])
+def exchange_medians(dataset: Dataset) -> list[ExchangeMedianRow]:
+    """Find the median exchange by network, resolver and transport."""
+    return msgspec.convert(dataset.sql(EXCHANGE_MEDIANS), list[ExchangeMedianRow])
