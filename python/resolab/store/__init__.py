@@ -25,18 +25,23 @@ from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
+    from resolab.store.distributions import DISTRIBUTION_PROBABILITIES, QueryDistribution
     from resolab.store.tables import build_tables
 
 _ON_FIRST_USE = {
+    "DISTRIBUTION_PROBABILITIES": "resolab.store.distributions",
     "Dataset": "resolab.store.dataset",
+    "QueryDistribution": "resolab.store.distributions",
     "open_dataset": "resolab.store.dataset",
     "build_tables": "resolab.store.tables",
 }
 
 __all__ = [
+    "DISTRIBUTION_PROBABILITIES",
     "Dataset",
     "Machine",
     "Manifest",
+    "QueryDistribution",
     "RunStatus",
     "TrialWriter",
     "Versions",

@@ -3,7 +3,7 @@
 For: named queries with typed rows, and free SQL for people. Not for: making the tables (`tables`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -14,6 +14,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.store import queries
 from resolab.store.columns import TABLES
+from resolab.store.distributions import DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import Manifest, load_manifest
 from resolab.store.rows import (
@@ -49,6 +50,7 @@ class Dataset:
         for table in TABLES:
             file = str(folder / TABLES_FOLDER / f"{table}.parquet")
             self._connection.read_parquet(file).create_view(table)
+        self._distributions = DistributionSource(self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +77,17 @@ class Dataset:
     def cold_exchanges(self) -> list[ExchangeRow]:
         """List the DNS client's cold exchanges."""
         return self._rows(queries.COLD_EXCHANGES, ExchangeRow)
+
+    def query_distributions(
+        self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None = None
+    ) -> list[QueryDistribution]:
+        """Distributions of the measured queries' response times, for each combination of levels of `by`.
+
+        Keys of `by` and `where` are columns of `trials`, but `dns_transport`, `requested_handshake_mode`,
+        `handshake_mode` and `connection` are the query's own; levels are words as in plans. Without `connection` in
+        either, queries over cold and warm connections are pooled.
+        """
+        return self._distributions.distributions(by, where)
 
     def failures(self) -> list[FailureRow]:
         """Count failures by kind, class and condition."""

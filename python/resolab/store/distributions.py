@@ -1,0 +1,127 @@
+"""Distributions of query response times by any combination of factors, for datasets of any size.
+
+For: quantiles and medians with intervals out of counted response times. Not for: the counting (`histograms`).
+
+A failed query counts as infinitely long. A quantile is the smallest response time that at least that share of all
+queries did not exceed (type 1 of Hyndman and Fan 1996), so it is a time that was measured; a median of an even number
+is the mean of the two in the middle. The median's interval is by order statistics, free of any assumption on the
+distribution: its ranks are those of the sign test (David and Nagaraja 2003, section 7.1).
+"""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from resolab.store.histograms import Histogram, IntegerArray, check_keys, count_queries
+
+DISTRIBUTION_PROBABILITIES: tuple[float, ...] = tuple(round(0.001 + 0.00499 * step, 5) for step in range(201))
+"""Probabilities of `quantiles_ms`: 0.001 to 0.999, the median in the middle."""
+LEVEL = 0.95
+_USUAL_KEYS = frozenset(
+    (
+        "profile",
+        "resolver_extra_rtt_ms",
+        "resolver_cache",
+        "dns_transport",
+        "requested_handshake_mode",
+        "handshake_mode",
+        "connection",
+    )
+)
+"""Counted in any case, so that one pass answers most questions."""
+
+
+class QueryDistribution(msgspec.Struct, kw_only=True, frozen=True):
+    """Response times of all measured queries that share the levels in `key`."""
+
+    key: dict[str, str]
+    n: int
+    failed_count: int
+    quantiles_ms: tuple[float, ...]
+    """At `DISTRIBUTION_PROBABILITIES`; infinite where that many failed."""
+    median_ms: float
+    median_ci_low_ms: float | None
+    """None below 6 queries, of which no interval holds the median with 95 % certainty."""
+    median_ci_high_ms: float | None
+    relative_error: float
+    """Largest relative error of a time given here against the one measured; 0 where times are exact."""
+
+
+class DistributionSource:
+    """Answers from counts it keeps: a question whose keys were counted before costs no further pass."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._histograms: list[Histogram] = []
+
+    def distributions(self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None) -> list[QueryDistribution]:
+        """Give one distribution for each combination of levels of `by` that occurs, sorted by them."""
+        selection = where or {}
+        check_keys([*by, *selection])
+        histogram = self._histogram(frozenset(by) | selection.keys())
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for position, cell in enumerate(histogram.cells):
+            if all(cell[key] in words for key, words in selection.items()):
+                groups.setdefault(tuple(cell[key] for key in by), []).append(position)
+        numbered = sorted(groups)
+        group_of_cell = np.full(len(histogram.cells), -1, dtype=np.int64)
+        for number, levels in enumerate(numbered):
+            group_of_cell[groups[levels]] = number
+        return [
+            _distribution(dict(zip(by, levels, strict=True)), histogram, bucket, count)
+            for levels, (bucket, count) in zip(numbered, _grouped(histogram, group_of_cell, len(numbered)), strict=True)
+        ]
+
+    def _histogram(self, keys: frozenset[str]) -> Histogram:
+        for one in self._histograms:
+            if keys <= one.keys:
+                return one
+        made = count_queries(self._connection, keys | _USUAL_KEYS)
+        self._histograms.append(made)
+        return made
+
+
+def _grouped(
+    histogram: Histogram, group_of_cell: IntegerArray, groups_count: int
+) -> list[tuple[IntegerArray, IntegerArray]]:
+    """Buckets and counts of each group, fastest first, the failed last."""
+    group = group_of_cell[histogram.cell_index]
+    bucket = np.where(histogram.bucket < 0, np.iinfo(np.int64).max, histogram.bucket)
+    order = np.lexsort((bucket, group))
+    ends = np.searchsorted(group[order], np.arange(groups_count + 1))
+    parts = (order[start:end] for start, end in itertools.pairwise(ends))
+    return [(histogram.bucket[part], histogram.count[part]) for part in parts]
+
+
+def _distribution(
+    key: dict[str, str], histogram: Histogram, bucket: IntegerArray, count: IntegerArray
+) -> QueryDistribution:
+    reached = np.cumsum(count)
+    n = int(reached[-1])
+    failed = int(count[bucket < 0].sum())
+
+    def at(ranks: NDArray[np.int64]) -> list[float]:
+        """Response times by rank, 1 for the fastest."""
+        return [histogram.time_ms(int(one)) for one in bucket[np.searchsorted(reached, ranks)]]
+
+    # A probability is written in decimals: 0.1 of 30 is rank 3, although 30 times its float is a hair above.
+    ranks = np.ceil(np.asarray(DISTRIBUTION_PROBABILITIES) * n - 1e-9 * n).astype(np.int64)
+    lower, upper = at(np.asarray([(n + 1) // 2, n // 2 + 1]))
+    low_rank = int(stats.binom.ppf((1 - LEVEL) / 2, n, 0.5))
+    low, high = at(np.asarray([low_rank, n + 1 - low_rank])) if low_rank else (None, None)
+    return QueryDistribution(
+        key=key,
+        n=n,
+        failed_count=failed,
+        quantiles_ms=tuple(at(np.maximum(ranks, 1))),
+        median_ms=math.inf if math.isinf(upper) else (lower + upper) / 2,
+        median_ci_low_ms=low,
+        median_ci_high_ms=high,
+        relative_error=histogram.relative_error,
+    )
