@@ -1,0 +1,72 @@
+"""Figures and tables of Hounsel et al. (WWW 2020) over a dataset, by the paper's numbers.
+
+For: the one list of them. Not for: any of their contents (`h20_responses`, `h20_differences`, `h20_statuses`,
+`h20_networks`, `h20_amortisation`).
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from resolab.plots import Drawing
+from resolab.report.findings import Findings
+from resolab.report.h20_amortisation import (
+    Paid,
+    amortisation_drawings,
+    amortisation_table,
+    amortisations,
+    missing_amortisation,
+)
+from resolab.report.h20_differences import difference_drawings, missing_differences
+from resolab.report.h20_networks import network_table
+from resolab.report.h20_responses import fastest_table, follow_up_table, missing_responses, response_drawings
+from resolab.report.h20_statuses import table_1
+from resolab.report.h20_study import Study
+from resolab.report.tables import Table
+from resolab.store import Dataset
+
+
+class H20:
+    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
+
+    def __init__(self, dataset: Dataset, findings: Findings) -> None:
+        self.study = Study(dataset, findings)
+
+    @cached_property
+    def _paid(self) -> list[Paid]:
+        return amortisations(self.study)
+
+    def drawings(self) -> Iterator[Drawing]:
+        """Draw every figure the dataset has something for."""
+        yield from response_drawings(self.study)
+        yield from difference_drawings(self.study)
+        yield from amortisation_drawings(self.study, self._paid)
+
+    def tables(self) -> dict[str, Table]:
+        """Make every table by its name; one the dataset has nothing for has no rows."""
+        return {
+            "h20_networks": network_table(self.study),
+            "h20_table1": table_1(self.study),
+            "amortisation": amortisation_table(self.study, self._paid),
+            "h20_fastest": fastest_table(self.study),
+            "h20_follow_up": follow_up_table(self.study),
+        }
+
+    def missing(self) -> list[str]:
+        """Name each figure that is left out and what it lacks, one line each."""
+        missing = [*missing_responses(self.study), *missing_differences(self.study)]
+        return [*missing, *missing_amortisation(self._paid)]
+
+
+def h20_drawings(dataset: Dataset, findings: Findings) -> Iterator[Drawing]:
+    """Draw every figure the dataset has something for."""
+    return H20(dataset, findings).drawings()
+
+
+def h20_tables(dataset: Dataset, findings: Findings) -> dict[str, Table]:
+    """Make every table by its name."""
+    return H20(dataset, findings).tables()
+
+
+def h20_missing(dataset: Dataset, findings: Findings) -> list[str]:
+    """Name each figure that is left out and what it lacks."""
+    return H20(dataset, findings).missing()
