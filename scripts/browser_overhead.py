@@ -1,6 +1,6 @@
 """What a page load costs beside the page: wall time by part and the browser's memory over many loads.
 
-For: Chromium or Firefox behind an emulated path, each load in a fresh context with a warm-up, as in a trial.
+For: Chromium or Firefox behind an emulated path, each load in a fresh context, with a warm-up as in a trial or without.
 Not for: page load times to be quoted; nothing is judged here.
 """
 
@@ -52,6 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="4g", help="access network (a name in profiles/)")
     parser.add_argument("--http", choices=[version.value for version in HttpVersion], default="h3")
     parser.add_argument("--doh", choices=("h2", "h3"), help="the browser's own DoH; default: Do53")
+    parser.add_argument("--no-warmup", action="store_true", help="one load a fresh context, nothing before it")
     parser.add_argument("--memory-at", type=int, nargs="*", default=[50, 250, 500], metavar="N")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines for people")
     return parser.parse_args()
@@ -134,7 +135,9 @@ class Measurement:
         """Carry it out."""
         for number in range(1, self._asked.loads + 1):
             began_s = time.monotonic()
-            request = LoadRequest(url=f"https://{HOST}/", timeout_s=30, between=self._between)
+            request = LoadRequest(
+                url=f"https://{HOST}/", timeout_s=30, warmup=not self._asked.no_warmup, between=self._between
+            )
             result = await self._browser.load(request)
             self._keep(result, (time.monotonic() - began_s) * 1000)
             if number in self._asked.memory_at and self._browser.pid is not None:
@@ -149,13 +152,14 @@ class Measurement:
 
     def _keep(self, result: LoadResult, wall_ms: float) -> None:
         loads = [load.timings.plt_ms for load in (result.warmup, result.measured) if load and load.timings]
-        if result.failure is not None or len(loads) != 2 or None in loads:
+        if result.failure is not None or len(loads) != 2 - self._asked.no_warmup or None in loads:
             self._failures.append(f"{result.failure}: {result.measured.failure_detail}")
             return
-        warmup_ms, measured_ms = (value or 0.0 for value in loads)
+        *warmup_ms, measured_ms = (value or 0.0 for value in loads)
         row = {part: getattr(result.overhead, part) for part in PARTS}
-        row |= {"told_ms": result.overhead.total_ms, "plt_ms": measured_ms, "warmup_plt_ms": warmup_ms}
-        row["beyond_loads_ms"] = wall_ms - self._between_ms - warmup_ms - measured_ms
+        row |= {"told_ms": result.overhead.total_ms, "plt_ms": measured_ms, "warmup_plt_ms": sum(warmup_ms)}
+        row["beyond_loads_ms"] = wall_ms - self._between_ms - sum(loads)
+        row["beyond_a_load_ms"] = row["beyond_loads_ms"] / len(loads)
         self._rows.append(row)
 
     def _summary(self) -> dict[str, object]:
@@ -167,6 +171,7 @@ class Measurement:
             "http": self._asked.http,
             "doh": self._asked.doh,
             "loads": self._asked.loads,
+            "warmup": not self._asked.no_warmup,
             "failures": self._failures,
             "median": {name: round(statistics.median(row[name] for row in self._rows), 1) for name in names},
             "memory": {str(number): memory for number, memory in self._memory.items()},
@@ -193,8 +198,9 @@ async def measure(asked: argparse.Namespace) -> dict[str, object]:
 
 def say(found: dict[str, object]) -> None:
     """Print it for people."""
-    print(f"{found['browser']} {found['version']}, {found['loads']} loads over {found['profile']}, {found['http']}, "
-          f"DoH {found['doh'] or 'off'}, load average {found['load_average']}")  # fmt: skip
+    warmup = "" if found["warmup"] else " without warm-up"
+    print(f"{found['browser']} {found['version']}, {found['loads']} loads{warmup} over {found['profile']}, "
+          f"{found['http']}, DoH {found['doh'] or 'off'}, load average {found['load_average']}")  # fmt: skip
     for name, value in dict(found["median"]).items():  # type: ignore[call-overload]
         print(f"  {name:16} {value:8.1f} ms")
     for number, memory in dict(found["memory"]).items():  # type: ignore[call-overload]

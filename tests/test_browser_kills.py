@@ -36,7 +36,23 @@ async def scenario(browser):
         for part, pid_of in pids.items():
             results[part] = await killed_in(testbed, condition, pid_of)
             results[f"after the {part}"] = await testbed.run_trial(condition, "b000-t001")
+        results["certificate"] = await with_another_authority(testbed, condition)
+        results["after the certificate"] = await testbed.run_trial(condition, "b000-t001")
         return results
+
+
+async def with_another_authority(testbed, condition):
+    """A trial in which the edge's certificates are of an authority that the browser does not know."""
+    known = testbed._edge_config.read_text()
+    for text, trial in ((known.replace('/ca"', '/other-ca"'), "b000-t002"), (known, None)):
+        assert trial is None or text != known
+        testbed._edge_config.write_text(text)
+        os.kill(testbed.edge.process.pid, signal.SIGKILL)
+        while testbed.edge.process.running:
+            await asyncio.sleep(0.01)
+        if trial is not None:
+            result = await testbed.run_trial(condition, trial)
+    return result
 
 
 @pytest.fixture(scope="module", params=["chromium", "firefox"])
@@ -61,7 +77,13 @@ def test_a_killed_browser_is_a_crash(results):
     assert not {"edge_ended", "stub_ended"} & set(results["browser"].flags)
 
 
-@pytest.mark.parametrize("part", ["edge", "stub", "browser"])
+def test_a_refused_certificate_over_quic_is_a_failure_of_tls(results):
+    load = measured(results["certificate"])
+    assert load.failure is PageFailure.TLS, load
+    assert load.handshake_mode is None
+
+
+@pytest.mark.parametrize("part", ["edge", "stub", "browser", "certificate"])
 def test_the_next_load_is_good(results, part):
     after = results[f"after the {part}"]
     assert measured(after).failure is None

@@ -74,7 +74,6 @@ def page_timings(account: dict[str, Any]) -> PageTimings | None:
         navigation_start_unix_ms=float(account["timeOrigin"]),
         next_hop_protocol=entry.get("nextHopProtocol") or None,
         fetch_start_ms=float(entry["fetchStart"]),
-        secure_connection_start_ms=_happened(entry, "secureConnectionStart"),
         dom_interactive_ms=_happened(entry, "domInteractive"),
         dom_content_loaded_ms=_happened(entry, "domContentLoadedEventStart"),
         plt_ms=_happened(entry, "loadEventStart"),
@@ -102,6 +101,7 @@ def _resource_record(entry: dict[str, Any]) -> ResourceRecord:
         transfer_size_bytes=_size(entry, "transferSize"),
         encoded_body_bytes=_size(entry, "encodedBodySize"),
         status=entry.get("responseStatus") or None,
+        content_type=entry.get("contentType") or None,
         **_phases(entry),
     )
 
@@ -111,6 +111,7 @@ def _phases(entry: dict[str, Any]) -> dict[str, float | None]:
         "domain_lookup_start_ms": _happened(entry, "domainLookupStart"),
         "domain_lookup_end_ms": _happened(entry, "domainLookupEnd"),
         "connect_start_ms": _happened(entry, "connectStart"),
+        "secure_connection_start_ms": _happened(entry, "secureConnectionStart"),
         "connect_end_ms": _happened(entry, "connectEnd"),
         "request_start_ms": _happened(entry, "requestStart"),
         "response_start_ms": _happened(entry, "responseStart"),

@@ -5,14 +5,14 @@ For: the bookkeeping around warm-up and measured load. Not for: their order and 
 
 import time
 
-import msgspec
-
 from resolab.browser.result import LoadRequest, PageLoad
 from resolab.records import PageFailure
 
+INSTRUMENT_FAILURES = frozenset({PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER})
+
 
 class WarmUpFailedError(Exception):
-    """The warm-up failed, so that nothing can be measured."""
+    """The browser failed in the warm-up, so that nothing can be measured."""
 
     def __init__(self, warmup: PageLoad) -> None:
         super().__init__()
@@ -45,10 +45,17 @@ def not_measured(request: LoadRequest, failure: PageFailure, detail: str) -> Pag
     )
 
 
+def check_warmup(warmup: PageLoad) -> None:
+    """End the trial if the browser failed. What the network or the page failed in is no reason not to measure.
+
+    Leaving those out would leave the worst of a slow network out. A load after such a warm-up may lack its ticket; the
+    handshake that happened tells.
+    """
+    if warmup.failure in INSTRUMENT_FAILURES:
+        raise WarmUpFailedError(warmup)
+
+
 def not_measured_after(request: LoadRequest, warmup: PageLoad) -> PageLoad:
-    """Return the measured load of a request whose warm-up failed, with the evidence the warm-up left."""
-    if warmup.failure in {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG}:
-        return not_measured(request, warmup.failure, f"in the warm-up load: {warmup.failure_detail}")
-    detail = f"not measured: the warm-up load failed ({warmup.failure}: {warmup.failure_detail})"
-    load = not_measured(request, PageFailure.DRIVER, detail)
-    return msgspec.structs.replace(load, screenshot_file=warmup.screenshot_file)
+    """Return the measured load of a request in whose warm-up the browser failed."""
+    failure = warmup.failure or PageFailure.DRIVER
+    return not_measured(request, failure, f"in the warm-up load: {warmup.failure_detail}")

@@ -70,7 +70,7 @@ def _print(plan: Plan, expected_s: float, console: Console) -> None:
     say(f"{len(conditions)} conditions in {plan.blocks} blocks: {trials} trials, about {duration_text(expected_s)}")
     table = Table(box=None, pad_edge=False, show_header=False)
     for factor in ALL_FACTORS:
-        words = plan.words(factor)
+        words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
         table.add_row(factor, ", ".join(words) if factor in _varying(plan) else f"{', '.join(words)} (held)")
     console.print(table, highlight=False)
     for selection, count in _exclusions(plan):
@@ -93,7 +93,7 @@ def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
 
 
 def _levels(condition: Condition) -> dict[str, str]:
-    return {factor: word_of(getattr(condition, factor)) for factor in ALL_FACTORS}
+    return {factor: word_of(getattr(condition, factor), factor) for factor in ALL_FACTORS}
 
 
 def _schema() -> int:

@@ -126,6 +126,8 @@ def _response(resource: ResourceRecord, seen: EdgeRequestRecord | None, version:
 def _mime_type(resource: ResourceRecord, status: int) -> str:
     if not status:
         return UNKNOWN_TYPE
+    if resource.content_type:
+        return resource.content_type
     path = urlsplit(resource.url).path
     if resource.initiator_type == "navigation" and path.endswith("/"):
         return "text/html"

@@ -31,11 +31,17 @@ def timings_of(resource: ResourceRecord) -> dict[str, float]:
         blocked=max(0.0, blocked),
         dns=dns,
         connect=connect,
-        # QUIC's handshake is TLS's; over TCP the resource's record does not tell where TLS began.
-        ssl=connect if resource.next_hop_protocol == "h3" else ABSENT,
+        ssl=_tls(resource, connect, connect_end),
         wait=response - request,
         receive=max(0.0, end - response) if end is not None else 0.0,
     )
+
+
+def _tls(resource: ResourceRecord, connect: float, connect_end: float | None) -> float:
+    """How much of `connect` was TLS: all of it where QUIC's handshake is TLS's."""
+    if resource.next_hop_protocol == "h3" or connect == ABSENT:
+        return connect
+    return _length(resource.secure_connection_start_ms, connect_end)
 
 
 def total_ms(timings: dict[str, float]) -> float:

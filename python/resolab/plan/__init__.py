@@ -4,22 +4,39 @@ For: reading and checking a plan file, the corpus of pages and profiles it may n
 and seeds. Not for: running anything or judging results.
 """
 
+from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.load import load_plan, parse_plan
-from resolab.plan.model import Baseline, Condition, Factors, Instrument, Limits, Plan
+from resolab.plan.model import (
+    Baseline,
+    Condition,
+    Factors,
+    Instrument,
+    Limits,
+    Plan,
+    Repeat,
+    ResolverSettings,
+    Stop,
+)
 from resolab.plan.order import block_order, stream_seed
 
 __all__ = [
     "FACTORS",
     "OPTIONAL_FACTORS",
     "Baseline",
+    "ComparisonKind",
+    "ComparisonRule",
     "Condition",
     "Corpus",
     "Factors",
     "Instrument",
     "Limits",
     "Plan",
+    "PlannedComparison",
+    "Repeat",
+    "ResolverSettings",
+    "Stop",
     "block_order",
     "load_plan",
     "parse_plan",

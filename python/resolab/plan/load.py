@@ -6,20 +6,21 @@ For: every check that can be made before a run. Not for: whether the machine can
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from resolab.errors import ConfigurationError
+from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, Selection, allowed_words, level_of
-from resolab.plan.model import Baseline, Factors, Instrument, Limits, Plan
+from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
+from resolab.plan.model import Baseline, Factors, Plan
 from resolab.plan.section import Section
-from resolab.plan.support import check_baselines, check_combinations
+from resolab.plan.settings import HIGHEST_BLOCKS, instrument_in, limits_in, resolver_in, stop_in
+from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
 from resolab.records import DnsTransport, ResolverPath
 
 HIGHEST_SEED = 2**63 - 1
-HIGHEST_BLOCKS = 100_000
 # Names of pages and profiles become parts of condition identifiers, which are joined by dots.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -62,16 +63,22 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         factors=factors,
         resolver_path=paths,
         baseline=Baseline(),
-        exclude=tuple(_exclusion(table, corpus) for table in top.tables("exclude")),
-        limits=_limits(top.section("limits", required=False)),
-        instrument=_instrument(top.section("instrument", required=False)),
+        exclude=tuple(exclusion_in(table, corpus) for table in top.tables("exclude")),
+        limits=limits_in(top.section("limits", required=False)),
+        instrument=instrument_in(top.section("instrument", required=False)),
         source_text=text,
+        repeat=tuple(repeat_in(table, corpus) for table in top.tables("repeat")),
+        stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
+        resolver=resolver_in(top.section("resolver", required=False)),
     )
-    plan = replace(plan, baseline=_baseline(top.section("baseline"), plan))
+    plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
+    plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))
     top.finish()
     if corpus is not None:
         check_combinations(source, plan)
         check_baselines(source, plan)
+        check_repeats(source, plan)
+        check_comparisons(source, plan)
     return plan
 
 
@@ -84,7 +91,8 @@ def _factors(section: Section, corpus: Corpus | None) -> Factors:
         words = section.levels(factor, allowed_words(factor))
         levels[factor] = tuple(level_of(factor, word) for word in words)
     for factor in OPTIONAL_FACTORS:
-        given = section.optional_levels(factor, allowed_words(factor))
+        bounds = NUMBERS.get(factor)
+        given = section.optional_levels(factor, None if bounds else allowed_words(factor), bounds)
         if given is not None:
             levels[factor] = tuple(level_of(factor, word) for word in given)
     section.finish()
@@ -123,49 +131,3 @@ def _paths(section: Section, transport: str, allowed: tuple[str, ...]) -> tuple[
         return tuple(ResolverPath(word) for word in section.levels(transport, allowed))
     word = section.optional_one_of(transport, allowed)
     return () if word is None else (ResolverPath(word),)
-
-
-def _exclusion(section: Section, corpus: Corpus | None) -> Selection:
-    """Read one table of levels by factor; levels the plan does not have may stand in it."""
-    allowed = {"page": corpus.pages() if corpus else None, "profile": corpus.profiles() if corpus else None}
-    allowed |= {factor: allowed_words(factor) for factor in (*FACTORS[2:], "resolver_path", *OPTIONAL_FACTORS)}
-    given = {factor: section.optional_levels(factor, words) for factor, words in allowed.items()}
-    section.finish()
-    selection = {factor: words for factor, words in given.items() if words is not None}
-    if not selection:
-        section.fail("", "names no factor, and so would take out every condition")
-    return selection
-
-
-def _baseline(section: Section, plan: Plan) -> Baseline:
-    for factor in ("page", "profile"):
-        if factor in section:
-            section.fail(factor, "no baseline: conditions are compared within their own page and profile")
-    factors = tuple(one.name for one in fields(Baseline))
-    words = {factor: section.optional_one_of(factor, plan.words(factor)) for factor in factors}
-    section.finish()
-    given = {factor: word for factor, word in words.items() if word is not None}
-    if not given:
-        section.fail("", f"names no level; give at least one of {', '.join(factors)}")
-    levels: dict[str, Any] = {factor: level_of(factor, word) or word for factor, word in given.items()}
-    return Baseline(**levels)
-
-
-def _limits(section: Section) -> Limits:
-    default = Limits()
-    limits = Limits(
-        page_timeout_s=section.number("page_timeout_s", above=0, high=600, default=default.page_timeout_s),
-        lateness_p99_ms=section.number("lateness_p99_ms", above=0, high=1000, default=default.lateness_p99_ms),
-    )
-    section.finish()
-    return limits
-
-
-def _instrument(section: Section) -> Instrument:
-    default = Instrument()
-    instrument = Instrument(
-        keep_awake=section.flag("keep_awake", default=default.keep_awake),
-        failure_screenshots=section.flag("failure_screenshots", default=default.failure_screenshots),
-    )
-    section.finish()
-    return instrument

@@ -1,94 +1,20 @@
 """The plan as the rest of resolab sees it: checked, frozen, without any file behind it.
 
-For: factors, conditions and the baseline of each. Not for: reading TOML (`load`) or ordering trials (`order`).
+For: a plan's conditions and the baseline of each. Not for: reading TOML (`load`) or ordering trials (`order`).
 """
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, level_of, selects, word_of
-from resolab.records import (
-    BrowserName,
-    ConnectionState,
-    DnsTransport,
-    DohMethod,
-    H3Discovery,
-    HandshakeMode,
-    HttpVersion,
-    NameResolution,
-    ResolverPath,
-)
+from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
+from resolab.plan.condition import Baseline, Condition, Factors
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
+from resolab.plan.preset_levels import fixed_levels
+from resolab.records import DnsTransport, ResolverPath
 
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One level of each factor, and how the browser reaches that transport."""
-
-    page: str
-    profile: str
-    dns_transport: DnsTransport
-    http_version: HttpVersion
-    requested_handshake_mode: HandshakeMode
-    resolver_path: ResolverPath
-    browser: BrowserName = BrowserName.CHROMIUM
-    h3_discovery: H3Discovery = H3Discovery.FORCED
-    name_resolution: NameResolution = NameResolution.BUILT_IN
-    doh_method: DohMethod | None = None
-    """None: as the browser does it by itself."""
-    dns_connection_state: ConnectionState = ConnectionState.COLD
-    requested_dns_handshake_mode: HandshakeMode = HandshakeMode.FULL
-    named: tuple[str, ...] = ()
-    """The optional factors its plan names, which its identifier therefore has."""
-
-    @property
-    def id(self) -> str:
-        """The levels joined in the order of the factors, e.g. `example.4g.doq.h3.zero_rtt`.
-
-        The levels of the optional factors the plan names follow, e.g. `example.4g.doh.h3.full.firefox.native`.
-        """
-        return ".".join(word_of(getattr(self, factor)) for factor in (*FACTORS, *self.named))
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """The levels of every factor, in the plan's order."""
-
-    page: tuple[str, ...]
-    profile: tuple[str, ...]
-    dns_transport: tuple[DnsTransport, ...]
-    http_version: tuple[HttpVersion, ...]
-    requested_handshake_mode: tuple[HandshakeMode, ...]
-    browser: tuple[BrowserName, ...] = (BrowserName.CHROMIUM,)
-    h3_discovery: tuple[H3Discovery, ...] = (H3Discovery.FORCED,)
-    name_resolution: tuple[NameResolution, ...] = (NameResolution.BUILT_IN,)
-    doh_method: tuple[DohMethod | None, ...] = (None,)
-    dns_connection_state: tuple[ConnectionState, ...] = (ConnectionState.COLD,)
-    requested_dns_handshake_mode: tuple[HandshakeMode, ...] = (HandshakeMode.FULL,)
-    named: tuple[str, ...] = ()
-    """The optional factors the plan names, in the order of identifiers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The levels every other condition of the same page and profile is compared with; None keeps the condition's."""
-
-    dns_transport: DnsTransport | None = None
-    http_version: HttpVersion | None = None
-    requested_handshake_mode: HandshakeMode | None = None
-    browser: BrowserName | None = None
-    resolver_path: ResolverPath | None = None
-    h3_discovery: H3Discovery | None = None
-    name_resolution: NameResolution | None = None
-    doh_method: DohMethod | Literal["default"] | None = None
-    dns_connection_state: ConnectionState | None = None
-    requested_dns_handshake_mode: HandshakeMode | None = None
-
-    def levels(self) -> dict[str, Any]:
-        """Levels it names, by factor, as a condition has them."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {factor: level_of(factor, word) for factor, word in named.items() if word is not None}
+__all__ = ["Baseline", "Condition", "Factors", "Instrument", "Limits", "Plan", "Repeat", "ResolverSettings", "Stop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +32,36 @@ class Instrument:
     keep_awake: bool = True
     failure_screenshots: bool = False
     """Whether a picture of every failed load is kept in the dataset."""
+    netlog: bool = False
+    """Whether Chromium's log of its network stack is kept in the dataset, one per trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverSettings:
+    """How the resolver behaves."""
+
+    miss_delay_ms: float = 40.0
+    """Time an answer takes that is not in its cache, beyond that of one that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Conditions that run several times a block, as copies that are compared with each other."""
+
+    levels: Selection
+    times: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When a campaign has seen enough; exactly one width is given."""
+
+    ci_width_ms: float | None = None
+    """Full width of the interval of each comparison's paired difference."""
+    ci_width_ratio: float | None = None
+    """Full width of the interval of each comparison's relative change."""
+    min_blocks: int = 6
+    check_every_blocks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +79,39 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     instrument: Instrument = field(default_factory=Instrument)
     source_text: str = ""
+    repeat: tuple[Repeat, ...] = ()
+    comparison_rules: tuple[ComparisonRule, ...] = ()
+    """Comparisons the plan names; see `comparisons` for what follows from them."""
+    stop: Stop | None = None
+    """None: all blocks are run."""
+    resolver: ResolverSettings = field(default_factory=ResolverSettings)
 
     def combinations(self) -> list[Condition]:
         """Every combination of levels, in the plan's order."""
         names = (*FACTORS, *OPTIONAL_FACTORS)
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            Condition(**levels, resolver_path=path, named=self.factors.named)
+            self._settled(Condition(**levels, resolver_path=path, named=self.factors.named))
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]
 
     def conditions(self) -> list[Condition]:
-        """Every combination of levels that the plan does not exclude, in the plan's order."""
-        return [one for one in self.combinations() if not any(selects(selection, one) for selection in self.exclude)]
+        """Every combination of levels that the plan does not exclude, in the plan's order, with its copies."""
+        kept = (one for one in self.combinations() if not any(selects(selection, one) for selection in self.exclude))
+        return [
+            replace(one, replicate=number) if number > 1 else one
+            for one in kept
+            for number in range(1, self._copies(one) + 1)
+        ]
+
+    def comparisons(self) -> list[PlannedComparison]:
+        """List what is compared: the named comparisons or, without any, all with the baseline; then the copies."""
+        return planned_comparisons(self)
 
     def words(self, factor: str) -> tuple[str, ...]:
         """List the plan's levels of a factor, named or not, as words."""
-        return tuple(word_of(level) for level in self._levels(factor))
+        return tuple(word_of(level, factor) for level in self._levels(factor))
 
     def varying(self) -> tuple[str, ...]:
         """List the optional factors it names in which its conditions differ, in the order of identifiers."""
@@ -148,12 +119,32 @@ class Plan:
         return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
 
     def baseline_of(self, condition: Condition) -> Condition:
-        """Find the condition of the same page and profile that `condition` is compared with; may be itself."""
-        reference = replace(condition, **self.baseline.levels())
+        """Find the condition of the same page and profile that `condition` is compared with; may be itself.
+
+        A copy is compared with the first of its condition and nothing else.
+        """
+        if condition.replicate > 1:
+            return replace(condition, replicate=1)
+        return self.with_levels(condition, self.baseline)
+
+    def with_levels(self, condition: Condition, baseline: Baseline) -> Condition:
+        """Find the condition that differs from another in the levels a baseline names."""
+        reference = replace(condition, **baseline.levels(), replicate=1)
         paths = self.resolver_path[reference.dns_transport]
-        if self.baseline.resolver_path is None and reference.resolver_path not in paths:
+        if baseline.resolver_path is None and reference.resolver_path not in paths:
             reference = replace(reference, resolver_path=paths[0])
-        return reference
+        return self._settled(reference)
+
+    def _settled(self, condition: Condition) -> Condition:
+        """Give the factors the plan does not name the level that holds beside a preset, or else their default."""
+        if not any(self.factors.browser_preset):
+            return condition
+        levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}
+        unnamed = {factor: level for factor, level in levels.items() if factor not in self.factors.named}
+        return replace(condition, **unnamed)
+
+    def _copies(self, condition: Condition) -> int:
+        return max((one.times for one in self.repeat if selects(one.levels, condition)), default=1)
 
     def _levels(self, factor: str) -> tuple[Any, ...]:
         if factor == "resolver_path":

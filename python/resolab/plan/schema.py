@@ -7,8 +7,10 @@ profiles, combinations that cannot be); `resolab plan check` says those.
 from dataclasses import fields
 from typing import Any
 
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, allowed_words
-from resolab.plan.model import Baseline
+from resolab.plan.choices import HIGHEST_TIMES
+from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.model import Baseline, Instrument
+from resolab.plan.settings import FEWEST_BLOCKS
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
@@ -29,8 +31,12 @@ def plan_schema() -> Schema:
                 "resolver_path": _resolver_path(),
                 "exclude": {"type": "array", "items": _exclusion()},
                 "baseline": _baseline(),
+                "repeat": {"type": "array", "items": _repeat()},
+                "comparison": {"type": "array", "items": _comparison()},
+                "stop": _stop(),
+                "resolver": _table({"miss_delay_ms": {"type": "number"}}),
                 "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
-                "instrument": _table({"keep_awake": {"type": "boolean"}, "failure_screenshots": {"type": "boolean"}}),
+                "instrument": _table({one.name: {"type": "boolean"} for one in fields(Instrument)}),
             },
             required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
         ),
@@ -47,6 +53,9 @@ def _table(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
 
 
 def _word(factor: str) -> Schema:
+    if factor in NUMBERS:
+        low, high = NUMBERS[factor]
+        return {"type": "number", "minimum": low, "maximum": high}
     return {"type": "string"} if factor in {"page", "profile"} else {"enum": list(allowed_words(factor))}
 
 
@@ -63,9 +72,32 @@ def _resolver_path() -> Schema:
     return _table({str(transport): one_or_more for transport in DnsTransport})
 
 
+def _selection() -> Schema:
+    return {factor: _levels(factor) for factor in (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)}
+
+
 def _exclusion() -> Schema:
-    properties = {factor: _levels(factor) for factor in (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)}
-    return {**_table(properties), "minProperties": 1}
+    return {**_table(_selection()), "minProperties": 1}
+
+
+def _repeat() -> Schema:
+    return _table({**_selection(), "times": {"type": "integer", "minimum": 2, "maximum": HIGHEST_TIMES}})
+
+
+def _comparison() -> Schema:
+    properties = {"name": {"type": "string"}, "treatment": _exclusion(), "baseline": _baseline()}
+    return _table(properties, required=("name", "treatment", "baseline"))
+
+
+def _stop() -> Schema:
+    return _table(
+        {
+            "ci_width_ms": {"type": "number", "description": "Full width of the interval of a paired difference."},
+            "ci_width_ratio": {"type": "number", "description": "Full width of the interval of a relative change."},
+            "min_blocks": {"type": "integer", "minimum": FEWEST_BLOCKS},
+            "check_every_blocks": {"type": "integer", "minimum": 1},
+        }
+    )
 
 
 def _baseline() -> Schema:

@@ -10,6 +10,7 @@ from typing import NoReturn
 from resolab.errors import ConfigurationError
 
 MISSING = object()
+Bounds = tuple[float, float]
 
 
 class Section:
@@ -36,9 +37,9 @@ class Section:
             self.fail(key, f"must be a text, not {value!r}")
         return value
 
-    def integer(self, key: str, *, low: int, high: int) -> int:
-        """Take a whole number within [low, high]."""
-        value = self._take(key)
+    def integer(self, key: str, *, low: int, high: int, default: object = MISSING) -> int:
+        """Take a whole number within [low, high]; without a default it must be there."""
+        value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self.fail(key, f"must be a whole number from {low} to {high}, not {value!r}")
         return value
@@ -57,41 +58,59 @@ class Section:
             self.fail(key, f"must be true or false, not {value!r}")
         return value
 
-    def one_of(self, key: str, allowed: Sequence[str]) -> str:
-        """Take one word of a closed list."""
-        value = self._take(key)
+    def optional_number(self, key: str, *, above: float, high: float) -> float | None:
+        """Take a number within (above, high], or None where the key is absent."""
+        if key in self._table:
+            return self.number(key, above=above, high=high, default=high)
+        self._known.append(key)
+        return None
+
+    def optional_one_of(self, key: str, allowed: Sequence[str], bounds: Bounds | None = None) -> str | None:
+        """Take one word of a closed list, or None where the key is absent; with bounds, a number as its word."""
+        if key not in self._table:
+            self._known.append(key)
+            return None
+        value = self._spelled(key, self._take(key), bounds)
         if not isinstance(value, str) or value not in allowed:
             self.fail(key, f"unknown level {value!r}; allowed: {_listed(allowed)}")
         return value
 
-    def optional_one_of(self, key: str, allowed: Sequence[str]) -> str | None:
-        """Take one word of a closed list, or None where the key is absent."""
-        if key in self._table:
-            return self.one_of(key, allowed)
-        self._known.append(key)
-        return None
+    def levels(self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None) -> tuple[str, ...]:
+        """Take the levels of a factor: at least one, each once, each of the closed list where there is one.
 
-    def levels(self, key: str, allowed: Sequence[str] | None) -> tuple[str, ...]:
-        """Take the levels of a factor: at least one, each once, each of the closed list where there is one."""
+        With bounds they are numbers within [low, high], and come out as words.
+        """
         value = self._take(key)
         hint = f"; allowed: {_listed(allowed)}" if allowed is not None else ""
         if not isinstance(value, list):
             self.fail(key, f"must be a list of levels, not {value!r}{hint}")
         if not value:
             self.fail(key, f"has no level; give at least one{hint}")
-        for level in value:
+        words = [self._spelled(key, level, bounds) for level in value]
+        for level in words:
             if not isinstance(level, str) or (allowed is not None and level not in allowed):
                 self.fail(key, f"unknown level {level!r}{hint}")
-        if len(set(value)) < len(value):
+        if len(set(words)) < len(words):
             self.fail(key, "names a level twice; name each once")
-        return tuple(value)
+        return tuple(str(word) for word in words)
 
-    def optional_levels(self, key: str, allowed: Sequence[str] | None) -> tuple[str, ...] | None:
+    def optional_levels(
+        self, key: str, allowed: Sequence[str] | None, bounds: Bounds | None = None
+    ) -> tuple[str, ...] | None:
         """Take the levels of a factor, or None where the key is absent."""
         if key in self._table:
-            return self.levels(key, allowed)
+            return self.levels(key, allowed, bounds)
         self._known.append(key)
         return None
+
+    def _spelled(self, key: str, value: object, bounds: Bounds | None) -> object:
+        """Turn a number within bounds into its word."""
+        if bounds is None:
+            return value
+        low, high = bounds
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
+            self.fail(key, f"must hold numbers from {low:g} to {high:g}, not {value!r}")
+        return f"{value:g}"
 
     def is_list(self, key: str) -> bool:
         """Whether a key is there and holds a list."""
@@ -109,7 +128,7 @@ class Section:
         value = self._take(key, MISSING if required else {})
         if not isinstance(value, dict):
             self.fail(key, f"must be a table, not {value!r}")
-        return Section(self.source, value, key)
+        return Section(self.source, value, ".".join(part for part in (self.name, key) if part))
 
     def finish(self) -> None:
         """Fail if the table holds a key nobody asked for."""

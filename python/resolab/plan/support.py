@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 from resolab.errors import ConfigurationError
+from resolab.plan.comparison import ComparisonKind, pairs_of
 from resolab.plan.factors import NAMED_ORDER, Selection, selects
 from resolab.plan.model import Condition, Plan
 
@@ -22,6 +23,16 @@ class Impossible:
 _NATIVE_DOH: Selection = {"resolver_path": ("native",), "dns_transport": ("doh", "doh3")}
 _OVER_TCP = ("h1", "h2")
 _NOT_FULL = ("resumed", "zero_rtt")
+_DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
+_H20: Selection = {"browser_preset": ("h20",)}
+_S24: Selection = {"browser_preset": ("s24",)}
+_OF_LOOKUPS: Selection = {
+    "name_resolution": ("getaddrinfo",),
+    "doh_method": ("get", "post"),
+    "dns_connection_state": ("warm",),
+    "requested_dns_handshake_mode": _NOT_FULL,
+}
+"""Levels that change the browser's own look-up and nothing else."""
 
 IMPOSSIBLE = (
     Impossible(
@@ -35,6 +46,10 @@ IMPOSSIBLE = (
     Impossible(
         {"http_version": _OVER_TCP, "h3_discovery": ("https_record", "alt_svc")},
         "a page over h1 or h2 discovers no HTTP/3",
+    ),
+    Impossible(
+        {"browser": ("chromium",), "h3_discovery": ("alt_svc",), "requested_handshake_mode": _NOT_FULL},
+        "Chromium's warm-up goes over h2 and leaves no ticket for HTTP/3",
     ),
     Impossible(
         {"http_version": ("h1",), **_NATIVE_DOH},
@@ -68,6 +83,21 @@ IMPOSSIBLE = (
     Impossible(
         {"browser": ("firefox",), "doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
         "Firefox sends no POST as early data",
+    ),
+    Impossible({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
+    Impossible({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
+    Impossible({"http_version": ("h1", "h3"), **_H20}, "the preset h20 has pages over h2"),
+    Impossible({"name_resolution": ("built_in",), **_H20, **_DO53}, "the preset h20 asks over Do53 by getaddrinfo"),
+    Impossible(
+        {"name_resolution": ("built_in",), **_H20, "resolver_path": ("stub",)},
+        "the preset h20 asks the stub by getaddrinfo",
+    ),
+    Impossible({"doh_method": ("default", "get"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"),
+    Impossible({"http_version": _OVER_TCP, **_S24}, "the preset s24 has pages over h3"),
+    Impossible({"h3_discovery": ("https_record", "alt_svc"), **_S24}, "the preset s24 forces HTTP/3"),
+    *(
+        Impossible({factor: words, **_S24}, "with the preset s24 the browser looks nothing up")
+        for factor, words in _OF_LOOKUPS.items()
     ),
 )
 
@@ -122,3 +152,33 @@ def check_baselines(source: str, plan: Plan) -> None:
         hint = f"name a level of {', '.join(missing)} in [baseline], too" if missing else "do not exclude it"
         problem = f"{condition.id} would be compared with {reference.id}, which is no condition of this plan"
         raise ConfigurationError(f"{source}: baseline: {problem}; {hint}")
+
+
+def check_repeats(source: str, plan: Plan) -> None:
+    """Fail when a repetition matches no condition."""
+    conditions = plan.conditions()
+    for number, repeat in enumerate(plan.repeat):
+        if not any(selects(repeat.levels, one) for one in conditions):
+            raise ConfigurationError(f"{source}: repeat[{number}]: matches no condition of the plan; name other levels")
+
+
+def check_comparisons(source: str, plan: Plan) -> None:
+    """Fail when a comparison has a name twice, no condition, or one that the plan does not have."""
+    conditions = plan.conditions()
+    known, names = set(conditions), set[str]()
+    for number, rule in enumerate(plan.comparison_rules):
+        where = f"{source}: comparison[{number}]"
+        if rule.name in names:
+            raise ConfigurationError(f"{where}.name: {rule.name!r} is another comparison's name; give each its own")
+        names.add(rule.name)
+        pairs = pairs_of(plan, rule, (one for one in conditions if one.replicate == 1))
+        if not pairs:
+            problem = f"{rule.name!r} compares no condition with another one; name other levels"
+            raise ConfigurationError(f"{where}: {problem}")
+        missing = next((pair for pair in pairs if pair.baseline not in known), None)
+        if missing is not None:
+            problem = f"{missing.treatment.id} would be compared with {missing.baseline.id}, which is no condition"
+            hint = "name a level of one more factor in baseline, or fewer conditions in treatment"
+            raise ConfigurationError(f"{where}: {problem} of this plan; {hint}")
+    if plan.stop is not None and not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
+        raise ConfigurationError(f"{source}: stop: there is no comparison whose interval could be narrow enough")

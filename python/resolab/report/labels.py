@@ -42,13 +42,18 @@ def baseline_label(findings: Findings) -> str:
 
 def held_factors(findings: Findings) -> list[str]:
     """List the optional factors that are alike in every condition, with their level."""
-    first = findings.plan.conditions()[0]
-    held = [factor for factor in OPTIONAL_FACTORS if factor not in findings.varying]
-    return [f"{factor} {word_of(getattr(first, factor))}" for factor in held]
+    conditions = findings.plan.conditions()
+    words = {
+        factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
+        for factor in OPTIONAL_FACTORS
+        if factor not in findings.varying
+    }
+    # Of a factor the plan does not name there are several where a browser preset decides.
+    return [f"{factor} {' or '.join(found)}" for factor, found in words.items()]
 
 
 def _level(factor: str, condition: Condition) -> str:
-    return level_label(factor, word_of(getattr(condition, factor)))
+    return level_label(factor, word_of(getattr(condition, factor), factor))
 
 
 def _matters(factor: str, condition: Condition) -> bool:

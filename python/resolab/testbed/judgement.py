@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from resolab.browser import PageLoad
 from resolab.plan import Condition
 from resolab.records import (
+    ConnectionRecord,
     ConnectionState,
     DnsFailure,
     EdgeRequestRecord,
@@ -34,6 +35,8 @@ from resolab.testbed.lookup import (
 )
 
 NOT_MODIFIED = 304
+CRYPTO_ERRORS = range(0x100, 0x200)
+"""CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Judged:
     """The first for the document."""
     handshake_mode: HandshakeMode | None
     lookup: PageLookup
+    failure: PageFailure | None
     dns_failure: DnsFailure | None
     foreign_names: list[str]
     states: CacheStates
@@ -67,6 +71,7 @@ def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, sta
         request=request,
         handshake_mode=handshake_that_happened(request),
         lookup=lookup,
+        failure=failure_that_happened(load.failure, records, site.host, span),
         dns_failure=dns_failure(records, site.host, span) if load.failure is PageFailure.DNS else None,
         foreign_names=foreign_names(records, [site.host, *_hosts_of(load)], span),
         states=_states_seen(records, request, lookup, span, stated),
@@ -112,6 +117,27 @@ def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode 
     if request.in_early_data:
         return HandshakeMode.ZERO_RTT
     return HandshakeMode.RESUMED if request.session_resumed else HandshakeMode.FULL
+
+
+def failure_that_happened(
+    failure: PageFailure | None, records: Iterable[Record], host: str, span: Span
+) -> PageFailure | None:
+    """Name a failure's class: a QUIC connection that the browser ended by a TLS alert failed in TLS.
+
+    Chromium calls a certificate it refuses over QUIC an error of QUIC's protocol.
+    """
+    if failure is not PageFailure.CONNECT:
+        return failure
+    refused = any(
+        isinstance(record, ConnectionRecord)
+        and record.server_name == host
+        and span.has(record.accepted_ns)
+        and record.handshake_complete_ns is None
+        and record.closed_by_client
+        and record.close_code in CRYPTO_ERRORS
+        for record in records
+    )
+    return PageFailure.TLS if refused else failure
 
 
 def lookup_flags(records: Sequence[Record], condition: Condition, host: str, span: Span, judged: Judged) -> list[str]:

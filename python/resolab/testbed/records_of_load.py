@@ -34,7 +34,7 @@ def page_load_record(
         measured=load.measured,
         requested_handshake_mode=loader.condition.requested_handshake_mode,
         handshake_mode=judged.handshake_mode,
-        failure=load.failure,
+        failure=judged.failure,
         failure_detail=load.failure_detail,
         limit_ms=load.limit_ms,
         dns_handshake_mode=judged.lookup.handshake_mode,

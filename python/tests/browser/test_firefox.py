@@ -290,14 +290,19 @@ def test_partial_timings_of_a_censored_load_are_kept(play: Play, server: PageSer
     play(scene)
 
 
-def test_nothing_is_measured_after_a_failed_warm_up(play: Play, server: PageServer) -> None:
+@pytest.mark.parametrize(
+    ("path", "failure"),
+    [("/gone", PageFailure.HTTP_STATUS), ("/never", PageFailure.PAGE_TIMEOUT), ("/loop", PageFailure.PAGE_TIMEOUT)],
+)
+def test_a_warm_up_that_failed_for_the_page_is_no_reason_not_to_measure(
+    play: Play, server: PageServer, path: str, failure: PageFailure
+) -> None:
     async def scene(firefox: Firefox) -> None:
-        result = await firefox.load(LoadRequest(url=f"{server.url}/gone", timeout_s=20))
+        result = await firefox.load(LoadRequest(url=f"{server.url}{path}", timeout_s=3))
         assert result.warmup is not None
-        assert result.warmup.failure is PageFailure.HTTP_STATUS
-        assert result.failure is PageFailure.DRIVER
-        assert "http_status" in (result.measured.failure_detail or "")
-        assert server.asked == ["/gone"]
+        assert (result.warmup.failure, result.failure) == (failure, failure)
+        assert [asked for asked in server.asked if asked == path] == [path, path]
+        check_whole((await firefox.load(single(f"{server.url}/"))).measured)
 
     play(scene)
 

@@ -90,6 +90,8 @@ def test_a_page_that_never_arrived_has_no_timings() -> None:
 def test_the_document_comes_first_and_withheld_phases_are_null() -> None:
     document, withheld, cached = resource_records(account())
     assert (document.initiator_type, document.status, document.start_ms) == ("navigation", 200, 0.0)
+    assert (document.secure_connection_start_ms, document.content_type) == (12.3, None)
+    assert resource_records(account(contentType="text/html"))[0].content_type == "text/html"
     assert withheld.start_ms == 60.5
     assert withheld.response_end_ms == 99.5
     assert withheld.request_start_ms is withheld.transfer_size_bytes is withheld.encoded_body_bytes is None

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from haralyzer import HarEntry, HarParser
 
@@ -128,6 +129,15 @@ def test_sizes_with_and_without_content_coding() -> None:
     assert [r["content"]["mimeType"].partition(";")[0] for r in responses] == [
         "text/html", "image/png", "text/javascript"
     ]  # fmt: skip
+
+
+def test_the_browsers_media_type_goes_before_a_guess() -> None:
+    told = [
+        msgspec.structs.replace(record, content_type="text/x-told") if isinstance(record, ResourceRecord) else record
+        for record in records()
+    ]
+    responses = [entry["response"] for entry in of(told)["log"]["entries"]]
+    assert {r["content"]["mimeType"] for r in responses} == {"text/x-told"}
 
 
 def test_conditions_and_outcome_stand_with_the_page() -> None:

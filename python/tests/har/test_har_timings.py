@@ -28,8 +28,13 @@ def test_a_full_handshake_has_every_phase_and_gaps_count_as_blocked() -> None:
     assert total_ms(timings) == 90
 
 
-def test_over_tcp_the_start_of_tls_is_not_known() -> None:
-    assert timings_of(request(**FULL, next_hop_protocol="h2"))["ssl"] == -1
+def test_over_tcp_tls_is_the_later_part_of_connecting() -> None:
+    over_tcp = FULL | {"next_hop_protocol": "h2"}
+    assert timings_of(request(**over_tcp, secure_connection_start_ms=48.0))["ssl"] == 15
+    # Before format 1.6 nobody said where it began; of an open connection it has not happened.
+    assert timings_of(request(**over_tcp))["ssl"] == -1
+    open_already = dict.fromkeys(("connect_start_ms", "connect_end_ms"), 12.0)
+    assert timings_of(request(**over_tcp | open_already, secure_connection_start_ms=12.0))["ssl"] == -1
 
 
 def test_a_request_in_early_data_ends_the_connect_phase() -> None:

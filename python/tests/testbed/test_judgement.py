@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from made_loads import CONDITION, HOST, connection, edge_query, request
 
@@ -52,6 +53,25 @@ def summary(p99_ns, *, drops=0):
 )
 def test_the_mode_is_what_the_edge_saw(early, resumed, mode):
     assert judgement.handshake_that_happened(request(in_early_data=early, session_resumed=resumed)) is mode
+
+
+@pytest.mark.parametrize(
+    ("changes", "failure"),
+    [
+        ({"closed_by_client": True, "close_code": 0x12E}, PageFailure.TLS),
+        ({"closed_by_client": True, "close_code": 0x10C}, PageFailure.TLS),
+        ({"closed_by_client": True, "close_code": 0x0A}, PageFailure.CONNECT),
+        ({"closed_by_client": False, "close_code": 0x12E}, PageFailure.CONNECT),
+        ({"closed_by_client": True, "close_code": 0x12E, "handshake_complete_ns": 950}, PageFailure.CONNECT),
+        ({"closed_by_client": True, "close_code": 0x12E, "server_name": "other.resolab.test"}, PageFailure.CONNECT),
+        ({"closed_by_client": True, "close_code": 0x12E, "accepted_ns": 100}, PageFailure.CONNECT),
+    ],
+)
+def test_a_connection_the_browser_ended_by_a_tls_alert_failed_in_tls(changes, failure):
+    refused = connection(protocol="quic", handshake_mode=None, **({"server_name": HOST} | changes))
+    load = msgspec.structs.replace(LOADED, failure=PageFailure.CONNECT)
+    assert judged([refused], load).failure is failure
+    assert judged([refused], LOADED).failure is None
 
 
 def test_without_a_request_nothing_happened():

@@ -61,6 +61,8 @@ class Page:
         self._crashed = asyncio.Event()
         self._loaded: set[str] = set()
         self._load_seen = asyncio.Event()
+        self.navigating = asyncio.Event()
+        """Set once the browser has been sent the navigation, or will never be."""
         self._preparing: list[asyncio.Task[Json]] = []
         session.listen(self._take)
 
@@ -106,7 +108,9 @@ class Page:
         return await self._loaded_page(asked, loader_id)
 
     async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
-        call = self.session.call("Page.navigate", {"url": asked.url}, timeout_s=asked.timeout_s)
+        call = asyncio.ensure_future(self.session.call("Page.navigate", {"url": asked.url}, timeout_s=asked.timeout_s))
+        await asyncio.sleep(0)  # Now it is written.
+        self.navigating.set()
         answer = await self._unless_crashed(call)
         await self._unless_crashed(self.ready())
         return answer.get("errorText") or None, answer.get("loaderId", "")

@@ -19,7 +19,14 @@ from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import Navigation, Page
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
-from resolab.browser.trial import Stopwatch, WarmUpFailedError, beyond_load_ms, not_measured, not_measured_after
+from resolab.browser.trial import (
+    Stopwatch,
+    WarmUpFailedError,
+    beyond_load_ms,
+    check_warmup,
+    not_measured,
+    not_measured_after,
+)
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion, PageFailure
 
@@ -107,12 +114,12 @@ class TrialLoad:
         warm = await self._new_context() if self._request.cleared.tickets else context
         page = await warm.open_hidden(settings.window_width_px, settings.window_height_px)
         self._parts_ms["prepare_ms"] = watch.lap_ms()
-        opening = asyncio.create_task(self._open_beside(context))
+        opening = asyncio.create_task(self._open_beside(context, page))
         try:
             self._warmup = await page.load(Navigation(self._request.url, self._request.timeout_s, measured=False))
-            if self._warmup.failure is not None:
-                raise WarmUpFailedError(self._warmup)
-            if self._request.cleared.http_cache and _learns_alt_svc(settings):
+            check_warmup(self._warmup)
+            learned = self._warmup.failure is None and _learns_alt_svc(settings)
+            if learned and self._request.cleared.http_cache:
                 await alt_svc.clear_http_cache(page.session, self._warmup)
                 self._cache_is_cleared = True
             blank = await opening
@@ -125,7 +132,9 @@ class TrialLoad:
         return blank
 
     @staticmethod
-    async def _open_beside(context: Context) -> Page:
+    async def _open_beside(context: Context, warm: Page) -> Page:
+        # A window keeps the browser's main thread busy: asked for first, it would hold the navigation up.
+        await warm.navigating.wait()
         context.prepare_clearing()
         page = await context.open_window()
         await context.ready()

@@ -23,7 +23,14 @@ from resolab.browser.firefox.marionette import MARIONETTE_ERRORS
 from resolab.browser.firefox.page import Page
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
-from resolab.browser.trial import Stopwatch, WarmUpFailedError, beyond_load_ms, not_measured, not_measured_after
+from resolab.browser.trial import (
+    Stopwatch,
+    WarmUpFailedError,
+    beyond_load_ms,
+    check_warmup,
+    not_measured,
+    not_measured_after,
+)
 from resolab.records import PageFailure
 
 EVERYTHING = Cleared(dns_cache=True, http_cache=True, sockets=True, tickets=True)
@@ -80,8 +87,7 @@ class TrialLoad:
         opening = asyncio.create_task(self._open(wait=False))
         try:
             self._warmup = await page.load(request.url, request.timeout_s, measured=False)
-            if self._warmup.failure is not None:
-                raise WarmUpFailedError(self._warmup)
+            check_warmup(self._warmup)
             blank = await opening
         finally:
             opening.cancel()
