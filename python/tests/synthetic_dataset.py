@@ -244,8 +244,6 @@ def _query(
         connection=ConnectionState.COLD if encrypted else None,
         requested_handshake_mode=HandshakeMode.FULL if encrypted else None,
         handshake_mode=HandshakeMode.FULL if encrypted and not failed else None,
-        query_exchange_start_ns=None if failed else round((trips - 1) * RTT_MS[condition.profile] * 1e6),
-        query_exchange_end_ns=None if failed else round(time_ms * 1e6),
         query_response_time_ns=None if failed else round(time_ms * 1e6),
         query_bytes=40,
         response_bytes=None if failed else 56,

@@ -75,13 +75,18 @@ def _panel(axes: Axes, lines: Sequence[AmortisationLine], theirs_count: int) -> 
             line.found.extra_ms / counts,
             color=colour,
             linestyle=TRANSPORT_DASHES[line.dns_transport],
-            label=f"{transport_label(line.dns_transport)}: paid after {count_text(line.found.break_even_count)}",
+            label=f"{transport_label(line.dns_transport)}: {_paid(line.found.break_even_count)}",
         )
     axes.set_xlim(lines[0].counts[0], lines[0].counts[-1])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("queries on one connection (logarithmic)")
     axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
+
+
+def _paid(count: Estimate) -> str:
+    text = count_text(count)
+    return f"{text.replace('never', 'never paid', 1)}" if text.startswith("never") else f"paid after {text}"
 
 
 def count_text(count: Estimate) -> str:
@@ -106,6 +111,9 @@ def _rows(line: AmortisationLine) -> list[dict[str, Value]]:
         "break_even_count": crossing.low,
         "break_even_ci_low_count": crossing.ci_low,
         "break_even_ci_high_count": crossing.ci_high,
+        "saved_a_query_ms": found.saved_ms.value,
+        "saved_a_query_ci_low_ms": found.saved_ms.ci_low,
+        "saved_a_query_ci_high_ms": found.saved_ms.ci_high,
         "ci_level": crossing.level,
         "ci_method": crossing.method,
     }
@@ -115,10 +123,15 @@ def _rows(line: AmortisationLine) -> list[dict[str, Value]]:
             **line.key,
             "query_count": count,
             "cumulated_extra_ms": float(extra),
-            "cumulated_extra_ci_low_ms": float(low),
-            "cumulated_extra_ci_high_ms": float(high),
+            "cumulated_extra_ci_low_ms": _or_none(low),
+            "cumulated_extra_ci_high_ms": _or_none(high),
             "extra_a_query_ms": float(extra) / count,
             **summary,
         }
         for count, extra, low, high in rows
     ]
+
+
+def _or_none(number: float) -> float | None:
+    """Write no interval as nothing."""
+    return None if math.isnan(number) else float(number)

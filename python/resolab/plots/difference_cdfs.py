@@ -16,8 +16,11 @@ from resolab.plots.style import TRANSPORT_COLOURS, house_style, new_figure
 from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
-PANEL_INCH = (2.9, 2.0)
+PANEL_INCH = (3.1, 1.9)
+LEGEND_LINE_INCH = 0.16
 LEAST_REACH_MS = 60.0
+SHOWN_FROM = 0.05
+"""Shares of the pairs below and above what the axis shows."""
 SERIES_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1.5, 1.5)))
 
 
@@ -65,8 +68,9 @@ def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePan
     series = list(dict.fromkeys(panel.series for panel in panels))
     with house_style():
         width, height = PANEL_INCH
-        figure = new_figure(width * len(columns) + 0.4, (height + 0.16 * len(series)) * len(rows) + 0.3)
-        grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex="col", sharey=True)
+        below = LEGEND_LINE_INCH * (2 * len(series) + 1)
+        figure = new_figure(width * len(columns) + 0.4, (height + below) * len(rows))
+        grid = figure.subplots(len(rows), len(columns), squeeze=False, sharey=True)
         for line, row in enumerate(rows):
             for place, column in enumerate(columns):
                 found = [panel for panel in panels if (panel.row, panel.column) == (row, column)]
@@ -75,8 +79,9 @@ def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePan
             grid[line, 0].set_ylabel("share of pairs")
         for place, column in enumerate(columns):
             reach = reach_ms([panel.curve for panel in panels if panel.column == column])
-            grid[0, place].set_xlim(-reach, reach)
-            grid[-1, place].set_xlabel("paired difference of PLT, ms")
+            for axes in grid[:, place]:
+                axes.set_xlim(-reach, reach)
+                axes.set_xlabel("paired difference of PLT, ms")
     return Drawing(name, caption, figure, [row for panel in panels for row in csv_rows(panel.curve)])
 
 
@@ -89,7 +94,7 @@ def _panel(axes: Axes, panels: Sequence[DifferencePanel], series: Sequence[str])
     for panel in panels:
         _curve(axes, panel, SERIES_DASHES[series.index(panel.series) % len(SERIES_DASHES)])
     if panels:
-        axes.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.2), handlelength=2.4, borderpad=0, fontsize=7.5)
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.3), handlelength=2.4, borderpad=0, fontsize=7.5)
     else:
         axes.text(0.5, 0.5, "no pairs", ha="center", va="center", color="#555555", transform=axes.transAxes)
 
@@ -97,11 +102,7 @@ def _panel(axes: Axes, panels: Sequence[DifferencePanel], series: Sequence[str])
 def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
     colour = TRANSPORT_COLOURS[panel.dns_transport]
     curve = panel.curve
-    label = f"{panel.series}: " if panel.series else ""
-    label += f"{estimate_text(curve.median_ms, 0, signed=True)} {interval_text(curve.median_ms, 0, signed=True)}"
-    label += f", n = {curve.median_ms.n}"
-    if curve.median_ms.censored_count:
-        label += f", {curve.median_ms.censored_count} bounds"
+    label = _label(panel)
     # Beyond the outermost known differences the edges keep their shares.
     far = 1e9
     x = [-far, *(point.difference_ms for point in curve.points), far]
@@ -117,18 +118,26 @@ def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
     axes.plot([panel.expected_ms], [0.5], "|", color="#666666", markersize=12, markeredgewidth=1.2)
 
 
+def _label(panel: DifferencePanel) -> str:
+    middle = panel.curve.median_ms
+    value = f"{estimate_text(middle, 0, signed=True)} {interval_text(middle, 0, signed=True)} ms"
+    counts = f"{panel.series}, n = {middle.n}" if panel.series else f"n = {middle.n}"
+    return f"{value}\n{counts}" + (f", {middle.censored_count} bounds" if middle.censored_count else "")
+
+
 def _extended(shares: Sequence[float], before: float) -> list[float]:
     return [before, *shares, shares[-1] if shares else before]
 
 
 def reach_ms(curves: Sequence[DifferenceCurve]) -> float:
-    """Return how far from zero nine in ten of the known differences lie, in the curve where they lie farthest."""
-    reaches = []
-    for curve in curves:
-        known = sorted(abs(point.difference_ms) for point in curve.points)
-        if known:
-            reaches.append(known[min(len(known) - 1, round(0.9 * len(known)))])
-    return max([LEAST_REACH_MS, *(1.15 * reach for reach in reaches)])
+    """Return how far from zero nine in ten of the pairs without failure lie, in the curve where they lie farthest."""
+    known = [
+        abs(point.difference_ms)
+        for curve in curves
+        for point in curve.points
+        if point.survivors is not None and SHOWN_FROM <= point.survivors <= 1 - SHOWN_FROM
+    ]
+    return max([LEAST_REACH_MS, *(1.15 * reach for reach in known)])
 
 
 def csv_rows(curve: DifferenceCurve) -> list[dict[str, Value]]:

@@ -102,9 +102,7 @@ def _wrapped(name: str) -> str:
 def _cell(axes: Axes, cell: MatrixCell, column: int, row: int, reach: float) -> None:
     band = _BANDS[band_of(cell.curve.median_ms)]
     where = (column, row)
-    axes.add_patch(
-        Rectangle(where, 1, 1, facecolor=band.colour, edgecolor="#cccccc", hatch=band.hatch, linewidth=0.4)
-    )
+    axes.add_patch(Rectangle(where, 1, 1, facecolor=band.colour, edgecolor="#cccccc", hatch=band.hatch, linewidth=0.4))
     axes.add_patch(Rectangle(where, 1, 1, fill=False, edgecolor="#999999", linewidth=0.6))
     _curves(axes, cell.curve, column, row, reach)
     middle = cell.curve.median_ms
@@ -130,25 +128,15 @@ def _curves(axes: Axes, curve: DifferenceCurve, column: int, row: int, reach: fl
             corners += [(x(point.difference_ms), corners[-1][1]), (x(point.difference_ms), y(share))]
         return [*corners, (x(reach), corners[-1][1])]
 
-    lines = [[(x(0), y(0)), (x(0), y(1))]]
-    colours, widths, dashes = ["#777777"], [0.6], [(0, (2, 2))]
-    if curve.points:
-        edges = [
-            steps([point.least for point in curve.points], 0.0),
-            steps([point.most for point in curve.points], curve.most_before),
-        ]
-        for edge in edges:
-            lines.append(edge)
-            colours.append("#000000")
-            widths.append(1.0)
-            dashes.append((0, None))
+    axes.add_collection(LineCollection([[(x(0), y(0)), (x(0), y(1))]], colors="#777777", linewidths=0.6))
+    lines = [
+        steps([point.least for point in curve.points], 0.0),
+        steps([point.most for point in curve.points], curve.most_before),
+    ]
     if curve.median_ms.value is not None:
         at = x(curve.median_ms.value)
         lines.append([(at, y(0)), (at, y(1))])
-        colours.append("#000000")
-        widths.append(1.3)
-        dashes.append((0, None))
-    axes.add_collection(LineCollection(lines, colors=colours, linewidths=widths, linestyles=dashes))
+    axes.add_collection(LineCollection(lines, colors="#000000", linewidths=1.0))
 
 
 def _legend(axes: Axes, reach: float) -> None:

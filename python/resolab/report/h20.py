@@ -12,16 +12,31 @@ from resolab.report.findings import Findings
 from resolab.report.h20_amortisation import (
     Paid,
     amortisation_drawings,
+    amortisation_row,
     amortisation_table,
     amortisations,
     missing_amortisation,
 )
 from resolab.report.h20_differences import difference_drawings, missing_differences
-from resolab.report.h20_networks import network_table
-from resolab.report.h20_responses import fastest_table, follow_up_table, missing_responses, response_drawings
-from resolab.report.h20_statuses import table_1
+from resolab.report.h20_networks import network_rows, network_table
+from resolab.report.h20_notes import (
+    AMORTISATION_NOTE,
+    FASTEST_NOTE,
+    FOLLOW_UP_NOTE,
+    NETWORKS_NOTE,
+    TABLE_1_NOTE,
+)
+from resolab.report.h20_responses import (
+    fastest_rows,
+    fastest_table,
+    follow_up_rows,
+    follow_up_table,
+    missing_responses,
+    response_drawings,
+)
+from resolab.report.h20_statuses import status_rows, table_1
 from resolab.report.h20_study import Study
-from resolab.report.tables import Table
+from resolab.report.named_table import NamedTable
 from resolab.store import Dataset
 
 
@@ -41,15 +56,30 @@ class H20:
         yield from difference_drawings(self.study)
         yield from amortisation_drawings(self.study, self._paid)
 
-    def tables(self) -> dict[str, Table]:
-        """Make every table by its name; one the dataset has nothing for has no rows."""
-        return {
-            "h20_networks": network_table(self.study),
-            "h20_table1": table_1(self.study),
-            "amortisation": amortisation_table(self.study, self._paid),
-            "h20_fastest": fastest_table(self.study),
-            "h20_follow_up": follow_up_table(self.study),
-        }
+    def tables(self) -> list[NamedTable]:
+        """Make every table the dataset has something for."""
+        study, paid = self.study, self._paid
+        amortised = [amortisation_row(one) for one in paid]
+        found = [
+            NamedTable("h20_networks", "Medians by network", network_table(study), network_rows(study), NETWORKS_NOTE),
+            NamedTable("h20_table1", "Table 1", table_1(study), status_rows(study), TABLE_1_NOTE),
+            NamedTable(
+                "h20_amortisation",
+                "Amortisation",
+                amortisation_table(study, paid),
+                amortised,
+                AMORTISATION_NOTE,
+            ),
+            NamedTable("h20_fastest", "Fastest answers", fastest_table(study), fastest_rows(study), FASTEST_NOTE),
+            NamedTable(
+                "h20_follow_up",
+                "Cold DoH by distance",
+                follow_up_table(study),
+                follow_up_rows(study),
+                FOLLOW_UP_NOTE,
+            ),
+        ]
+        return [one for one in found if one.rows]
 
     def missing(self) -> list[str]:
         """Name each figure that is left out and what it lacks, one line each."""
@@ -62,8 +92,8 @@ def h20_drawings(dataset: Dataset, findings: Findings) -> Iterator[Drawing]:
     return H20(dataset, findings).drawings()
 
 
-def h20_tables(dataset: Dataset, findings: Findings) -> dict[str, Table]:
-    """Make every table by its name."""
+def h20_tables(dataset: Dataset, findings: Findings) -> list[NamedTable]:
+    """Make every table the dataset has something for."""
     return H20(dataset, findings).tables()
 
 

@@ -2,8 +2,8 @@
 
 For: costs of cold, warm and unconnected queries into the curve and its table. Not for: the crossing (`stats`).
 
-Cumulated times are sums, so they are of means, a failed query counting as its deadline: that is where Do53's 5 s after a
-loss are. The medians' crossing stands beside: with the same round trip to the same resolver, a query on an open
+Cumulated times are sums, so they are of means, a failed query counting as its deadline: that is where Do53's 5 s after
+a loss are. The medians' crossing stands beside: with the same round trip to the same resolver, a query on an open
 connection can at best tie with Do53, so that at the median set-up is never paid back. For their 23 each query on the
 connection must have been faster than Do53 by a 23rd of the set-up; that is the resolver's doing, not the transport's.
 """
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolab.plan import stream_seed
-from resolab.plots import Drawing, number_text, transport_label
+from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
 from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
+from resolab.plots.save import Value
 from resolab.report.h20_loads import TRANSPORT_ORDER, Resolver
 from resolab.report.h20_paper import AMORTISED_AFTER_COUNT
 from resolab.report.h20_study import Study
@@ -43,8 +44,18 @@ class Paid:
     retried_ratio: float
     failed_count: int
     found: Amortisation
-    medians_count: float | None
-    """The crossing of the medians; infinite: never; None: a median is not known."""
+    medians_ms: tuple[float, float, float] | None
+    """Of a cold query, one on the open connection, and one of Do53."""
+
+    @property
+    def needed_ms(self) -> float:
+        """What each query would have to save for set-up to be paid for after as many as they say."""
+        return (self.cold.value - self.warm.value) / AMORTISED_AFTER_COUNT
+
+    @property
+    def medians_count(self) -> float | None:
+        """The crossing of the medians; infinite: never; None: a median is not known."""
+        return None if self.medians_ms is None else float(break_even(*self.medians_ms))
 
 
 def amortisations(study: Study) -> list[Paid]:
@@ -59,17 +70,17 @@ def amortisations(study: Study) -> list[Paid]:
     return [one for one in found if one is not None]
 
 
-def _paid(
-    study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCostRow], transport: str
-) -> Paid | None:
+def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCostRow], transport: str) -> Paid | None:
     do53 = {row.batch: row for row in rows if row.dns_transport == "doudp"}
     cold = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "cold")}
     warm = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "warm")}
-    if not do53 or not cold or not (warm or any(row.exchanges_count for row in cold.values())):
+    phases = all(any(row.exchanges_count for row in found.values()) for found in (cold, do53))
+    if not do53 or not cold or not (warm or phases):
         return None
     batches = sorted(do53.keys() | cold.keys() | warm.keys())
+    # Where exchanges stand for warm queries, so they do for Do53's: what a client does before it sends is in neither.
     costs = (_responses(cold, batches), _responses(warm, batches) if warm else _exchanges(cold, batches))
-    unconnected = _responses(do53, batches)
+    unconnected = _responses(do53, batches) if warm else _exchanges(do53, batches)
     used = [*do53.values(), *cold.values(), *warm.values()]
     failed = sum(row.failed_count for row in used)
     seed = stream_seed(study.findings.plan.seed, "amortisation", profile, str(resolver.extra_rtt_ms), resolver.cache)
@@ -84,7 +95,7 @@ def _paid(
         retried_ratio=sum(row.retried_count for row in do53.values()) / sum(row.n for row in do53.values()),
         failed_count=failed,
         found=amortisation(*costs, unconnected, COUNTS, seed=seed, censored_count=failed),
-        medians_count=_medians_count(study, profile, resolver, transport, warm=bool(warm)),
+        medians_ms=_medians(study, profile, resolver, transport, warm=bool(warm)),
     )
 
 
@@ -102,24 +113,29 @@ def _exchanges(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> Batc
     )
 
 
-def _medians_count(study: Study, profile: str, resolver: Resolver, transport: str, *, warm: bool) -> float | None:
-    def response(dns_transport: str, connection: str) -> float | None:
+def _medians(
+    study: Study, profile: str, resolver: Resolver, transport: str, *, warm: bool
+) -> tuple[float, float, float] | None:
+    """Medians of a cold query, one on the open connection, and one of Do53; None unless all are known."""
+
+    def response(connection: str) -> float | None:
         for one in study.response_times:
             levels = (one.profile, one.resolver, one.dns_transport, one.connection, one.requested_handshake_mode)
-            if levels == (profile, resolver, dns_transport, connection, "full"):
+            if levels == (profile, resolver, transport, connection, "full"):
                 return one.distribution.median_ms
         return None
 
-    exchange = (
-        row.median_ms
-        for row in study.exchange_medians
-        if (row.profile, row.resolver_extra_rtt_ms, row.resolver_cache, row.dns_transport)
-        == (profile, resolver.extra_rtt_ms, resolver.cache, transport)
-    )
-    costs = response(transport, "cold"), response(transport, "warm") if warm else next(exchange, None)
-    unconnected = response("doudp", "cold")
-    known = [one for one in (*costs, unconnected) if one is not None and math.isfinite(one)]
-    return float(break_even(*known)) if len(known) == 3 else None
+    def exchange(dns_transport: str) -> float | None:
+        for row in study.exchange_medians:
+            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+            if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
+                return row.median_ms
+        return None
+
+    cold, later, do53 = response("cold"), response("warm") if warm else exchange(transport), exchange("doudp")
+    if cold is None or later is None or do53 is None or not math.isfinite(cold) or not math.isfinite(later):
+        return None
+    return cold, later, do53
 
 
 def amortisation_drawings(study: Study, found: Sequence[Paid]) -> Iterator[Drawing]:
@@ -137,28 +153,28 @@ def missing_amortisation(found: Sequence[Paid]) -> list[str]:
 
 def _line(study: Study, one: Paid) -> AmortisationLine:
     where = ", ".join(part for part in (one.profile, one.resolver.label(study.resolvers)) if part)
-    return AmortisationLine(
-        panel=where,
-        dns_transport=one.dns_transport,
-        counts=COUNTS,
-        found=one.found,
-        key={
-            "profile": one.profile,
-            "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
-            "resolver_cache": one.resolver.cache,
-            "dns_transport": one.dns_transport,
-            "warm_queries": "measured" if one.warm_measured else "exchanges of cold queries",
-            "cold_mean_ms": one.cold.value,
-            "warm_mean_ms": one.warm.value,
-            "do53_mean_ms": one.do53.value,
-            "cold_count": int(one.cold.counts.sum()),
-            "warm_count": int(one.warm.counts.sum()),
-            "do53_count": int(one.do53.counts.sum()),
-            "failed_count": one.failed_count,
-            "do53_retried_ratio": one.retried_ratio,
-            "medians_break_even_count": one.medians_count,
-        },
-    )
+    return AmortisationLine(where, one.dns_transport, COUNTS, one.found, amortisation_row(one))
+
+
+def amortisation_row(one: Paid) -> dict[str, Value]:
+    """Costs of one transport as numbers."""
+    return {
+        "profile": one.profile,
+        "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
+        "resolver_cache": one.resolver.cache,
+        "dns_transport": one.dns_transport,
+        "warm_queries": "measured" if one.warm_measured else "exchanges of cold queries",
+        "cold_mean_ms": one.cold.value,
+        "warm_mean_ms": one.warm.value,
+        "do53_mean_ms": one.do53.value,
+        "cold_count": int(one.cold.counts.sum()),
+        "warm_count": int(one.warm.counts.sum()),
+        "do53_count": int(one.do53.counts.sum()),
+        "failed_count": one.failed_count,
+        "do53_retried_ratio": one.retried_ratio,
+        "needed_a_query_ms": one.needed_ms,
+        "medians_break_even_count": one.medians_count,
+    }
 
 
 def _caption(study: Study, found: Sequence[Paid]) -> str:
@@ -173,8 +189,8 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
     return (
         f"Cumulated time of k queries one after the other on one connection, the first cold, less that of k Do53 "
         f"queries, divided by k. Below 0 set-up is paid for. Dotted: {AMORTISED_AFTER_COUNT} queries, what Hounsel et "
-        f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} ms "
-        f"(at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; 95 % intervals by "
+        f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} "
+        f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; 95 % intervals by "
         f"percentile bootstrap over blocks (in at most 100 batches). {study.dataset_words}"
     )
 
@@ -182,31 +198,33 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
 def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:
     """List costs and crossings, and what their 23 would need."""
     columns = (
-        "network", "resolver", "transport", "Do53 mean ms", "Do53 sent again", "cold mean ms", "open connection mean ms",
-        "saved a query ms", f"needed for {AMORTISED_AFTER_COUNT} ms", "paid after queries", "by medians", "theirs",
+        "network", "resolver", "transport", "Do53 mean ms", "Do53 sent again", "cold mean ms", "open mean ms",
+        "saved a query ms", f"{AMORTISED_AFTER_COUNT} would need ms", "paid after queries", "by medians", "theirs",
     )  # fmt: skip
-    rows = []
-    for one in found:
-        cold, warm, do53 = one.cold.value, one.warm.value, one.do53.value
-        row = (
+    rows = [
+        (
             one.profile,
             one.resolver.label(study.resolvers) or "the only one",
             transport_label(one.dns_transport),
-            number_text(do53, 2),
+            number_text(one.do53.value, 2),
             f"{one.retried_ratio:.2%}",
-            number_text(cold, 2),
-            number_text(warm, 2),
-            number_text(do53 - warm, 2, signed=True),
-            number_text((cold - warm) / AMORTISED_AFTER_COUNT, 2, signed=True),
+            number_text(one.cold.value, 2),
+            number_text(one.warm.value, 2),
+            f"{estimate_text(saved, 2, signed=True)} {interval_text(saved, 2, signed=True)}".rstrip(),
+            number_text(one.needed_ms, 2, signed=True),
             count_text(one.found.break_even_count),
-            _crossing(one.medians_count),
+            _by_medians(one),
             f"about {AMORTISED_AFTER_COUNT}" if one.dns_transport == "dot" else "",
         )
-        rows.append(row)
+        for one in found
+        for saved in [one.found.saved_ms]
+    ]
     return Table(columns, rows, frozenset((0, 1, 2)))
 
 
-def _crossing(count: float | None) -> str:
-    if count is None:
+def _by_medians(one: Paid) -> str:
+    count, medians = one.medians_count, one.medians_ms
+    if count is None or medians is None:
         return "unknown"
-    return "never" if math.isinf(count) else f"{count:.0f}"
+    saved = number_text(medians[2] - medians[1], 2, signed=True)
+    return f"{'never' if math.isinf(count) else f'{count:.0f}'} (saved {saved} ms)"

@@ -108,7 +108,7 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
         f"Differences of page load time between every two configurations on {profile}, row minus column, paired by "
         f"block and page ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a line and a "
         f"number, colour by the paper's border of 30 ms; the one at 100 ms is ours. {min(pairs)} to {max(pairs)} pairs "
-        f"a cell. {_failures(study, [profile])} Such pairs are bounds: the two edges of a curve hold all it can be, and "
+        f"a cell. {_failures(study, [profile])} Such pairs are bounds: the two edges of a curve hold all it can be; "
         "the CSV has their number, and the paper's way beside it, in which they are dropped (survivor columns). "
         f"{_MEDIANS[0].upper()}{_MEDIANS[1:]}. {study.dataset_words}"
     )

@@ -2,8 +2,8 @@
 
 For: the table that answers 'same sign or not, and why'. Not for: the distributions (`h20_differences`).
 
-Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows with
-the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
+Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows
+with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
 retransmission timeout: a gain of DoT and DoH that shows at the median only when half of the loads lose a look-up.
 """
 
@@ -125,7 +125,8 @@ def _why(study: Study, one: Difference, names: float | None, with_loss: float | 
     if half is None:
         parts.append("no loss, so no 5 s of Do53 to be saved")
     elif names is not None and with_loss is not None:
-        turns = "which can turn the median" if with_loss > 0.5 else f"too few for the median, which turns at {half} names"
+        few = f"too few for the median, which turns at {half} names"
+        turns = "which can turn the median" if with_loss > 0.5 else few
         waits = f"Do53 waits 5 s in {with_loss:.0%} of loads with {names:g} names ({loss:.1%} a look-up), {turns}"
         parts.append(waits)
     means = _mean_costs(study, one)

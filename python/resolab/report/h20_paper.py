@@ -1,8 +1,8 @@
 """Printed numbers of Hounsel et al. to stand beside ours.
 
 "Comparing the Effects of DNS, DoT, and DoH on Web Performance", WWW 2020 (sections 4.1 to 4.4, Table 1), and "Analyzing
-the Costs (and Benefits) of DNS, DoT, and DoH for the Modern Web", ANRW 2019, for the amortisation. Not for: judging who is
-right; the closed form does that.
+the Costs (and Benefits) of DNS, DoT, and DoH for the Modern Web", ANRW 2019, for the amortisation. Not for: judging who
+is right; the closed form does that.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ _TABLE_1: Mapping[str, Mapping[str, tuple[float, float, float, float, float]]] =
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """DoH from a vantage point of the same group's later measurements: medians, ms."""
+    """Public DoH resolvers in the same group's measurements of 2021 (noise-lab): medians, ms."""
 
     vantage_point: str
     resolver: str
@@ -74,7 +74,6 @@ class FollowUp:
     response_ms: float
 
 
-FOLLOW_UP_CITATION = "the group's later DoH measurements from Frankfurt, Ohio and Seoul (noise-lab, 2021)"
 FOLLOW_UP = (
     FollowUp("Frankfurt", "Cloudflare", 0.86, 13.52),
     FollowUp("Frankfurt", "Google", 1.18, 20.21),

@@ -2,8 +2,9 @@
 
 For: choosing panels and lines, and their fastest answers against the closed form. Not for: counting (`store`).
 
-A provider is a distance of the resolver and a state of its cache; Fig. 1 has one panel for each on the default networks,
-Fig. 3 one for each emulated network, with the nearest resolver and, where it was measured, a cache that has the answer.
+A provider is a distance of the resolver and a state of its cache; Fig. 1 has one panel for each on the default
+networks, Fig. 3 one for each emulated network, with the nearest resolver and, where it was measured, a cache that has
+the answer.
 """
 
 import math
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from resolab.plots import Drawing, mode_label, number_text, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
+from resolab.plots.save import Value
 from resolab.report.h20_loads import network_of
 from resolab.report.h20_paper import (
     CITATION,
@@ -18,7 +20,7 @@ from resolab.report.h20_paper import (
     FASTEST_MS,
     FASTEST_ROUND_TRIPS,
     FOLLOW_UP,
-    FOLLOW_UP_CITATION,
+    NETWORKS,
 )
 from resolab.report.h20_study import ResponseTimes, Study
 from resolab.report.tables import Table
@@ -47,9 +49,10 @@ def missing_responses(study: Study) -> list[str]:
     times = study.response_times
     missing = []
     if not any(network_of(one.profile) == DEFAULT_NETWORK for one in times):
-        missing.append("h20_fig1: no measured query on a default network (any profile but 4g-h20, lossy-4g-h20, 3g-h20)")
+        others = ", ".join(NETWORKS)
+        missing.append(f"h20_fig1: no measured query on a default network (any profile but {others})")
     if not emulated_times(study):
-        missing.append("h20_fig3: no measured query on 4g-h20, lossy-4g-h20 or 3g-h20")
+        missing.append(f"h20_fig3: no measured query on any of {', '.join(NETWORKS)}")
     return missing
 
 
@@ -133,7 +136,26 @@ def fastest_table(study: Study) -> Table:
         "network", "transport", "n", "ours: 1st percentile ms", "RTT ms", "round trips k", "k x RTT ms", "theirs ms",
         "theirs: round trips",
     )  # fmt: skip
-    rows = []
+    rows = [
+        (
+            str(one["network"]),
+            transport_label(str(one["dns_transport"])),
+            str(one["n_count"]),
+            _number(one["first_percentile_ms"]),
+            _number(one["rtt_ms"]),
+            str(one["round_trips_count"]),
+            _number(one["closed_form_ms"]),
+            _number(one["paper_fastest_ms"], 0),
+            _number(one["paper_round_trips_count"], 0),
+        )
+        for one in fastest_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1)))
+
+
+def fastest_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers."""
+    rows: list[dict[str, Value]] = []
     for one in emulated_times(study):
         if one.requested_handshake_mode != "full" or one.connection == "warm":
             continue
@@ -141,24 +163,39 @@ def fastest_table(study: Study) -> Table:
         rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
         trips = cold_exchange_round_trips(one.dns_transport)
         theirs = FASTEST_MS.get((network, one.dns_transport))
-        row = (
-            network,
-            transport_label(one.dns_transport),
-            str(one.distribution.n),
-            number_text(one.distribution.quantiles_ms[FASTEST_PROBABILITY_PLACE]),
-            number_text(rtt),
-            str(trips),
-            number_text(trips * rtt),
-            "" if theirs is None else f"about {theirs:.0f}",
-            "" if theirs is None else str(FASTEST_ROUND_TRIPS[one.dns_transport]),
-        )
+        row: dict[str, Value] = {
+            "network": network,
+            "profile": one.profile,
+            "dns_transport": one.dns_transport,
+            "n_count": one.distribution.n,
+            "first_percentile_ms": one.distribution.quantiles_ms[FASTEST_PROBABILITY_PLACE],
+            "rtt_ms": rtt,
+            "round_trips_count": trips,
+            "closed_form_ms": trips * rtt,
+            "paper_fastest_ms": theirs,
+            "paper_round_trips_count": None if theirs is None else FASTEST_ROUND_TRIPS[one.dns_transport],
+        }
         rows.append(row)
-    return Table(columns, rows, frozenset((0, 1)))
+    return rows
 
 
 def follow_up_table(study: Study) -> Table:
     """Set cold DoH at growing distance of the resolver beside the group's later measurements."""
     columns = ("of", "where", "resolver", "RTT ms", "DoH median ms", "3 x RTT ms", "rest ms")
+    rows = [
+        (
+            str(one["of"]),
+            str(one["where"]),
+            str(one["resolver"]),
+            *(_number(one[name], 2) for name in ("rtt_ms", "median_ms", "closed_form_ms", "remainder_ms")),
+        )
+        for one in follow_up_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2)))
+
+
+def follow_up_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers; nothing without DoH of ours on a default network."""
     ours = [
         ("ours", one.profile, one.resolver.label(study.resolvers) or "near", rtt, one.distribution.median_ms)
         for one in study.response_times
@@ -166,18 +203,21 @@ def follow_up_table(study: Study) -> Table:
         and network_of(one.profile) == DEFAULT_NETWORK
         for rtt in [study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms]
     ]
-    if not ours:
-        return Table(columns, ())
-    theirs = [(FOLLOW_UP_CITATION, one.vantage_point, one.resolver, one.ping_ms, one.response_ms) for one in FOLLOW_UP]
+    theirs = [("theirs, later", one.vantage_point, one.resolver, one.ping_ms, one.response_ms) for one in FOLLOW_UP]
     trips = cold_exchange_round_trips("doh")
-    rows = [
-        (
-            *words,
-            number_text(rtt, 2),
-            number_text(middle, 2),
-            number_text(trips * rtt, 2),
-            number_text(middle - trips * rtt, 2),
-        )
-        for *words, rtt, middle in [*ours, *theirs]
+    return [
+        {
+            "of": of,
+            "where": where,
+            "resolver": resolver,
+            "rtt_ms": rtt,
+            "median_ms": middle,
+            "closed_form_ms": trips * rtt,
+            "remainder_ms": middle - trips * rtt,
+        }
+        for of, where, resolver, rtt, middle in ([*ours, *theirs] if ours else [])
     ]
-    return Table(columns, rows, frozenset((0, 1, 2)))
+
+
+def _number(value: Value, digits: int = 1) -> str:
+    return number_text(value, digits) if isinstance(value, (int, float)) else ""

@@ -40,7 +40,7 @@ def table_1(study: Study) -> Table:
     )  # fmt: skip
     rows = [
         (
-            "near" if one["resolver_extra_rtt_ms"] == study.distances_ms[0] else f"+{one['resolver_extra_rtt_ms']:g} ms",
+            "near" if one["vantage_point"] else f"+{one['resolver_extra_rtt_ms']:g} ms",
             str(one["profile"]),
             transport_label(str(one["dns_transport"])),
             str(one["status"]),

@@ -51,6 +51,8 @@ class Amortisation:
     """Where two cumulated times cross, and their difference for each number of queries with its interval."""
 
     break_even_count: Estimate
+    saved_ms: Estimate
+    """By which each query on the open connection is below one without: U - W."""
     extra_ms: FloatArray
     """Cumulated time on the connection minus without, for the asked numbers of queries."""
     extra_ci_low_ms: FloatArray
@@ -58,7 +60,7 @@ class Amortisation:
 
 
 def break_even(cold: ArrayLike, warm: ArrayLike, unconnected: ArrayLike) -> FloatArray:
-    """Return the smallest number of queries whose cumulated time is not above theirs without a connection; inf: never."""
+    """Return the smallest number of queries whose cumulated time is not above that without a connection; inf: never."""
     c, w, u = (np.asarray(one, dtype=np.float64) for one in (cold, warm, unconnected))
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = np.ceil((c - w) / (u - w) - _SLACK)
@@ -87,21 +89,28 @@ def amortisation(
     costs = (cold, warm, unconnected)
     if any(one.totals.shape != (size,) or one.counts.shape != (size,) for one in costs):
         raise ValueError("all costs need the same batches")
-    means = [one.value for one in costs]
-    at = float(break_even(*means))
-    extra = cumulated_extra(*means, counts)
-    n = int(cold.counts.sum())
+    c, w, u = (one.value for one in costs)
+    at, saved, extra = float(break_even(c, w, u)), u - w, cumulated_extra(c, w, u, counts)
+
+    def estimate(value: float, ends: tuple[float, float] | None) -> Estimate:
+        method = Method.NONE if ends is None else Method.PERCENTILE
+        low, high = ends or (None, None)
+        return Estimate(value, value, low, high, int(cold.counts.sum()), censored_count, level, method)
+
     if size < 2:
         none = np.full_like(extra, np.nan)
-        return Amortisation(Estimate(at, at, None, None, n, censored_count, level, Method.NONE), extra, none, none)
+        return Amortisation(estimate(at, None), estimate(saved, None), extra, none, none)
     chosen = np.random.default_rng(seed).integers(0, size, (RESAMPLES_COUNT, size))
     resampled = [one.resampled(chosen) for one in costs]
     whole = np.isfinite(resampled).all(axis=0)  # a resample without any query of one kind says nothing
-    resampled = [one[whole] for one in resampled]
-    low, high = _interval(break_even(*resampled), level)
-    extra_low, extra_high = _interval(cumulated_extra(*resampled, counts), level)
-    estimate = Estimate(at, at, float(low), float(high), n, censored_count, level, Method.PERCENTILE)
-    return Amortisation(estimate, extra, extra_low, extra_high)
+    c_s, w_s, u_s = (one[whole] for one in resampled)
+    crossings, savings = _interval(break_even(c_s, w_s, u_s), level), _interval(u_s - w_s, level)
+    return Amortisation(
+        estimate(at, (float(crossings[0]), float(crossings[1]))),
+        estimate(saved, (float(savings[0]), float(savings[1]))),
+        extra,
+        *_interval(cumulated_extra(c_s, w_s, u_s, counts), level),
+    )
 
 
 def _interval(found: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:

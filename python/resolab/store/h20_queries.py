@@ -37,7 +37,7 @@ cells AS (
            dense_rank() OVER (ORDER BY profile, resolver_extra_rtt_ms, resolver_cache)::INTEGER AS cell
     FROM trials
 ), levels AS (SELECT DISTINCT cell, profile, resolver_extra_rtt_ms, resolver_cache FROM cells)
-"""
+"""  # noqa: S608 - constants of this file
 _MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
 
 # Beside what a query took stands its exchange alone: sent on the open connection to answered. A query that never got
@@ -60,7 +60,7 @@ SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection
        sum_ms, exchanges_count, coalesce(exchanges_sum_ms, 0) AS exchanges_sum_ms
 FROM counted JOIN levels USING (cell)
 ORDER BY ALL
-"""  # noqa: S608 - constants of this file
+"""  # noqa: S608
 
 # An exact median of 1e8 values would need all of them in memory; bins of a ten thousandth of the value need few.
 EXCHANGE_MEDIANS = f"""
@@ -69,7 +69,7 @@ WITH {_CELLS}, binned AS (
            floor(ln(greatest(query_exchange_end_ns - query_exchange_start_ns, 1)) * {_BINS_PER_E_FOLD}) AS bin,
            count(*) AS members
     FROM queries AS q JOIN cells AS c USING (trial_id)
-    WHERE {_MEASURED} AND connection = 'cold' AND query_exchange_end_ns IS NOT NULL
+    WHERE {_MEASURED} AND coalesce(connection, 'cold') = 'cold' AND query_exchange_end_ns IS NOT NULL
     GROUP BY ALL
 ), ranked AS (
     SELECT cell, dns_transport, exp((bin + 0.5) / {_BINS_PER_E_FOLD}) / 1e6 AS exchange_ms,
@@ -134,7 +134,7 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
-    """Median exchange on the open connection of the cold queries that were answered, to a ten thousandth."""
+    """Median exchange, once a connection was open, of the answered queries that were not warm; to a ten thousandth."""
 
     profile: str
     resolver_extra_rtt_ms: float
