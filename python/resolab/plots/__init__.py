@@ -3,10 +3,11 @@
 For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
 """
 
+from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, transport_look
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
-from resolab.plots.save import Drawing, save_drawing
+from resolab.plots.save import Drawing, save_drawing, write_csv
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -20,11 +21,15 @@ from resolab.plots.words import (
 
 __all__ = [
     "ABSENT",
+    "CdfAxis",
+    "Curve",
     "DifferenceRow",
     "Drawing",
     "ExchangeSeries",
     "HeatCell",
+    "Look",
     "combination_label",
+    "draw_cdfs",
     "draw_differences",
     "draw_exchanges",
     "draw_heat_map",
@@ -35,4 +40,6 @@ __all__ = [
     "number_text",
     "save_drawing",
     "transport_label",
+    "transport_look",
+    "write_csv",
 ]

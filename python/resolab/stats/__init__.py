@@ -18,6 +18,7 @@ from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
 from resolab.stats.order import median_interval_ranks, quantile
+from resolab.stats.overhead import remaining_share
 from resolab.stats.proportion import proportion
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import Sample, ecdf
@@ -60,6 +61,7 @@ __all__ = [
     "quantile",
     "relative_change",
     "remainder_ms",
+    "remaining_share",
     "restricted_mean",
     "significant_share",
     "two_sample_p_value",
