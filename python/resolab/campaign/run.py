@@ -118,9 +118,14 @@ class _Campaign:
                     await self._use(testbed, left, progress)
 
     def _testbed(self) -> Testbed:
-        wanted = self._plan.instrument.failure_screenshots
-        screenshots = self._folder / "screenshots" if wanted else None
-        return Testbed(self._plan, Corpus.of_project(), self._manifest.seed, screenshot_folder=screenshots)
+        instrument = self._plan.instrument
+        return Testbed(
+            self._plan,
+            Corpus.of_project(),
+            self._manifest.seed,
+            screenshot_folder=self._folder / "screenshots" if instrument.failure_screenshots else None,
+            netlog_folder=self._folder / "netlogs" if instrument.netlog else None,
+        )
 
     async def _use(self, testbed: Testbed, left: list[PlannedTrial], progress: CampaignProgress) -> None:
         """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""

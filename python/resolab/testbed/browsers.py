@@ -33,6 +33,7 @@ class BrowserPool:
     ) -> None:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
         self._browsers: OrderedDict[Way, Browser] = OrderedDict()
+        self._started_count = 0
 
     @property
     def ways(self) -> list[Way]:
@@ -48,7 +49,9 @@ class BrowserPool:
         if browser is None:
             await self._make_room()
             browser = self._makers[way.browser]()
-            await browser.start(prefix_of(way, self._surroundings), settings_of(way, self._surroundings))
+            self._started_count += 1
+            settings = settings_of(way, self._surroundings, start_number=self._started_count)
+            await browser.start(prefix_of(way, self._surroundings), settings)
         self._browsers[way] = browser
         return browser
 
