@@ -72,8 +72,13 @@ class Outcome:
 
 def testbed_of(plan: Plan, seed: int, folder: Path) -> Testbed:
     """Make the testbed of a campaign."""
-    screenshots = folder / "screenshots" if plan.instrument.failure_screenshots else None
-    return Testbed(plan, Corpus.of_project(), seed, screenshot_folder=screenshots)
+    return Testbed(
+        plan,
+        Corpus.of_project(),
+        seed,
+        screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
+        netlog_folder=folder / "netlogs" if plan.instrument.netlog else None,
+    )
 
 
 def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
