@@ -3,18 +3,20 @@
 For: tests of their figures and tables. Not for: anything that looks like a network (`synthetic_dataset`).
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import msgspec
 from synthetic_dataset import make_manifest
 
-from resolab.plan import Plan, parse_plan
+from resolab.plan import Condition, Plan, parse_plan
 from resolab.records import (
     FORMAT_VERSION,
     Bootstrap,
     BrowserName,
+    BrowserPreset,
     ConnectionState,
     DirectionProfile,
     DnsTransport,
@@ -45,12 +47,17 @@ profile = {profiles}
 dns_transport = ["doudp", "dot", "doh"]
 http_version = ["h2"]
 requested_handshake_mode = ["full"]
+browser = ["firefox"]
+resolver_extra_rtt_ms = {distances}
+resolver_cache = {caches}
+browser_preset = {presets}
 [resolver_path]
 doudp = "native"
 dot = "stub"
 doh = "native"
 [baseline]
 dns_transport = "doudp"
+{repeat}
 """
 RTT_MS = {"office": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
 LOSS = {"office": 0.0, "4g-h20": 0.005, "lossy-4g-h20": 0.015, "3g-h20": 0.021}
@@ -66,6 +73,7 @@ class Arm:
     extra_rtt_ms: float = 0.0
     cache: str = "hit"
     replicate: int = 1
+    preset: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,28 +96,56 @@ def make_h20_dataset(
     create_dataset_folder(folder)
     blocks = max(len(times) for times in loads.values())
     profiles = list(dict.fromkeys(arm.profile for arm in loads))
-    plan = make_plan(blocks, profiles)
+    plan = make_plan(blocks, list(loads))
     written = 0
     for position, (arm, times) in enumerate(loads.items()):
         for block, plt in enumerate(times):
             asked = (queries or {}).get(arm, [])
-            _write(folder, arm, block, position, plt, asked[block] if block < len(asked) else (), names_count)
+            _write(
+                folder,
+                arm,
+                _condition(plan, arm),
+                block,
+                position,
+                plt,
+                asked[block] if block < len(asked) else (),
+                names_count,
+            )
             written += 1
-    manifest = make_manifest(_with_known_profile(plan), finished=True, planned=written, run=written)
+    # `make_manifest` knows the profiles of its own lists only.
+    known = replace(plan, factors=replace(plan.factors, profile=("fiber",)))
+    manifest = make_manifest(known, finished=True, planned=written, run=written)
     links = [link(name) for name in profiles]
     save_manifest(folder, msgspec.structs.replace(manifest, plan_text=plan.source_text, profiles=links, blocks=blocks))
     build_tables(folder)
     return folder
 
 
-def make_plan(blocks: int, profiles: Sequence[str]) -> Plan:
-    listed = "[" + ", ".join(f'"{name}"' for name in profiles) + "]"
-    return parse_plan(PLAN_TEXT.format(blocks=blocks, profiles=listed), "made-by-hand.toml", None)
+def make_plan(blocks: int, arms: Sequence[Arm]) -> Plan:
+    """Make a plan with every level of the arms; most of its conditions have no trial."""
+
+    def listed(levels: Sequence[object]) -> str:
+        return json.dumps(list(dict.fromkeys(levels)))
+
+    text = PLAN_TEXT.format(
+        blocks=blocks,
+        profiles=listed([arm.profile for arm in arms]),
+        distances=listed([arm.extra_rtt_ms for arm in arms]),
+        caches=listed([arm.cache for arm in arms]),
+        presets=listed([arm.preset or "none" for arm in arms]),
+        repeat="[[repeat]]\n" if any(arm.replicate > 1 for arm in arms) else "",
+    )
+    return parse_plan(text, "made-by-hand.toml", None)
 
 
-def _with_known_profile(plan: Plan) -> Plan:
-    """Name a profile that `make_manifest` has; the manifest's profiles are replaced afterwards."""
-    return parse_plan(PLAN_TEXT.format(blocks=plan.blocks, profiles='["fiber"]'), "made-by-hand.toml", None)
+def _condition(plan: Plan, arm: Arm) -> str:
+    def levels(one: Condition) -> tuple[object, ...]:
+        preset = None if one.browser_preset is None else str(one.browser_preset)
+        resolver = one.resolver_extra_rtt_ms, str(one.resolver_cache)
+        return one.profile, str(one.dns_transport), *resolver, one.replicate, preset
+
+    (condition,) = [one for one in plan.conditions() if levels(one) == astuple(arm)]
+    return condition.id
 
 
 def link(name: str) -> LinkProfile:
@@ -120,6 +156,7 @@ def link(name: str) -> LinkProfile:
 def _write(
     folder: Path,
     arm: Arm,
+    condition: str,
     block: int,
     position: int,
     plt: float | str | None,
@@ -128,7 +165,7 @@ def _write(
 ) -> None:
     origin = 1_000_000_000_000 + (block * 1_000 + position) * 1_000_000_000
     name = trial_id(block, position)
-    with TrialWriter(folder, _trial(name, arm, block, position, origin)) as writer:
+    with TrialWriter(folder, _trial(name, arm, condition, block, position, origin)) as writer:
         if plt is not None:
             writer.write(_page_load(plt))
             for number in range(names_count):
@@ -139,11 +176,8 @@ def _write(
         writer.finish(TrialEndRecord(trial_id=name, monotonic_ns=origin + 500_000_000, flags=[]))
 
 
-def _trial(name: str, arm: Arm, block: int, position: int, origin: int) -> TrialRecord:
+def _trial(name: str, arm: Arm, condition: str, block: int, position: int, origin: int) -> TrialRecord:
     transport = DnsTransport(arm.dns_transport)
-    condition = f"example.{arm.profile}.{transport}.h2.full"
-    if arm.extra_rtt_ms or arm.cache != "hit" or arm.replicate > 1:
-        condition += f".{arm.extra_rtt_ms:g}.{arm.cache}.{arm.replicate}"
     return TrialRecord(
         format_version=FORMAT_VERSION,
         trial_id=name,
@@ -156,10 +190,11 @@ def _trial(name: str, arm: Arm, block: int, position: int, origin: int) -> Trial
         resolver_path=ResolverPath.STUB if transport == "dot" else ResolverPath.NATIVE,
         http_version=HttpVersion.H2,
         requested_handshake_mode=HandshakeMode.FULL,
-        browser=BrowserName.CHROMIUM,
+        browser=BrowserName.FIREFOX,
         replicate=arm.replicate,
         resolver_extra_rtt_ms=arm.extra_rtt_ms,
         resolver_cache=ResolverCache(arm.cache),
+        browser_preset=BrowserPreset(arm.preset) if arm.preset else None,
         monotonic_ns=origin,
         wall_time_unix_ns=origin,
         load_average_1min=0.1,
@@ -170,7 +205,7 @@ def _page_load(plt: float | str) -> PageLoadRecord:
     failure = PageFailure(plt) if isinstance(plt, str) else None
     return PageLoadRecord(
         url="https://example.resolab.test/",
-        browser="chromium",
+        browser="firefox",
         browser_version="156.0",
         measured=True,
         requested_handshake_mode=HandshakeMode.FULL,

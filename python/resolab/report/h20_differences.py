@@ -2,8 +2,8 @@
 
 For: choosing pairs, cells and panels, and their captions. Not for: what a pair is (`h20_loads`).
 
-A vantage point is a distance of the resolver: the nearest stands for their Frankfurt (Fig. 4), the next for their Seoul
-(Fig. 5).
+A vantage point is a distance of the resolver: the one nearest to the ping from Frankfurt makes Fig. 4, from Seoul
+Fig. 5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +19,11 @@ from resolab.report.h20_loads import (
     levels_of,
     network_of,
 )
-from resolab.report.h20_paper import CITATION, DEFAULT_NETWORK, VANTAGE_POINTS
+from resolab.report.h20_paper import CITATION, DEFAULT_NETWORK, PING_MS
 from resolab.report.h20_study import Study
 from resolab.store.h20_queries import H20LoadRow
 
+_FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
 _MEDIANS = "medians with 95 % intervals by order statistics, pairs taken as independent"
 
 
@@ -32,11 +33,12 @@ def difference_drawings(study: Study) -> Iterator[Drawing]:
     if profile is not None:
         cells = matrix_cells(study, profile)
         yield draw_difference_matrix("h20_fig2", _matrix_caption(study, profile, cells), cells)
-    for place, extra_rtt_ms in enumerate(study.distances_ms):
+    for extra_rtt_ms in study.distances_ms:
         found = [one for one in study.differences if one.configuration.resolver.extra_rtt_ms == extra_rtt_ms]
         if found:
-            name = ("h20_fig4", "h20_fig5")[place] if place < 2 else f"h20_fig5_{extra_rtt_ms:g}ms"
-            caption = _grid_caption(study, found, extra_rtt_ms, place)
+            vantage = study.vantage_points.get(extra_rtt_ms)
+            name = f"h20_fig5_{extra_rtt_ms:g}ms" if vantage is None else _FIGURES[vantage]
+            caption = _grid_caption(study, found, extra_rtt_ms, vantage)
             yield draw_difference_cdfs(name, caption, [_panel(study, one) for one in found])
 
 
@@ -46,13 +48,11 @@ def missing_differences(study: Study) -> list[str]:
     if matrix_profile(study) is None:
         missing.append("h20_fig2: no default network with page loads of two configurations in one block")
     found = {one.configuration.resolver.extra_rtt_ms for one in study.differences}
-    distances = study.distances_ms
-    if not distances or distances[0] not in found:
-        missing.append("h20_fig4: no page loads of Do53 and another transport to the nearest resolver in one block")
-    if len(distances) < 2:
-        missing.append("h20_fig5: one distance of the resolver only (factor resolver_extra_rtt_ms)")
-    elif distances[1] not in found:
-        missing.append("h20_fig5: no page loads of Do53 and another transport to the farther resolver in one block")
+    compared = {study.vantage_points[one] for one in found if one in study.vantage_points}
+    for vantage, name in _FIGURES.items():
+        if vantage not in compared:
+            where = f"a resolver about {PING_MS[vantage]:g} ms beyond the access link, as from {vantage}"
+            missing.append(f"{name}: no page loads of Do53 and another transport in one block to {where}")
     return missing
 
 
@@ -114,13 +114,13 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
     )
 
 
-def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float, place: int) -> str:
+def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float, vantage: str | None) -> str:
     pairs = [one.curve.median_ms.n for one in found]
     profiles = list(dict.fromkeys(one.profile for one in found))
-    vantage = f", as their {VANTAGE_POINTS[place]}, Fig. {4 + place}" if place < 2 else ""
+    theirs = "" if vantage is None else f", as their {vantage}, Fig. {_FIGURES[vantage][-1]}"
     return (
         f"Differences of page load time to Do53 by network, paired by block and page, with the resolver "
-        f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{vantage}). Line: median; grey tick: closed form, the "
+        f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Line: median; grey tick: closed form, the "
         f"extra round trips of one cold look-up. Legends: {_MEDIANS}. {min(pairs)} to {max(pairs)} pairs a curve. "
         f"{_failures(study, profiles)} Such pairs are bounds, shaded between the least and the most the distribution "
         f"can be; the CSV has the paper's way beside it, in which they are dropped. {study.dataset_words}"

@@ -24,7 +24,14 @@ POINTS_COUNT = 201
 """Points of a drawn curve at most."""
 TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 _CACHE_ORDER = ("hit", "miss")
-_FURTHER = ("resolver_path", "name_resolution", "doh_method", "dns_connection_state", "requested_dns_handshake_mode")
+_FURTHER = (
+    "resolver_path",
+    "name_resolution",
+    "doh_method",
+    "dns_connection_state",
+    "requested_dns_handshake_mode",
+    "browser_preset",
+)
 """Factors of the look-up that a plan may vary beside the paper's; the page's are alike within every pair."""
 
 PairKey = tuple[Any, ...]
@@ -124,6 +131,8 @@ def _configuration(row: H20LoadRow, varying: set[str]) -> Configuration:
 
 def _word(factor: str, row: H20LoadRow) -> str:
     level = getattr(row, factor)
+    if factor == "browser_preset":
+        return f"preset {level or 'none'}"
     return level_label(factor, "default" if level is None else str(level))
 
 
@@ -140,7 +149,7 @@ def _matters(factor: str, row: H20LoadRow) -> bool:
 
 def _pair_key(row: H20LoadRow) -> PairKey:
     page = (row.page, row.http_version, row.requested_handshake_mode, row.h3_discovery)
-    return row.block, *page, row.browser, row.browser_preset
+    return row.block, *page, row.browser
 
 
 def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:

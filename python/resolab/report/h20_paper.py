@@ -5,7 +5,7 @@ the Costs (and Benefits) of DNS, DoT, and DoH for the Modern Web", ANRW 2019, fo
 is right; the closed form does that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from resolab.report.hounsel_statuses import HounselStatus
@@ -15,10 +15,10 @@ CITATION = "Hounsel et al., WWW 2020"
 NETWORKS: Mapping[str, str] = {"4g-h20": "4G", "lossy-4g-h20": "lossy 4G", "3g-h20": "3G"}
 """Our profiles of their emulated networks (section 3.2.4); every other profile is a default network."""
 DEFAULT_NETWORK = "default"
-VANTAGE_POINTS = ("Frankfurt", "Seoul")
-"""In the order of their resolvers' distance; here a vantage point is a distance of the resolver."""
 PING_MS: Mapping[str, float] = {"Frankfurt": 1.03, "Seoul": 26.65}
-"""Average ping of Cloudflare's resolver (section 4)."""
+"""Average ping of Cloudflare's resolver (section 4); here a vantage point is a distance of the resolver."""
+_FIRST_FARTHER_MS = 60.0
+"""From here on a distance is none of theirs: more than twice Seoul's."""
 
 AMORTISED_AFTER_COUNT = 23
 """Queries over which a DoT connection's set-up is amortised (ANRW 2019, section 1); WWW 2020 does not repeat it."""
@@ -85,6 +85,18 @@ FOLLOW_UP = (
     FollowUp("Seoul", "Google", 30.77, 139.51),
     FollowUp("Seoul", "Quad9", 32.01, 101.53),
 )
+
+
+def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
+    """Choose for each of their vantage points the distance of ours that is nearest to its ping, if any is near it."""
+    found: dict[str, float] = {}
+    for distance in distances_ms:
+        if distance >= _FIRST_FARTHER_MS:
+            continue
+        name = min(PING_MS, key=lambda one: abs(PING_MS[one] - distance))
+        if name not in found or abs(PING_MS[name] - distance) < abs(PING_MS[name] - found[name]):
+            found[name] = distance
+    return found
 
 
 def status_percent(network: str, dns_transport: str, status: HounselStatus) -> float | None:

@@ -17,7 +17,7 @@ from resolab.report.h20_loads import (
     compare_with_do53,
     network_of,
 )
-from resolab.report.h20_paper import DEFAULT_NETWORK
+from resolab.report.h20_paper import DEFAULT_NETWORK, vantage_points
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.h20_queries import (
     ExchangeMedianRow,
@@ -96,6 +96,11 @@ class Study:
     def distances_ms(self) -> list[float]:
         """Distances of the resolver beyond the access link, near before far."""
         return sorted({one.extra_rtt_ms for one in self.resolvers})
+
+    @property
+    def vantage_points(self) -> dict[float, str]:
+        """The paper's vantage points that distances stand for."""
+        return {distance: name for name, distance in vantage_points(self.distances_ms).items()}
 
     def rtt_ms(self, profile: str) -> float:
         """Round trip of the access link."""

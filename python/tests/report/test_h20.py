@@ -9,6 +9,7 @@ from resolab.report.analysis import analyse
 from resolab.report.build import build_report
 from resolab.report.h20 import h20_drawings, h20_missing, h20_tables
 from resolab.report.h20_networks import names_for_half, same_sign
+from resolab.report.h20_paper import vantage_points
 from resolab.report.named_table import NamedTable
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
@@ -203,7 +204,7 @@ def test_the_report_has_a_section_with_files_and_what_is_missing(tmp_path: Path)
     text = page.read_text()
     section = text[text.index('<section id="hounsel">') :]
     assert "Hounsel et al. (2020), figure by figure" in section
-    assert "h20_fig5: one distance of the resolver only" in section
+    assert "h20_fig5: no page loads of Do53 and another transport in one block to a resolver about 26.65 ms" in section
     files = {file.name for file in (page.parent / "figures").iterdir()}
     assert {"h20_fig2.svg", "h20_fig2.pdf", "h20_fig2.csv", "h20_table1.csv", "h20_networks.csv"} <= files
 
@@ -219,6 +220,28 @@ def test_the_report_has_a_section_with_files_and_what_is_missing(tmp_path: Path)
 )
 def test_a_sign_needs_an_interval_without_zero(ours: list[float], sign: str) -> None:
     assert same_sign(58.0, quantile(Sample.exact(ours), 0.5)) == sign
+
+
+def test_a_vantage_point_is_the_distance_nearest_to_its_ping() -> None:
+    assert vantage_points([26.65]) == {"Seoul": 26.65}
+    assert vantage_points([0.0, 5.0, 20.0, 30.0, 200.0]) == {"Frankfurt": 0.0, "Seoul": 30.0}
+
+
+def test_a_preset_is_compared_with_do53_of_the_other_and_counted_apart(tmp_path: Path) -> None:
+    loads: dict[Arm, list[float | str | None]] = {
+        Arm("3g-h20", "doudp", preset="h20"): [100.0] * 8,
+        Arm("3g-h20", "doh", preset="h20"): ["dns"] * 8,
+        Arm("3g-h20", "doh"): [130.0] * 8,
+    }
+    drawings, tables, _ = everything(make_h20_dataset(tmp_path / "d", loads))
+    medians = {row["treatment_further_levels"]: row["median_ms"] for row in drawings["h20_fig4"].rows}
+    assert medians == {"preset none": 30.0, "preset h20": None}
+    shares = {
+        (row["browser_preset"], row["status"]): row["share_ratio"]
+        for row in tables["h20_table1"].rows
+        if row["dns_transport"] == "doh"
+    }
+    assert (shares["h20", "DNS Error"], shares["none", "DNS Error"]) == (1, 0)
 
 
 def test_names_for_half_of_the_loads() -> None:
