@@ -28,10 +28,12 @@ from resolab.stats.significance import (
     significant_share,
     two_sample_p_value,
 )
-from resolab.stats.stopping import width_reached
+from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
+    "STOPPING_LEVEL",
+    "STOPPING_MIN_BLOCKS",
     "Estimate",
     "Method",
     "Sample",
