@@ -10,13 +10,14 @@ from resolab.report.labels import baseline_label
 from resolab.stats import Estimate, Method
 
 _METHODS = {
-    Method.ORDER_STATISTIC: "interpolated order statistics",
+    Method.ORDER_STATISTIC: "order statistics",
     Method.RANGE: "the range of all values",
     Method.PERCENTILE: "percentile bootstrap",
     Method.MOVER: "both medians' intervals joined (MOVER)",
     Method.SIGNED_RANK: "signed ranks",
     Method.RANK_SUM: "rank sums",
     Method.SCORE: "score",
+    Method.WILSON: "Wilson's score",
     Method.BOOTSTRAP_T: "studentised bootstrap",
 }
 
@@ -67,10 +68,12 @@ def exchange_caption(findings: Findings) -> str:
     failed = sum(one.failed_count for one in findings.exchanges)
     total = sum(one.n for one in findings.exchanges)
     medians = [one.median_ms for one in findings.exchanges]
+    drawn = any(len(one.round_trips) + one.failed_count < one.n for one in findings.exchanges)
+    curves = "Curves run through quantiles" if drawn else "The axis may end before the slowest exchange"
     return (
         "Cold DNS exchanges beside the page loads, in round trips of the profile; dotted lines: round trips k of the "
         f"closed form; c = median - k x RTT. Failed exchanges keep a curve below 1: {failed} of {total}. "
-        f"The axis may end before the slowest exchange; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
+        f"{curves}; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
     )
 
 

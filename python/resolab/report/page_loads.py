@@ -14,6 +14,8 @@ import numpy as np
 from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
+    LEVEL,
+    STOPPING_LEVEL,
     Sample,
     lookup_round_trips,
     median,
@@ -74,11 +76,12 @@ def _compare(
     baseline = _sample(other, _plt).take(compared)
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     reference = plan.baseline_of(condition)
+    level = LEVEL if plan.stop is None else STOPPING_LEVEL
     return Comparison(
         baseline=reference,
-        difference_ms=paired_difference(treatment, baseline, seed=stream_seed(plan.seed, "difference", condition.id)),
+        difference_ms=paired_difference(treatment, baseline, level=level),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
-        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id)),
+        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id), level=level),
         expected_ms=(_trips(condition) - _trips(reference)) * rtt_ms[condition.profile],
     )
 

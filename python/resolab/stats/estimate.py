@@ -26,6 +26,8 @@ class Method(enum.StrEnum):
     SCORE = "score"
     """Score interval of P(treatment > baseline), solved for where the estimate is as far as chance takes it
     (Newcombe 2006, method 5)."""
+    WILSON = "wilson"
+    """Score interval of a share (Wilson 1927)."""
     BOOTSTRAP_T = "bootstrap_t"
     """Studentised bootstrap (Efron 1981)."""
     NONE = "none"
