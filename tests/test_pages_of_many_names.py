@@ -1,6 +1,7 @@
 """Pages of several host names in both browsers: every file comes, every name is asked for, and presets are in force."""
 
 import asyncio
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,7 +133,7 @@ def test_names_of_a_later_step_are_asked_for_after_those_of_the_step_before(resu
     assert len(asked) == 11
     last = {number: max(instants) for number, instants in asked.items()}
     steps = [[f"n{number:02}" for number in numbers] for numbers in (range(1, 5), range(5, 9), range(9, 12))]
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in itertools.pairwise(steps):
         # A script of the first name of a step asks for the next: a look-up, a connection and a request lie between.
         assert min(last[number] for number in after) > last[before[0]] + 3 * 14_000_000
 

@@ -4,8 +4,8 @@ For: starting a browser when its way is first needed, replacing it when it died,
 for longest. Not for: which settings a way has (`ways`) or loads.
 
 An idle browser costs memory (400 to 500 MiB) and wakes up beside others' measurements, so at most `LIVE_LIMIT` live. A
-browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so that
-a browser is replaced after `RENEWED_AFTER_COUNT` trials.
+browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so
+that a browser is replaced after `RENEWED_AFTER_COUNT` trials.
 """
 
 from collections import OrderedDict
