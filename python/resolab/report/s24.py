@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from resolab.plots import Drawing
 from resolab.report.findings import Findings
+from resolab.report.named_table import NamedTable
 from resolab.report.s24_changes import changes_table, overhead_table
 from resolab.report.s24_exchanges import exchange_drawings, timings_of
 from resolab.report.s24_loads import load_drawings, measures_of
 from resolab.report.s24_scope import scope_of
-from resolab.report.s24_table import NamedTable, connect_table, profile_table
+from resolab.report.s24_table import connect_table, profile_table
 from resolab.store import Dataset
 
 _NEEDS = {

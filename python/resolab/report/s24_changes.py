@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings import Findings
+from resolab.report.named_table import NamedTable
 from resolab.report.page_loads import usable_loads
 from resolab.report.paper import PLT_BASELINE_MS, plt_change_percent
 from resolab.report.s24_loads import Measure
 from resolab.report.s24_scope import BASELINE, IN_PAPER, Scope, combination_name
-from resolab.report.s24_table import NamedTable
 from resolab.report.tables import Table
 from resolab.stats import (
     Estimate,

@@ -3,29 +3,21 @@
 For: the shape, and Table II. Not for: the comparison (`s24_changes`).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.report.findings import Findings
+from resolab.report.named_table import NamedTable
 from resolab.report.paper import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
 from resolab.report.s24_distributions import median_text
 from resolab.report.s24_exchanges import ALL, H3_FULL, H3_REQUEST, H3_ZERO_RTT, Timings
 from resolab.report.tables import Table
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 Value = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class NamedTable:
-    """A table with its name, title and note, and the same as numbers with units in the columns' names."""
-
-    name: str
-    title: str
-    table: Table
-    rows: Sequence[Mapping[str, Value]]
-    note: str
 
 
 def profile_table(findings: Findings) -> NamedTable | None:
