@@ -36,6 +36,8 @@ class ConditionResult:
     plt_ms: Estimate
     response_start_ms: Estimate
     comparison: Comparison | None
+    range_ms: tuple[float, float] | None = None
+    """The fastest and the slowest load that ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ def _result(
     plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None
 ) -> ConditionResult:
     usable = usable_loads(loads)
+    ended = [load.plt_ms for load in usable if load.failure is None and load.plt_ms is not None]
     return ConditionResult(
         condition=condition,
         trials_count=len(loads),
@@ -60,6 +61,7 @@ def _result(
             _sample(usable, _response_start), seed=stream_seed(plan.seed, "response_start", condition.id)
         ),
         comparison=comparison,
+        range_ms=(min(ended), max(ended)) if ended else None,
     )
 
 
