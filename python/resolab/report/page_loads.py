@@ -15,6 +15,8 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
     Sample,
+    cliffs_delta,
+    hodges_lehmann,
     lookup_round_trips,
     median,
     page_handshake_round_trips,
@@ -37,7 +39,8 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str,
         own = by_condition.get(condition.id, [])
         baseline = plan.baseline_of(condition)
         comparison = None
-        if baseline != condition:
+        # A copy is compared with its first and nothing else (`comparisons`).
+        if baseline != condition and condition.replicate == 1:
             comparison = _compare(plan, condition, own, by_condition.get(baseline.id, []), rtt_ms)
         results.append(_result(plan, condition, own, comparison))
     return results
@@ -80,6 +83,8 @@ def _compare(
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id)),
         expected_ms=(_trips(condition) - _trips(reference)) * rtt_ms[condition.profile],
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
+        delta=cliffs_delta(treatment, baseline),
     )
 
 
@@ -94,6 +99,11 @@ def _trips(condition: Condition) -> int:
 def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:
     """Leave out what the instrument lost."""
     return [load for load in loads if load.loaded and load.failure not in INSTRUMENT_FAILURES]
+
+
+def plt_sample(loads: Sequence[LoadRow]) -> Sample:
+    """Page load times of usable loads; one that failed is at least its limit."""
+    return _sample(loads, _plt)
 
 
 def _sample(loads: Sequence[LoadRow], value: Callable[[LoadRow], float | None]) -> Sample:
