@@ -1,7 +1,9 @@
-"""The committed page clones are what their maker makes, with the sizes the paper gives."""
+"""The committed pages are what their makers make, with the sizes and numbers their sources give."""
 
 import importlib.util
+import re
 import struct
+import sys
 import tomllib
 import zlib
 from pathlib import Path
@@ -30,9 +32,12 @@ SIZES = {
 }
 
 
-def maker():
-    spec = importlib.util.spec_from_file_location("make_clones", PAGES / "make_clones.py")
+def maker(name="make_clones", monkeypatch=None):
+    if monkeypatch is not None:
+        monkeypatch.syspath_prepend(PAGES)
+    spec = importlib.util.spec_from_file_location(name, PAGES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Its frozen dataclasses look themselves up there.
     spec.loader.exec_module(module)
     return module
 
@@ -83,3 +88,59 @@ def test_the_colour_the_scripts_end_at_is_that_of_so_many_rounds():
         state = (state * 1664525 + 1013904223) % 2**32
     scripts = b"".join(content for name, content in made.instagram(1000).items() if name.endswith(".js"))
     assert sum(int(part.split(b")")[0]) for part in scripts.split(b"clone.work(")[1:]) == 1000
+
+
+NAMES = {"names-4": (4, 14), "names-12": (12, 40), "names-12-chain": (12, 40), "names-32": (32, 77)}
+
+
+def sites(page):
+    """Folder and name of every host of a page, the document's first."""
+    described = tomllib.loads((PAGES / page / "page.toml").read_text())
+    return [(described["host"], described["folder"]), *described["hosts"].items()], described
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_a_committed_page_of_many_names_is_what_its_maker_makes(page, monkeypatch):
+    made = maker("make_names", monkeypatch).names_page(page)
+    committed = {str(f.relative_to(PAGES / page)): f.read_bytes() for f in (PAGES / page).rglob("*") if f.is_file()}
+    assert committed == made
+
+
+@pytest.mark.parametrize(("page", "names", "requests"), [(page, *numbers) for page, numbers in NAMES.items()])
+def test_every_name_has_files_and_every_file_is_asked_for_once(page, names, requests):
+    hosts, described = sites(page)
+    assert (len(hosts), described["request_count"]) == (names, requests)
+    there = {f"https://{host}/{file.name}" for host, below in hosts for file in (PAGES / page / below).iterdir()}
+    assert len(there) == requests
+    texts = [file.read_text() for file in (PAGES / page).rglob("*") if file.suffix in {".html", ".js"}]
+    named = [url for text in texts for url in re.findall(r"https://[\w.-]+/[\w.]+", text)]
+    for text in texts:
+        for host, files in re.findall(r"'([\w.-]+\.test)':'([^']+)'", text):
+            named += [f"https://{host}/{file}" for file in files.split()]
+    assert sorted(named) == sorted(there - {f"https://{described['host']}/index.html"})
+
+
+def test_the_light_page_and_its_chain_differ_in_where_names_are_found_and_in_nothing_else():
+    files = [
+        {(host.split(".")[0], file.name): file.stat().st_size for host, below in sites(page)[0][1:]
+         for file in (PAGES / page / below).iterdir()}
+        for page in ("names-12", "names-12-chain")
+    ]  # fmt: skip
+    assert files[0] == files[1]
+    in_document = {
+        page: len(set(re.findall(r"https://([\w.-]+)/", (PAGES / page / "sites/00/index.html").read_text())))
+        for page in NAMES
+    }
+    assert in_document == {"names-4": 4, "names-12": 12, "names-12-chain": 5, "names-32": 32}
+
+
+def test_the_median_page_has_the_archives_requests_and_bytes_by_type(monkeypatch):
+    made = maker("make_names", monkeypatch).names_page("names-32")
+    sums = {
+        kind: sum(len(content) for name, content in made.items() if name.endswith(kind))
+        for kind in (".html", ".css", ".js", ".png")
+    }
+    assert sums == {".html": 22_000, ".css": 82_000, ".js": 708_000, ".png": 1_600_000}
+    by_name = [sum(name.startswith(f"sites/{number:02}/") for name in made) for number in range(32)]
+    assert by_name[0] / 77 == pytest.approx(0.3, abs=0.01)
+    assert sum(count == 1 for count in by_name) / 32 == pytest.approx(0.43, abs=0.02)

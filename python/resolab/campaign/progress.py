@@ -83,7 +83,7 @@ class CampaignProgress:
             self.say(f"{self._done}/{self._total} trials, {text}")
 
     def _text(self, now: float) -> str:
-        elapsed = max(1e-9, now - (self._started_s or now))
+        elapsed = max(1e-9, now - (now if self._started_s is None else self._started_s))
         done = self._done - self._already_done
         remaining_s = elapsed / done * max(0, self._expected - self._done)
         parts = [f"{done / elapsed * 3600:.0f} loads/h", f"{self._failures} failed", f"{self._flagged} flagged"]

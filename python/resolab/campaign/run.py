@@ -25,7 +25,7 @@ from resolab.campaign.precision import Look, Precision
 from resolab.campaign.progress import CampaignProgress
 from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
 from resolab.campaign.stopping import StopRequest
-from resolab.errors import ResolabError
+from resolab.errors import ConfigurationError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import (
@@ -72,8 +72,13 @@ class Outcome:
 
 def testbed_of(plan: Plan, seed: int, folder: Path) -> Testbed:
     """Make the testbed of a campaign."""
-    screenshots = folder / "screenshots" if plan.instrument.failure_screenshots else None
-    return Testbed(plan, Corpus.of_project(), seed, screenshot_folder=screenshots)
+    return Testbed(
+        plan,
+        Corpus.of_project(),
+        seed,
+        screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
+        netlog_folder=folder / "netlogs" if plan.instrument.netlog else None,
+    )
 
 
 def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
@@ -94,6 +99,9 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
 def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
     """Finish a dataset from where it stands, with the plan, seed, blocks and stopping rule it was begun with."""
     manifest = load_manifest(folder)
+    if manifest.merged_from:
+        problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
+        raise ConfigurationError(f"could not resume {folder}: {problem}")
     corpus = Corpus.of_project()
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)

@@ -226,19 +226,23 @@ class Stub(_Program):
 
 
 async def run_queries(
-    path_pid: int, resolvers: Sequence[Resolver], qname: str, *, count: int = 1, timeout_s: float = 10.0
+    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = 10.0
 ) -> list[QueryRecord]:
-    """Ask each resolver in turn over cold connections, full handshakes, from the path's client host."""
+    """Ask each resolver in turn for each name from the path's client host, full handshakes.
+
+    The first name is asked over connections opened for it, further ones over the same connections.
+    """
     records: list[QueryRecord] = []
 
     def keep(record: Record) -> None:
         if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
             records.append(record)
 
-    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", "cold"]
-    command += ["--handshake", "full", "--count", str(count), *resolvers[0].arguments()]
+    connection = "warm" if len(qnames) > 1 else "cold"
+    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", connection]
+    command += ["--handshake", "full", *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
-    process = await CoreProcess.start("the query", [*command, qname], keep)
-    await process.wait(timeout_s * count * len(resolvers))
+    process = await CoreProcess.start("the query", [*command, *qnames], keep)
+    await process.wait(timeout_s * len(qnames) * len(resolvers))
     return records

@@ -16,7 +16,7 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
 from resolab.plan.model import Baseline, Factors, Plan
 from resolab.plan.section import Section
-from resolab.plan.settings import HIGHEST_BLOCKS, instrument_in, limits_in, resolver_in, stop_in
+from resolab.plan.settings import HIGHEST_BLOCKS, instrument_in, limits_in, queries_in, resolver_in, stop_in
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
 from resolab.records import DnsTransport, ResolverPath
 
@@ -70,6 +70,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         repeat=tuple(repeat_in(table, corpus) for table in top.tables("repeat")),
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
         resolver=resolver_in(top.section("resolver", required=False)),
+        queries=queries_in(top.section("queries", required=False)),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))

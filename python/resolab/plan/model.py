@@ -14,7 +14,18 @@ from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, 
 from resolab.plan.preset_levels import fixed_levels
 from resolab.records import DnsTransport, ResolverPath
 
-__all__ = ["Baseline", "Condition", "Factors", "Instrument", "Limits", "Plan", "Repeat", "ResolverSettings", "Stop"]
+__all__ = [
+    "Baseline",
+    "Condition",
+    "Factors",
+    "Instrument",
+    "Limits",
+    "Plan",
+    "Queries",
+    "Repeat",
+    "ResolverSettings",
+    "Stop",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class Instrument:
     failure_screenshots: bool = False
     """Whether a picture of every failed load is kept in the dataset."""
     netlog: bool = False
-    """Whether Chromium's log of its network stack is kept in the dataset, one per trial."""
+    """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,14 @@ class ResolverSettings:
 
     miss_delay_ms: float = 40.0
     """Time an answer takes that is not in its cache, beyond that of one that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What our own client asks in every trial, beside the cold exchange of each transport."""
+
+    warm_count: int = 0
+    """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +104,7 @@ class Plan:
     stop: Stop | None = None
     """None: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
+    queries: Queries = field(default_factory=Queries)
 
     def combinations(self) -> list[Condition]:
         """Every combination of levels, in the plan's order."""

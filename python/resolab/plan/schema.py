@@ -10,7 +10,7 @@ from typing import Any
 from resolab.plan.choices import HIGHEST_TIMES
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.model import Baseline, Instrument
-from resolab.plan.settings import FEWEST_BLOCKS
+from resolab.plan.settings import FEWEST_BLOCKS, MOST_WARM_QUERIES
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
@@ -35,6 +35,7 @@ def plan_schema() -> Schema:
                 "comparison": {"type": "array", "items": _comparison()},
                 "stop": _stop(),
                 "resolver": _table({"miss_delay_ms": {"type": "number"}}),
+                "queries": _table({"warm_count": {"type": "integer", "minimum": 0, "maximum": MOST_WARM_QUERIES}}),
                 "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
                 "instrument": _table({one.name: {"type": "boolean"} for one in fields(Instrument)}),
             },

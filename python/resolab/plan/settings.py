@@ -1,12 +1,13 @@
-"""Tables of a plan that set numbers and switches: limits, instrument, resolver, and when to stop.
+"""Tables of a plan that set numbers and switches: limits, instrument, resolver, queries, and when to stop.
 
 For: reading them. Not for: levels of factors (`choices`).
 """
 
-from resolab.plan.model import Instrument, Limits, ResolverSettings, Stop
+from resolab.plan.model import Instrument, Limits, Queries, ResolverSettings, Stop
 from resolab.plan.section import Section
 
 HIGHEST_BLOCKS = 100_000
+MOST_WARM_QUERIES = 100
 FEWEST_BLOCKS = 2
 """Below two blocks there is no interval."""
 
@@ -42,6 +43,16 @@ def resolver_in(section: Section) -> ResolverSettings:
     )
     section.finish()
     return resolver
+
+
+def queries_in(section: Section) -> Queries:
+    """Read what our own client asks."""
+    default = Queries()
+    queries = Queries(
+        warm_count=section.integer("warm_count", low=0, high=MOST_WARM_QUERIES, default=default.warm_count)
+    )
+    section.finish()
+    return queries
 
 
 def stop_in(section: Section) -> Stop:

@@ -102,7 +102,7 @@ def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:
 
 
 def plt_sample(loads: Sequence[LoadRow]) -> Sample:
-    """Page load times of usable loads; one that failed is at least its limit."""
+    """Return the page load times of usable loads; a failed one is at least its limit."""
     return _sample(loads, _plt)
 
 

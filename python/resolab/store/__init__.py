@@ -15,6 +15,7 @@ from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
     Machine,
     Manifest,
+    MergedRun,
     RunStatus,
     StopReason,
     Versions,
@@ -24,27 +25,34 @@ from resolab.store.manifest import (
     load_manifest,
     save_manifest,
 )
+from resolab.store.merge import merge_datasets
 from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
     from resolab.store.distributions import DISTRIBUTION_PROBABILITIES, QueryDistribution
-    from resolab.store.tables import build_tables
+    from resolab.store.export import ExportFormat, export_tables
+    from resolab.store.tables import build_tables, ensure_tables
 
 _ON_FIRST_USE = {
     "DISTRIBUTION_PROBABILITIES": "resolab.store.distributions",
     "Dataset": "resolab.store.dataset",
     "QueryDistribution": "resolab.store.distributions",
     "open_dataset": "resolab.store.dataset",
+    "ExportFormat": "resolab.store.export",
+    "export_tables": "resolab.store.export",
     "build_tables": "resolab.store.tables",
+    "ensure_tables": "resolab.store.tables",
 }
 
 __all__ = [
     "DISTRIBUTION_PROBABILITIES",
     "Dataset",
     "Environment",
+    "ExportFormat",
     "Machine",
     "Manifest",
+    "MergedRun",
     "QueryDistribution",
     "RunStatus",
     "StopReason",
@@ -58,10 +66,13 @@ __all__ = [
     "dataset_folder",
     "describe_environment",
     "describe_machine",
+    "ensure_tables",
+    "export_tables",
     "finished_trials",
     "git_commit",
     "load_manifest",
     "machine_errors",
+    "merge_datasets",
     "open_dataset",
     "read_calibrations",
     "read_trial",

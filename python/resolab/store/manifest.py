@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import LinkProfile
+from resolab.records import FORMAT_VERSION, LinkProfile
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
@@ -72,6 +72,18 @@ class Machine(msgspec.Struct, kw_only=True, frozen=True):
     memory_bytes: int | None = None
 
 
+class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
+    """A run that went into a merged dataset: its trials are those of `blocks` blocks from `first_block` on."""
+
+    dataset_id: str
+    first_block: int
+    blocks: int
+    seed: int
+    trials_finished_count: int
+    created_unix_ns: int
+    status: RunStatus
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """`manifest.json`."""
 
@@ -108,6 +120,10 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """When the campaign was begun."""
     environment_end: Environment | None = None
     """When the process that ran trials last ended; shares of time are that process's."""
+    merged_from: list[MergedRun] = []
+    """The runs it was merged from, in the order of their blocks; empty for a run."""
+    warnings: list[str] = []
+    """What a reader must know, such as versions that differ between merged runs."""
 
 
 def save_manifest(folder: Path, manifest: Manifest) -> None:
@@ -123,9 +139,14 @@ def load_manifest(folder: Path) -> Manifest:
     """Read the manifest of a dataset."""
     file = dataset_folder(folder) / MANIFEST
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Manifest)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise ConfigurationError(f"failed to read {file}: {error}") from error
+        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        hint = "restore it from a copy of the dataset"
+        raise ConfigurationError(f"failed to read {file}: {error}; {hint}") from error
+    if manifest.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+        hint = f"this resolab reads {FORMAT_VERSION}; use the version that wrote it"
+        raise ConfigurationError(f"failed to read {file}: its format is {manifest.format_version}; {hint}")
+    return manifest
 
 
 def describe_machine() -> Machine:

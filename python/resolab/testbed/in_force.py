@@ -1,16 +1,21 @@
-"""A condition put into force at the edge: profile, tickets, signs of HTTP/3, and what is closed before a load.
+"""A condition put into force at the edge: tickets, signs of HTTP/3, the cache, and what is closed before a load.
 
 For: the commands, in their order, and remembering what holds already. Not for: browsers and stubs.
 
 How a site shows that it speaks HTTP/3 is changed by command between trials, when a condition asks for another way than
 the one before. A host name of its own for each way would do without commands, but changes the page with the condition:
 its URL, its certificate, and every absolute address inside it.
+
+A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
+type, after the same time.
 """
 
+import asyncio
 from collections.abc import Mapping
 
 from resolab import engine
 from resolab.plan import Condition
+from resolab.records import ResolverCache, TicketPolicy
 from resolab.testbed import layout
 from resolab.testbed.layout import Offer, Site
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
@@ -19,17 +24,21 @@ from resolab.testbed.ways import POLICIES, cleared_for, offer_of
 class EdgeInForce:
     """What an edge has been told."""
 
-    def __init__(self, edge: engine.Edge, sites: Mapping[str, Site]) -> None:
+    def __init__(self, edge: engine.Edge, sites: Mapping[str, Site], *, miss_delay_ms: float = 0.0) -> None:
         self.edge = edge
         self._sites = sites
+        self._miss_delay_ms = miss_delay_ms
         self._offers = dict.fromkeys(sites, Offer.NOTHING)
+        self._policies: dict[str, TicketPolicy] = {}
+        self._cache = ResolverCache.HIT
 
     async def put(self, condition: Condition) -> None:
         """Tell it what the condition's page and resolver are to be like."""
         await self._offer(condition.page, offer_of(condition))
-        page_policy = POLICIES[condition.requested_handshake_mode]
-        await self.edge.set_ticket_policy(self._sites[condition.page].host, page_policy)
-        await self.edge.set_ticket_policy(layout.RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
+        for host in self._sites[condition.page].hosts:
+            await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
+        await self._ticket_policy(layout.RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
+        await self._answer_from(condition.resolver_cache)
 
     async def close_after_warmup(self, condition: Condition) -> None:
         """Close what the measured load must not find open and the browser does not close itself.
@@ -39,12 +48,24 @@ class EdgeInForce:
         what the server says.
         """
         if not cleared_for(condition).sockets:
-            await self.edge.close_connections(self._sites[condition.page].host)
+            hosts = self._sites[condition.page].hosts
+            await asyncio.gather(*(self.edge.close_connections(host) for host in hosts))
 
     async def _offer(self, page: str, offer: Offer) -> None:
         if self._offers[page] is offer:
             return
-        site = self._sites[page]
         settings = "\n".join(layout.site_settings(offer))
-        await self.edge.load_site(site.host, site.folder, address=site.address, settings=settings)
+        for origin in self._sites[page].origins:
+            await self.edge.load_site(origin.host, origin.folder, address=origin.address, settings=settings)
         self._offers[page] = offer
+
+    async def _ticket_policy(self, name: str, policy: TicketPolicy) -> None:
+        if self._policies.get(name) is not policy:
+            await self.edge.set_ticket_policy(name, policy)
+            self._policies[name] = policy
+
+    async def _answer_from(self, cache: ResolverCache) -> None:
+        if cache is not self._cache:
+            delay_ms = self._miss_delay_ms if cache is ResolverCache.MISS else None
+            await self.edge.set_name_behaviour(layout.EVERY_PAGES_NAME, delay_ms=delay_ms)
+            self._cache = cache

@@ -33,8 +33,9 @@ from resolab.testbed.lookup import (
     name_of,
     page_lookup,
 )
+from resolab.testbed.ways import looks_up
 
-NOT_MODIFIED = 304
+OK, NOT_MODIFIED = 200, 304
 CRYPTO_ERRORS = range(0x100, 0x200)
 """CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
 
@@ -73,7 +74,7 @@ def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, sta
         lookup=lookup,
         failure=failure_that_happened(load.failure, records, site.host, span),
         dns_failure=dns_failure(records, site.host, span) if load.failure is PageFailure.DNS else None,
-        foreign_names=foreign_names(records, [site.host, *_hosts_of(load)], span),
+        foreign_names=foreign_names(records, [*site.hosts, *_hosts_of(load)], span),
         states=_states_seen(records, request, lookup, span, stated),
     )
 
@@ -140,12 +141,21 @@ def failure_that_happened(
     return PageFailure.TLS if refused else failure
 
 
-def lookup_flags(records: Sequence[Record], condition: Condition, host: str, span: Span, judged: Judged) -> list[str]:
-    """Flag a load whose look-up was not inside it, or not over the transport and connection asked for."""
-    of_page = [query for query in edge_queries(records, span) if name_of(query) == host]
+def lookup_flags(
+    records: Sequence[Record], condition: Condition, site: Site, span: Span, judged: Judged, *, failed: bool = False
+) -> list[str]:
+    """Flag a load whose look-ups were not inside it, or not over the transport and connection asked for.
+
+    Of the page's names, a load that failed needs none but the document's.
+    """
+    of_page = [query for query in edge_queries(records, span) if name_of(query) in site.hosts]
+    asked = {name_of(query) for query in of_page}
+    needed = {site.host} if failed else set(site.hosts)
     flags = []
-    if not of_page:
+    if looks_up(condition) and not needed <= asked:
         flags.append("no_lookup_in_load")
+    if not looks_up(condition) and asked:
+        flags.append("lookup_in_load")
     if any(query.dns_transport is not condition.dns_transport for query in of_page):
         flags.append("dns_transport_mismatch")
     if judged.foreign_names:
@@ -169,6 +179,20 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[str]
 def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> list[str]:
     """Flag a load that spoke another HTTP version."""
     return [] if request is None or request.http_version is http_version else ["http_version_mismatch"]
+
+
+def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: bool) -> list[str]:
+    """Flag a load that ended well without all of its page: a look-up or a connection of a part had failed."""
+    answered = {
+        (record.authority.partition(":")[0], record.path)
+        for record in records
+        if isinstance(record, EdgeRequestRecord)
+        and span.has(record.received_ns)
+        and record.authority.partition(":")[0] in site.hosts
+        and record.status in (OK, NOT_MODIFIED)
+    }
+    incomplete = site.request_count is not None and len(answered) < site.request_count
+    return ["resources_missing"] if incomplete and not failed else []
 
 
 def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[str]:

@@ -11,11 +11,14 @@ from pathlib import Path
 import msgspec
 
 from resolab.engine import Resolver
+from resolab.errors import ConfigurationError
 from resolab.records import DnsTransport, TicketPolicy
 
 RESOLVER_NAME = "dns.resolab.test"
 RESOLVER_ADDRESS = "10.77.0.1"
 ORIGIN_NETWORK = "10.77.1."
+EVERY_PAGES_NAME = "*.resolab.test"
+"""Pattern of all host names of pages."""
 STUB_ADDRESS = "127.0.0.2"
 """Loopback address of the client host on which the stub listens."""
 DOH_PROBE_NAME = "www.gstatic.com"
@@ -42,23 +45,50 @@ class Offer(enum.Enum):
     """The Alt-Svc field (RFC 7838) of answers over HTTP/1.1 and HTTP/2."""
 
 
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """One host name of a page: its address and its files."""
+
+    host: str
+    address: str
+    folder: Path
+
+
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """One page's place: its host name, its origin's address and its files."""
+    """One page's place: the document's host name, address and files, and those of the page's other names."""
 
     page: str
     host: str
     address: str
     folder: Path
     path: str
+    others: tuple[Origin, ...] = ()
+    request_count: int | None = None
+    """Requests of a whole load; `None`: not known."""
 
     @property
     def url(self) -> str:
         """The document's URL."""
         return f"https://{self.host}{self.path}"
 
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Every name the page needs, the document's first; no two share an address or a certificate."""
+        return (Origin(host=self.host, address=self.address, folder=self.folder), *self.others)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(origin.host for origin in self.origins)
+
+
+ORIGINS_LIMIT = 253
+"""Addresses there are for origins: 1 to 253 of their network."""
+
 
 def site_address(number: int) -> str:
     """Address of the origin with this number, from 0."""
+    if not 0 <= number < ORIGINS_LIMIT:
+        raise ConfigurationError(f"the plan's pages have more than {ORIGINS_LIMIT} host names; leave pages out")
     return f"{ORIGIN_NETWORK}{number + 1}"
 
 
@@ -79,13 +109,13 @@ def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
         f"addresses = [{_quoted(RESOLVER_ADDRESS)}]",
         f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
     ]
-    for site in sites:
+    for origin in (origin for site in sites for origin in site.origins):
         lines += [
             "",
             "[[site]]",
-            f"host = {_quoted(site.host)}",
-            f"address = {_quoted(site.address)}",
-            f"folder = {_quoted(site.folder)}",
+            f"host = {_quoted(origin.host)}",
+            f"address = {_quoted(origin.address)}",
+            f"folder = {_quoted(origin.folder)}",
             f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
             *site_settings(Offer.NOTHING),
         ]

@@ -59,8 +59,10 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     anybody has seen: what the look-up's delay changes later in the load is not in it.
     """
     timings = load.timings
-    exchange = next((query for query in exchanges if _counts(query, condition)), None)
-    if load.failure is not None or timings is None or timings.plt_ms is None or exchange is None:
+    exchange = next((query for query in exchanges if _is_cold_exchange(query, condition)), None)
+    if load.failure is not None or timings is None or timings.plt_ms is None:
+        return None
+    if exchange is None or exchange.failure is not None:
         return None
     # Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then.
     waits_before = condition.browser is BrowserName.FIREFOX
@@ -71,12 +73,9 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     return timings.plt_ms - (end_ms - start_ms) + exchange.query_response_time_ns / 1e6
 
 
-def _counts(query: QueryRecord, condition: Condition) -> bool:
-    return (
-        query.dns_transport is condition.dns_transport
-        and query.purpose is QueryPurpose.MEASURED
-        and query.failure is None
-    )
+def _is_cold_exchange(query: QueryRecord, condition: Condition) -> bool:
+    """Whether it is one of the transport; the first of them was the cold one, whatever was asked after it."""
+    return query.dns_transport is condition.dns_transport and query.purpose is QueryPurpose.MEASURED
 
 
 def _name(file: Path | None) -> str | None:

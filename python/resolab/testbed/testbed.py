@@ -38,6 +38,7 @@ from resolab.records import (
 )
 from resolab.testbed import judgement, layout, records_of_load
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool
+from resolab.testbed.distance import longest_rtt_ms, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
@@ -45,7 +46,7 @@ from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 from resolab.testbed.stubs import StubKind, StubPlace
-from resolab.testbed.ways import Surroundings, cleared_for, way_of
+from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
@@ -70,10 +71,18 @@ class Testbed:
 
     __test__ = False  # Its name is not a test class's.
 
-    def __init__(self, plan: Plan, corpus: Corpus, seed: int, *, screenshot_folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        corpus: Corpus,
+        seed: int,
+        *,
+        screenshot_folder: Path | None = None,
+        netlog_folder: Path | None = None,
+    ) -> None:
         self._plan, self._seed = plan, seed
         self._corpus = corpus
-        self._screenshot_folder = screenshot_folder
+        self._screenshot_folder, self._netlog_folder = screenshot_folder, netlog_folder
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
         self._records: list[Record] = []
@@ -96,8 +105,9 @@ class Testbed:
 
     async def _start(self) -> None:
         folder = self._stack.enter_context(scratch_folder())
-        if self._screenshot_folder is not None:
-            self._screenshot_folder.mkdir(exist_ok=True)
+        for kept in (self._screenshot_folder, self._netlog_folder):
+            if kept is not None:
+                kept.mkdir(exist_ok=True)
         first = self._plan.factors.profile[0]
         self.path = await engine.Path.start(
             self._corpus.profile_file(first),
@@ -117,10 +127,11 @@ class Testbed:
         surroundings = Surroundings(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),
-            hosts=tuple(site.host for site in self._sites.values()),
+            addresses={origin.host: origin.address for site in self._sites.values() for origin in site.origins},
             folder=folder,
             hosts_file=hosts_file,
             screenshot_folder=self._screenshot_folder,
+            netlog_folder=self._netlog_folder,
         )
         self._ca_file = surroundings.ca_file
         self.stubs = StubPlace(self.path.ready.pid, self._ca_file, self._records.append)
@@ -144,7 +155,7 @@ class Testbed:
         browser = await self._rehearsed(condition, site)
         self._records.clear()
         since_trial_ns = time.monotonic_ns()
-        exchanges = await self._cold_exchanges(site.host, trial_id)
+        exchanges = await self._exchanges(site, trial_id)
         load, since_ns = await self._load(browser, condition, site)
         await self._unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
@@ -169,7 +180,7 @@ class Testbed:
     async def _start_edge(self) -> EdgeInForce:
         # A new one takes the old one's authority from its folder: browsers go on trusting it.
         edge = await engine.Edge.start(self.path.ready.pid, self._edge_config, on_record=self._records.append)
-        return EdgeInForce(edge, self._sites)
+        return EdgeInForce(edge, self._sites, miss_delay_ms=self._plan.resolver.miss_delay_ms)
 
     async def _close_edge(self) -> None:
         await self.edge.close()
@@ -183,16 +194,21 @@ class Testbed:
         # The loss streams begin anew at each trial, so that a trial's losses do not depend on the trials before it.
         # A schedule of changes is for the measured load: it waits for its navigation.
         seed = stream_seed(self._seed, "link", trial_id)
-        await self.path.set_profile(self._profiles[condition.profile], seed, hold_schedule=True)
+        await self.path.set_profile(self._profile(condition), seed, hold_schedule=True)
         await self._in_force.put(condition)
         if condition.resolver_path is ResolverPath.STUB:
             await self.stubs.put(StubKind(condition.dns_transport, condition.requested_dns_handshake_mode))
 
-    async def _cold_exchanges(self, host: str, trial_id: str) -> list[QueryRecord]:
+    def _profile(self, condition: Condition) -> LinkProfile:
+        return with_resolver_at(self._profiles[condition.profile], condition.resolver_extra_rtt_ms)
+
+    async def _exchanges(self, site: Site, trial_id: str) -> list[QueryRecord]:
+        """Ask for the page's name over cold connections and, as the plan wants, for its other names over the same."""
         transports = list(self._plan.factors.dns_transport)
         random.Random(stream_seed(self._seed, "exchange_order", trial_id)).shuffle(transports)
         resolvers = [layout.resolver(transport, self._ca_file) for transport in transports]
-        return await engine.run_queries(self.path.ready.pid, resolvers, host)
+        further = site.hosts[1 : 1 + self._plan.queries.warm_count]
+        return await engine.run_queries(self.path.ready.pid, resolvers, [site.host, *further])
 
     async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]
@@ -208,7 +224,7 @@ class Testbed:
         request = LoadRequest(
             url=site.url,
             timeout_s=self._plan.limits.page_timeout_s,
-            warmup=True,
+            warmup=warms_up(condition),
             cleared=cleared_for(condition),
             between=between,
         )
@@ -226,9 +242,7 @@ class Testbed:
         if stub is not None and condition.dns_connection_state is ConnectionState.COLD:
             forget_tickets = condition.requested_dns_handshake_mode is HandshakeMode.FULL
             await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
-        profile = self._profiles[condition.profile]
-        round_trip_ms = profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
-        await asyncio.sleep((round_trip_ms + SETTLE_MS) / 1000)
+        await asyncio.sleep((longest_rtt_ms(self._profile(condition)) + SETTLE_MS) / 1000)
 
     def _forget_connections_before(self, since_ns: int) -> None:
         """Drop what the edge wrote of earlier trials' connections, which end, or are still open, in this one."""
@@ -260,8 +274,10 @@ class Testbed:
         plt_sum_ms = records_of_load.plt_sum_ms(load.measured, exchanges, condition)
         page_records.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
         page_records.extend(load.measured.resources)
+        failed = load.failure is not None
         flags = [
-            *judgement.lookup_flags(records, condition, site.host, span, judged),
+            *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
+            *judgement.request_flags(records, site, span, failed=failed),
             *judgement.http_flags(judged.request, condition.http_version),
             *judgement.path_flags(_summary(records), self._plan.limits.lateness_p99_ms),
             *(["connections_left_open"] if self._left_open else []),
@@ -270,7 +286,7 @@ class Testbed:
         return TrialResult(
             [*page_records, *exchanges, *records],
             flags,
-            failed=load.failure is not None,
+            failed=failed,
             overhead_ms=load.overhead.total_ms,
         )
 

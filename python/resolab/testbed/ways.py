@@ -4,14 +4,17 @@ For: pure mapping from a condition to a browser's settings and to a site's. Not 
 telling the edge (`in_force`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from resolab import engine
 from resolab.browser import BrowserSettings, Cleared, DohSettings
+from resolab.browser.presets import preset
 from resolab.plan import Condition
 from resolab.records import (
     BrowserName,
+    BrowserPreset,
     ConnectionState,
     DnsTransport,
     DohMethod,
@@ -54,6 +57,7 @@ class Way:
     h3_discovery: H3Discovery
     name_resolution: NameResolution
     doh_method: DohMethod | None
+    browser_preset: BrowserPreset | None = None
 
 
 def way_of(condition: Condition) -> Way:
@@ -68,7 +72,26 @@ def way_of(condition: Condition) -> Way:
         h3_discovery=condition.h3_discovery if over_h3 else H3Discovery.FORCED,
         name_resolution=condition.name_resolution,
         doh_method=condition.doh_method if native and condition.dns_transport in DOH_VERSIONS else None,
+        browser_preset=condition.browser_preset,
     )
+
+
+def looks_up(condition: Condition) -> bool:
+    """Whether the browser asks for the page's names at all; with Sengupta et al.'s preset it is told the addresses."""
+    return condition.browser_preset is not BrowserPreset.S24
+
+
+def warms_up(condition: Condition) -> bool:
+    """Whether the page is loaded once before the measured load.
+
+    Always, but with a study's preset only where the load is to have what a warm-up leaves: a ticket, or a DNS
+    connection. So did both.
+    """
+    if condition.browser_preset is None:
+        return True
+    full = HandshakeMode.FULL
+    tickets = condition.requested_handshake_mode is not full or condition.requested_dns_handshake_mode is not full
+    return tickets or condition.dns_connection_state is ConnectionState.WARM
 
 
 def offer_of(condition: Condition) -> Offer:
@@ -101,27 +124,42 @@ class Surroundings:
 
     path_pid: int
     ca_file: Path
-    hosts: tuple[str, ...]
-    """Of pages."""
+    addresses: Mapping[str, str]
+    """Of the pages' hosts."""
     folder: Path
     hosts_file: Path
     """Has the resolver's name, so that it is not asked of anybody."""
     screenshot_folder: Path | None = None
+    netlog_folder: Path | None = None
 
 
-def settings_of(way: Way, surroundings: Surroundings) -> BrowserSettings:
-    """Set a browser for a way."""
-    return BrowserSettings(
+def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) -> BrowserSettings:
+    """Set a browser for a way; `start_number` counts the testbed's browsers and tells their logs apart."""
+    settings = BrowserSettings(
         resolvable_names=NAMES_OF_THE_LAB,
         http_version=way.http_version,
         h3_discovery=way.h3_discovery,
-        h3_hosts=surroundings.hosts,
+        h3_hosts=tuple(surroundings.addresses),
         name_resolution=way.name_resolution,
         doh=_doh(way),
         ca_file=surroundings.ca_file,
         scratch_folder=surroundings.folder,
         screenshot_folder=surroundings.screenshot_folder,
+        netlog_file=_netlog_file(way, surroundings, start_number),
     )
+    if way.browser_preset is None:
+        return settings
+    return preset(way.browser_preset).apply(settings, addresses=surroundings.addresses)
+
+
+def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Path | None:
+    """Name the log of a browser process: Chromium's, from its start to its end."""
+    folder = surroundings.netlog_folder
+    if folder is None or way.browser is not BrowserName.CHROMIUM:
+        return None
+    levels = [way.resolver_path, way.dns_transport, way.http_version, way.browser_preset]
+    words = ".".join(str(level) for level in levels if level is not None)
+    return folder / f"{start_number:04}.{words}.json"
 
 
 def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:

@@ -10,21 +10,27 @@ from made_loads import CONDITION
 from resolab.plan import Condition
 from resolab.records import (
     BrowserName,
+    BrowserPreset,
     ConnectionState,
     DnsTransport,
     DohMethod,
     H3Discovery,
     HandshakeMode,
     HttpVersion,
+    NameResolution,
     ResolverPath,
 )
 from resolab.testbed import layout
 from resolab.testbed.browsers import BrowserPool
 from resolab.testbed.layout import Offer
-from resolab.testbed.ways import Surroundings, cleared_for, offer_of, prefix_of, settings_of, way_of
+from resolab.testbed.ways import Surroundings, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
 
 SURROUNDINGS = Surroundings(
-    path_pid=1, ca_file=Path("/ca.pem"), hosts=("example.resolab.test",), folder=Path("/tmp"), hosts_file=Path("/hosts")
+    path_pid=1,
+    ca_file=Path("/ca.pem"),
+    addresses={"example.resolab.test": "10.77.1.1", "n01.example.resolab.test": "10.77.1.2"},
+    folder=Path("/tmp"),
+    hosts_file=Path("/hosts"),
 )
 STUB = replace(CONDITION, resolver_path=ResolverPath.STUB)
 
@@ -69,6 +75,19 @@ def test_a_way_keeps_its_browser_until_it_dies():
     asyncio.run(scenario())
 
 
+def test_a_browser_is_replaced_after_its_share_of_trials(monkeypatch):
+    monkeypatch.setattr("resolab.testbed.browsers.RENEWED_AFTER_COUNT", 3)
+
+    async def scenario():
+        browsers, way = pool(2), way_of(CONDITION)
+        used = [await browsers.get(way) for _ in range(7)]
+        assert [used.index(one) for one in used] == [0, 0, 0, 3, 3, 3, 6]
+        assert [one.usable for one in used] == [False] * 6 + [True]
+        assert Fake.living == 1
+
+    asyncio.run(scenario())
+
+
 def test_the_browser_not_used_for_longest_makes_room():
     async def scenario():
         browsers = pool(2)
@@ -100,6 +119,7 @@ def test_one_browser_serves_every_transport_behind_the_stub_and_every_handshake(
         {"http_version": HttpVersion.H2},
         {"h3_discovery": H3Discovery.ALT_SVC},
         {"doh_method": DohMethod.GET},
+        {"browser_preset": BrowserPreset.S24},
     ],
 )
 def test_what_is_fixed_at_a_browsers_start_makes_another_way(change):
@@ -115,6 +135,52 @@ def test_settings_follow_the_way():
     native = prefix_of(way_of(CONDITION), SURROUNDINGS)
     assert native[native.index("--hosts") + 1] == "/hosts"
     assert native[native.index("--nameserver") + 1] == layout.RESOLVER_ADDRESS
+
+
+def test_forced_http_3_is_for_every_name_of_the_pages():
+    assert settings_of(way_of(CONDITION), SURROUNDINGS).h3_hosts == ("example.resolab.test", "n01.example.resolab.test")
+
+
+def test_a_preset_changes_the_browser_of_its_way_and_of_no_other():
+    h20 = replace(CONDITION, browser=BrowserName.FIREFOX, browser_preset=BrowserPreset.H20)
+    doh = settings_of(way_of(h20), SURROUNDINGS)
+    assert doh.doh is not None
+    assert (doh.http_version, doh.doh.method) == (HttpVersion.H2, DohMethod.POST)
+    assert doh.extra_preferences["network.trr.request_timeout_mode_trronly_ms"] == 1500
+    do53 = settings_of(way_of(replace(h20, dns_transport=DnsTransport.DOUDP)), SURROUNDINGS)
+    assert do53.name_resolution is NameResolution.GETADDRINFO
+    assert settings_of(way_of(replace(h20, browser_preset=None)), SURROUNDINGS).extra_preferences == {}
+
+
+def test_with_the_2024_preset_the_browser_is_told_every_address_and_asks_for_none():
+    s24 = replace(CONDITION, browser_preset=BrowserPreset.S24)
+    (rules,) = [flag for flag in settings_of(way_of(s24), SURROUNDINGS).extra_flags if "host-resolver-rules" in flag]
+    assert "MAP example.resolab.test 10.77.1.1" in rules
+    assert "MAP n01.example.resolab.test 10.77.1.2" in rules
+    assert [looks_up(one) for one in (s24, CONDITION)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "warmed"),
+    [
+        ({}, False),
+        ({"requested_handshake_mode": HandshakeMode.ZERO_RTT}, True),
+        ({"requested_dns_handshake_mode": HandshakeMode.RESUMED}, True),
+        ({"dns_connection_state": ConnectionState.WARM}, True),
+    ],
+)
+def test_with_a_preset_only_what_needs_a_warm_up_has_one(changes, warmed):
+    assert warms_up(replace(CONDITION, browser_preset=BrowserPreset.H20, **changes)) is warmed
+    assert warms_up(replace(CONDITION, **changes))
+
+
+def test_only_chromium_keeps_a_log_and_each_process_its_own():
+    logging = replace(SURROUNDINGS, netlog_folder=Path("/netlogs"))
+    first, second = (settings_of(way_of(CONDITION), logging, start_number=number).netlog_file for number in (1, 2))
+    assert first == Path("/netlogs/0001.native.doh.h3.json")
+    assert second != first
+    assert settings_of(way_of(replace(CONDITION, browser=BrowserName.FIREFOX)), logging).netlog_file is None
+    assert settings_of(way_of(CONDITION), SURROUNDINGS).netlog_file is None
 
 
 @pytest.mark.parametrize(

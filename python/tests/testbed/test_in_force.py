@@ -11,11 +11,12 @@ from resolab.records import (
     ConnectionState,
     H3Discovery,
     HandshakeMode,
+    ResolverCache,
     ResolverPath,
     TicketPolicy,
 )
 from resolab.testbed.in_force import EdgeInForce
-from resolab.testbed.layout import RESOLVER_NAME, Site
+from resolab.testbed.layout import EVERY_PAGES_NAME, RESOLVER_NAME, Origin, Site
 
 SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/")
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)
@@ -36,10 +37,13 @@ class Edge:
     async def close_connections(self, name=None):
         self.told.append(("close", name))
 
+    async def set_name_behaviour(self, name, *, delay_ms=None):
+        self.told.append((name, delay_ms))
 
-def told(*conditions, method="put"):
+
+def told(*conditions, method="put", site=SITE):
     edge = Edge()
-    in_force = EdgeInForce(edge, {"example": SITE})
+    in_force = EdgeInForce(edge, {"example": site}, miss_delay_ms=40)
     for condition in conditions:
         asyncio.run(getattr(in_force, method)(condition))
     return edge.told
@@ -71,3 +75,20 @@ def test_a_sites_sign_is_changed_only_when_a_condition_asks_for_another():
 )
 def test_the_edge_closes_only_what_the_browser_does_not_close_itself(condition, closes):
     assert told(condition, method="close_after_warmup") == closes
+
+
+def test_every_name_of_a_page_is_told_and_closed_alike():
+    other = Origin(host="n01." + HOST, address="10.77.1.2", folder="/n01")
+    site = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/", others=(other,))
+    policies = {name for name, what in told(CONDITION, site=site) if what is TicketPolicy.NONE}
+    assert policies == {HOST, "n01." + HOST, RESOLVER_NAME}
+    loaded = [name for name, what in told(ALT_SVC, site=site) if "alt_svc" in what]
+    assert loaded == [HOST, "n01." + HOST]
+    closed = told(WARM, method="close_after_warmup", site=site)
+    assert sorted(name for _, name in closed) == [HOST, "n01." + HOST]
+
+
+def test_a_resolver_that_misses_answers_later_until_one_that_hits_is_asked_for():
+    missing = replace(CONDITION, resolver_cache=ResolverCache.MISS)
+    delays = [what for name, what in told(CONDITION, missing, missing, CONDITION, missing) if name == EVERY_PAGES_NAME]
+    assert delays == [40, None, 40]

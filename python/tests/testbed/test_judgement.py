@@ -1,6 +1,7 @@
 """Handshakes, states and flags follow what the edge and the path recorded."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ from made_loads import CONDITION, HOST, connection, edge_query, request
 
 from resolab.browser import PageLoad
 from resolab.records import (
+    BrowserPreset,
     ConnectionState,
     DirectionSummary,
     DnsFailure,
@@ -19,7 +21,7 @@ from resolab.records import (
     ResourceRecord,
 )
 from resolab.testbed import judgement
-from resolab.testbed.layout import Site
+from resolab.testbed.layout import Origin, Site
 from resolab.testbed.lookup import Span
 
 LOAD = Span(500)
@@ -29,12 +31,12 @@ COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
 LOADED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
 
 
-def judged(records, load=LOADED, condition=CONDITION):
-    return judgement.judge(load, records, SITE, LOAD, judgement.states_made(condition))
+def judged(records, load=LOADED, condition=CONDITION, site=SITE):
+    return judgement.judge(load, records, site, LOAD, judgement.states_made(condition))
 
 
-def flags(records, condition=CONDITION):
-    return judgement.lookup_flags(records, condition, HOST, LOAD, judged(records))
+def flags(records, condition=CONDITION, *, site=SITE, failed=False):
+    return judgement.lookup_flags(records, condition, site, LOAD, judged(records, site=site), failed=failed)
 
 
 def summary(p99_ns, *, drops=0):
@@ -159,3 +161,39 @@ def test_another_http_version_is_flagged():
 )
 def test_a_late_or_leaking_path_is_flagged(given, flags):
     assert judgement.path_flags(given, lateness_p99_ms=0.5) == flags
+
+
+MANY = msgspec.structs.replace(
+    SITE, others=(Origin(host="n01." + HOST, address="10.77.1.2", folder=Path("/")),), request_count=2
+)
+OTHER_LOOKUP = edge_query(qname="n01." + HOST + ".", connection_id=2, received_ns=LOAD.since_ns + 20)
+
+
+def test_every_name_of_a_page_is_needed_and_must_be_asked_for_in_a_good_load():
+    records = [edge_query(received_ns=LOAD.since_ns + 10), connection(accepted_ns=LOAD.since_ns + 1)]
+    assert flags(records, site=MANY) == ["no_lookup_in_load"]
+    assert flags(records, site=MANY, failed=True) == []
+    assert flags([*records, OTHER_LOOKUP], site=MANY) == []
+    over_tcp = msgspec.structs.replace(OTHER_LOOKUP, dns_transport=DnsTransport.DOT)
+    assert flags([*records, over_tcp], site=MANY) == ["dns_transport_mismatch"]
+
+
+def test_a_browser_that_is_told_the_addresses_must_not_ask():
+    told = replace(CONDITION, browser_preset=BrowserPreset.S24)
+    assert flags([], told) == []
+    assert flags([edge_query(received_ns=LOAD.since_ns + 10)], told) == ["lookup_in_load"]
+
+
+def test_a_load_that_ends_well_without_all_of_its_page_is_flagged():
+    document = request(received_ns=LOAD.since_ns + 30)
+    part = request(received_ns=LOAD.since_ns + 40, authority="n01." + HOST + ":443", path="/js00.js")
+
+    def found(*records, failed=False):
+        return judgement.request_flags(records, MANY, LOAD, failed=failed)
+
+    assert found(document, part) == []
+    assert found(document, msgspec.structs.replace(part, status=304)) == []
+    assert found(document, document) == found(document) == ["resources_missing"]
+    assert found(document, msgspec.structs.replace(part, status=404)) == ["resources_missing"]
+    assert found(document, failed=True) == []
+    assert judgement.request_flags([document], SITE, LOAD, failed=False) == []

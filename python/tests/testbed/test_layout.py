@@ -22,6 +22,33 @@ def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
     assert {site["ticket_policy"] for site in written["site"]} == {written["resolver"]["ticket_policy"]} == {"none"}
 
 
+def test_every_name_of_a_page_has_an_address_and_files_of_its_own():
+    site = sites_of(CORPUS, ("example", "names-4"))["names-4"]
+    assert site.hosts[:2] == ("names-4.resolab.test", "n01.names-4.resolab.test")
+    written = tomllib.loads(layout.edge_configuration(Path("/ca"), [site]))["site"]
+    assert [one["address"] for one in written] == [f"10.77.1.{number}" for number in (2, 3, 4, 5)]
+    assert len({one["folder"] for one in written}) == 4
+    assert site.request_count == 14
+
+
+def test_more_names_than_addresses_and_names_of_two_pages_are_refused(tmp_path):
+    def page(name, host, others=0):
+        (tmp_path / "pages" / name / "site").mkdir(parents=True)
+        hosts = "".join(f'"n{number}.{name}.resolab.test"="site"\n' for number in range(others))
+        (tmp_path / "pages" / name / "page.toml").write_text(
+            f'description="d"\nsource="s"\nhost="{host}"\nfolder="site"\npath="/"\nrequest_count=1\n[hosts]\n{hosts}'
+        )
+
+    page("one", "a.resolab.test")
+    page("two", "a.resolab.test")
+    page("many", "many.resolab.test", others=253)
+    corpus = Corpus(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"a\.resolab\.test stands twice"):
+        sites_of(corpus, ("one", "two"))
+    with pytest.raises(ConfigurationError, match="more than 253 host names"):
+        sites_of(corpus, ("many",))
+
+
 @pytest.mark.parametrize(
     ("offer", "keys"),
     [

@@ -47,6 +47,8 @@ def test_firefox_waits_for_the_https_record_before_its_look_up():
     [
         (LOAD, []),
         (LOAD, [exchange(failure=Failure.QUERY_TIMEOUT)]),
+        # What was asked after it over the same connection is no cold exchange.
+        (LOAD, [exchange(failure=Failure.QUERY_TIMEOUT), exchange(connection=ConnectionState.WARM)]),
         (LOAD, [exchange(purpose=QueryPurpose.FORWARDED)]),
         (msgspec.structs.replace(LOAD, timings=PageTimings(plt_ms=600.0)), [exchange()]),
         (msgspec.structs.replace(LOAD, failure=PageFailure.PAGE_TIMEOUT), [exchange()]),
