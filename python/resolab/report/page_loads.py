@@ -17,6 +17,8 @@ from resolab.stats import (
     LEVEL,
     STOPPING_LEVEL,
     Sample,
+    cliffs_delta,
+    hodges_lehmann,
     lookup_round_trips,
     median,
     page_handshake_round_trips,
@@ -39,7 +41,8 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str,
         own = by_condition.get(condition.id, [])
         baseline = plan.baseline_of(condition)
         comparison = None
-        if baseline != condition:
+        # A copy is compared with its first and nothing else (`comparisons`).
+        if baseline != condition and condition.replicate == 1:
             comparison = _compare(plan, condition, own, by_condition.get(baseline.id, []), rtt_ms)
         results.append(_result(plan, condition, own, comparison))
     return results
@@ -85,6 +88,8 @@ def _compare(
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id), level=level),
         expected_ms=(_trips(condition) - _trips(reference)) * rtt_ms[condition.profile],
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
+        delta=cliffs_delta(treatment, baseline),
     )
 
 
