@@ -1,6 +1,7 @@
 """Pages of several host names in both browsers: every file comes, every name is asked for, and presets are in force."""
 
 import asyncio
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def test_names_of_a_later_step_are_asked_for_after_those_of_the_step_before(resu
     assert len(asked) == 11
     last = {number: max(instants) for number, instants in asked.items()}
     steps = [[f"n{number:02}" for number in numbers] for numbers in (range(1, 5), range(5, 9), range(9, 12))]
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in itertools.pairwise(steps):
         # A script of the first name of a step asks for the next: a look-up, a connection and a request lie between.
         assert min(last[number] for number in after) > last[before[0]] + 3 * 14_000_000
 
@@ -146,22 +147,20 @@ def test_a_resolver_far_away_makes_look_ups_slow_and_connections_not(results):
         return load.domain_lookup_end_ms - start_ms
 
     # DoH: three round trips of 115 ms in place of one of 15 ms.
-    assert lookup_ms(far) > lookup_ms(near) + 320 - 15
-    connects_ms = [load.connect_end_ms - load.connect_start_ms for load in (near, far)]
-    assert connects_ms[1] < connects_ms[0] + 90
+    assert lookup_ms(far) > 3 * 114 > lookup_ms(near)
+    # TCP and TLS: two of 15 ms, as before; two of 115 ms if the pages had moved too.
+    assert far.connect_end_ms - far.connect_start_ms < 2 * 114
 
 
 def test_a_miss_delays_the_browser_and_our_client_alike(results):
     hit, miss = (results[name][1] for name in ("light", "miss"))
     loads = [measured(result) for result in (hit, miss)]
-    spans = [load.domain_lookup_end_ms - load.fetch_start_ms for load in loads]
-    assert spans[1] > spans[0] + 40
-    assert spans[1] > 80
-    fastest = [
+    assert loads[1].domain_lookup_end_ms - loads[1].fetch_start_ms > 80
+    hit_ns, miss_ns = (
         min(r.query_response_time_ns for r in result.records if isinstance(r, QueryRecord) and r.query_response_time_ns)
         for result in (hit, miss)
-    ]
-    assert fastest[1] - fastest[0] > 60e6
+    )
+    assert hit_ns < 80e6 < miss_ns
 
 
 def test_the_other_names_are_asked_on_the_connections_of_the_cold_exchanges(results):

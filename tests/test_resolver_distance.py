@@ -8,7 +8,7 @@ import pytest
 
 from resolab import engine
 from resolab.plan import Corpus
-from resolab.records import DnsTransport, HandshakeMode, QueryPurpose, QueryRecord
+from resolab.records import DnsTransport, HandshakeMode
 from resolab.testbed import layout
 from resolab.testbed.distance import with_resolver_at
 from resolab.testbed.sites import sites_of
