@@ -69,6 +69,10 @@ RTT_MS = {"fiber": 14.767147, "cable": 25.17665, "dsl": 42.35979, "4g": 91.85231
 RATE_BPS = {"fiber": 99.9e6, "cable": 165e6, "dsl": 10.7e6, "4g": 54e6, "4g-medium": 28.6e6}
 RENDER_MS = {"example": 60.0, "wikipedia": 450.0, "instagram": 600.0}
 BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
+# Beyond their round trips: connecting with a full handshake, the request in early data, DoQ's handshake, TCP's.
+CONNECT_MS, EARLY_REQUEST_MS, QUIC_MS, TCP_MS = 0.5, 0.25, 1.0, 0.125
+SUM_EXTRA_MS = 3.0
+RECEIVE_MS = 7.0
 ADDRESS = {"example": "10.77.1.1", "wikipedia": "10.77.1.2", "instagram": "10.77.1.3"}
 
 
@@ -82,6 +86,8 @@ class Faults:
     no_measured_loads: bool = False
     trials_count: int | None = None
     device_drops: int = 0
+    sums: bool = False
+    """Whether loads have a sum, too: the look-up apart takes SUM_EXTRA_MS longer."""
 
 
 def make_plan(text: str = PLAN_TEXT) -> Plan:
@@ -203,6 +209,9 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         next_hop_protocol="h3",
         domain_lookup_start_ms=1.0,
         domain_lookup_end_ms=1.0 + rtt,
+        connect_start_ms=None if failed else 1.0 + rtt,
+        connect_end_ms=None if failed else 1.0 + 2 * rtt + CONNECT_MS,
+        request_start_ms=None if failed else 1.0 + rtt + (EARLY_REQUEST_MS if mode == "zero_rtt" else rtt + CONNECT_MS),
         response_start_ms=None if failed else response_start,
         plt_ms=None if failed else plt,
         request_count=2,
@@ -211,11 +220,25 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         limit_ms=30_000.0,
         dns_handshake_mode=None if condition.dns_transport == "doudp" or dns_state == "warm" else dns_mode,
         dns_connection_state=None if condition.dns_transport == "doudp" else dns_state,
+        plt_sum_ms=plt + SUM_EXTRA_MS if faults.sums and measured and not failed else None,
     )
 
 
 def _resource(load: PageLoadRecord) -> ResourceRecord:
-    return ResourceRecord(url=load.url, initiator_type="navigation", start_ms=0.0, next_hop_protocol="h3", status=200)
+    return ResourceRecord(
+        url=load.url,
+        initiator_type="navigation",
+        start_ms=0.0,
+        next_hop_protocol="h3",
+        status=200,
+        domain_lookup_start_ms=load.domain_lookup_start_ms,
+        domain_lookup_end_ms=load.domain_lookup_end_ms,
+        connect_start_ms=load.connect_start_ms,
+        connect_end_ms=load.connect_end_ms,
+        request_start_ms=load.request_start_ms,
+        response_start_ms=load.response_start_ms,
+        response_end_ms=None if load.response_start_ms is None else load.response_start_ms + RECEIVE_MS,
+    )
 
 
 def _query(
@@ -231,6 +254,10 @@ def _query(
     time_ms = trips * RTT_MS[condition.profile] + cost + abs(rng.gauss(0, 0.05))
     failed = faults.timeouts and rng.random() < 0.05
     encrypted = transport != "doudp"
+    rtt = RTT_MS[condition.profile]
+    end = None if failed else round(time_ms * 1e6)
+    tcp_end = round((rtt + TCP_MS) * 1e6) if transport == "doh" and not failed else None
+    quic_end = round((rtt + QUIC_MS) * 1e6) if transport == "doq" and not failed else None
     return QueryRecord(
         dns_transport=transport,
         resolver=f"{transport}://dns.resolab.test",
@@ -244,7 +271,13 @@ def _query(
         connection=ConnectionState.COLD if encrypted else None,
         requested_handshake_mode=HandshakeMode.FULL if encrypted else None,
         handshake_mode=HandshakeMode.FULL if encrypted and not failed else None,
-        query_response_time_ns=None if failed else round(time_ms * 1e6),
+        tcp_connect_start_ns=None if tcp_end is None else 0,
+        tcp_connect_end_ns=tcp_end,
+        quic_handshake_start_ns=None if quic_end is None else 0,
+        quic_handshake_end_ns=quic_end,
+        query_exchange_start_ns=quic_end,
+        query_exchange_end_ns=None if quic_end is None else end,
+        query_response_time_ns=end,
         query_bytes=40,
         response_bytes=None if failed else 56,
         attempt_count=1,

@@ -17,7 +17,17 @@ from resolab.engine import find_core
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
 from resolab.records import FORMAT_VERSION, BrowserName
-from resolab.store import Manifest, RunStatus, Versions, describe_machine, git_commit
+from resolab.store import (
+    Environment,
+    Manifest,
+    RunStatus,
+    StopReason,
+    Versions,
+    WidthReached,
+    describe_environment,
+    describe_machine,
+    git_commit,
+)
 
 PROJECT_ROOT = Path(__file__).parents[3]
 _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
@@ -27,6 +37,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     """Describe a campaign that is about to begin."""
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
+    core = _core_version()
     return Manifest(
         format_version=FORMAT_VERSION,
         dataset_id=f"{plan.name}-{now_ns:x}",
@@ -39,7 +50,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         command_line=["resolab", *command_line[1:]],
         versions=Versions(
             resolab=resolab.__version__,
-            resolab_core=_core_version(),
+            resolab_core=core,
             browser=next(iter(browsers.values())),
             browsers=browsers,
         ),
@@ -47,7 +58,17 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         git_commit=git_commit(PROJECT_ROOT),
         load_average_start=os.getloadavg()[0],
         trials_planned_count=plan.blocks * len(plan.conditions()),
+        environment_start=describe_environment(versions=_named(core, browsers)),
     )
+
+
+def versions_now(plan: Plan) -> dict[str, str]:
+    """Ask for the versions again, as they are when a campaign is taken up after days."""
+    return _named(_core_version(), _browser_versions(plan))
+
+
+def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
+    return {**({"resolab-core": core} if core else {}), **browsers}
 
 
 def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus) -> None:
@@ -59,15 +80,28 @@ def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus) -> None:
             )
 
 
-def ended(manifest: Manifest, *, finished_count: int) -> Manifest:
+def ended(
+    manifest: Manifest,
+    *,
+    finished_count: int,
+    blocks_finished_count: int,
+    precise: bool,
+    widths: Sequence[WidthReached],
+    environment: Environment,
+) -> Manifest:
     """Bring the manifest up to date when the process ends its work, done or not."""
-    done = finished_count == manifest.trials_planned_count
+    capped = finished_count == manifest.trials_planned_count
+    reason = StopReason.PRECISION if precise else StopReason.CAP if capped else StopReason.INTERRUPTED
     return msgspec.structs.replace(
         manifest,
-        status=RunStatus.FINISHED if done else RunStatus.INTERRUPTED,
+        status=RunStatus.INTERRUPTED if reason is StopReason.INTERRUPTED else RunStatus.FINISHED,
+        stop_reason=reason,
         trials_finished_count=finished_count,
-        ended_unix_ns=time.time_ns(),
+        blocks_finished_count=blocks_finished_count,
+        widths_reached=list(widths),
+        ended_unix_ns=environment.unix_ns,
         load_average_end=os.getloadavg()[0],
+        environment_end=environment,
     )
 
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 LINE_EVERY_S = 30.0
 
@@ -16,24 +16,31 @@ LINE_EVERY_S = 30.0
 def duration_text(seconds: float) -> str:
     """Write a duration as people say it, e.g. `7 min 05 s`."""
     minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
 class CampaignProgress:
-    """Counts trials; the estimate is the mean of the trials of this process, set-up not counted."""
+    """Counts trials; the estimate is the mean of the trials of this process, set-up not counted.
+
+    Trials of earlier processes count as done and neither as failures nor towards the pace.
+    """
 
     def __init__(self, total: int, done: int, console: Console) -> None:
         self._console = console
         self._total, self._done, self._already_done = total, done, done
+        self._expected = total
         self._failures = self._flagged = 0
-        self._started_s = self._last_line_s = time.monotonic()
+        self._precision = ""
+        self._started_s: float | None = None
+        self._last_line_s = time.monotonic()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("ETA"),
-            TimeRemainingColumn(elapsed_when_finished=False),
             TextColumn("{task.fields[counts]}"),
             console=console,
             disable=not console.is_terminal,
@@ -51,26 +58,36 @@ class CampaignProgress:
 
     def say(self, message: str) -> None:
         """Say something beside the bar."""
-        self._console.print(message, highlight=False)
+        self._console.print(message, highlight=False, soft_wrap=True)
+
+    def trials_begin(self) -> None:
+        """Start the clock, once: the first testbed is ready."""
+        if self._started_s is None:
+            self._started_s = self._last_line_s = time.monotonic()
+
+    def expect(self, total: int, precision: str) -> None:
+        """Take in what a look at the intervals said: how narrow they are, and where the campaign will end by that."""
+        self._expected, self._precision = min(total, self._total), precision
 
     def trial_done(self, *, failed: bool, flagged: bool) -> None:
         """Count one trial."""
+        self.trials_begin()
         self._done += 1
         self._failures += failed
         self._flagged += flagged
-        self._bar.update(self._task, completed=self._done, counts=self._counts())
         now = time.monotonic()
+        text = self._text(now)
+        self._bar.update(self._task, completed=self._done, counts=text)
         if not self._console.is_terminal and (now - self._last_line_s > LINE_EVERY_S or self._done == self._total):
             self._last_line_s = now
-            self.say(
-                f"{self._done}/{self._total} trials, {self._counts()}, ETA {duration_text(self._remaining_s(now))}"
-            )
+            self.say(f"{self._done}/{self._total} trials, {text}")
 
-    def _remaining_s(self, now: float) -> float:
-        per_trial = (now - self._started_s) / max(1, self._done - self._already_done)
-        return per_trial * (self._total - self._done)
-
-    def _counts(self) -> str:
-        elapsed = max(1e-9, time.monotonic() - self._started_s)
-        per_hour = (self._done - self._already_done) / elapsed * 3600
-        return f"{per_hour:.0f}/h, {self._failures} failed, {self._flagged} flagged"
+    def _text(self, now: float) -> str:
+        elapsed = max(1e-9, now - (now if self._started_s is None else self._started_s))
+        done = self._done - self._already_done
+        remaining_s = elapsed / done * max(0, self._expected - self._done)
+        parts = [f"{done / elapsed * 3600:.0f} loads/h", f"{self._failures} failed", f"{self._flagged} flagged"]
+        parts.append(f"ETA {duration_text(remaining_s)}")
+        if self._precision:
+            parts.append(self._precision)
+        return ", ".join(parts)

@@ -10,33 +10,52 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from rich.console import Console
 
 from resolab.campaign import manifests
 from resolab.campaign.lock import dataset_lock
+from resolab.campaign.precision import Look, Precision
 from resolab.campaign.progress import CampaignProgress
-from resolab.campaign.schedule import PlannedTrial, remaining, schedule
+from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
 from resolab.campaign.stopping import StopRequest
-from resolab.errors import ResolabError
-from resolab.plan import Corpus, Plan, parse_plan
+from resolab.errors import ConfigurationError, ResolabError
+from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import (
     Manifest,
     RunStatus,
     TrialWriter,
+    cpu_ticks,
     create_dataset_folder,
+    describe_environment,
     finished_trials,
     load_manifest,
+    read_trial,
     save_manifest,
 )
 from resolab.testbed import Testbed, TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
 """Consecutive failures of the instrument itself after which a campaign gives up."""
+
+
+class TrialRunner(Protocol):
+    """What runs trials: a testbed, or something that does as if."""
+
+    async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
+        """Run one trial."""
+        ...
+
+
+MakeTestbed = Callable[[Plan, int, Path], AbstractAsyncContextManager[TrialRunner]]
+"""Makes the place trials run in, from plan, seed and the dataset's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +70,38 @@ class Outcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def run_campaign(plan: Plan, folder: Path, console: Console) -> Outcome:
+def testbed_of(plan: Plan, seed: int, folder: Path) -> Testbed:
+    """Make the testbed of a campaign."""
+    return Testbed(
+        plan,
+        Corpus.of_project(),
+        seed,
+        screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
+        netlog_folder=folder / "netlogs" if plan.instrument.netlog else None,
+    )
+
+
+def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
     """Run a plan into a new dataset folder; leaves no folder when not even the testbed could be started."""
     existed = folder.exists()
     create_dataset_folder(folder)
     try:
         with dataset_lock(folder):
             manifest = manifests.new_manifest(plan, Corpus.of_project(), sys.argv)
-            return asyncio.run(_Campaign(plan, manifest, folder, console).run())
+            assert manifest.environment_start is not None  # Just made.
+            versions = manifest.environment_start.versions
+            return asyncio.run(_Campaign(plan, manifest, folder, console, make_testbed, versions).run())
     finally:
         if not (folder / "manifest.json").exists():
             _remove_unstarted(folder, existed=existed)
 
 
-def resume_campaign(folder: Path, console: Console) -> Outcome:
-    """Finish a dataset from where it stands, with the plan, seed and blocks it was begun with."""
+def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
+    """Finish a dataset from where it stands, with the plan, seed, blocks and stopping rule it was begun with."""
     manifest = load_manifest(folder)
+    if manifest.merged_from:
+        problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
+        raise ConfigurationError(f"could not resume {folder}: {problem}")
     corpus = Corpus.of_project()
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
@@ -75,7 +110,8 @@ def resume_campaign(folder: Path, console: Console) -> Outcome:
         for partial in (folder / "trials").glob("*.partial"):
             partial.unlink()
         manifest = msgspec.structs.replace(manifest, resume_count=manifest.resume_count + 1, status=RunStatus.RUNNING)
-        return asyncio.run(_Campaign(plan, manifest, folder, console).run())
+        versions = manifests.versions_now(plan)
+        return asyncio.run(_Campaign(plan, manifest, folder, console, make_testbed, versions).run())
 
 
 def _remove_unstarted(folder: Path, *, existed: bool) -> None:
@@ -87,49 +123,74 @@ def _remove_unstarted(folder: Path, *, existed: bool) -> None:
 
 
 class _Campaign:
-    def __init__(self, plan: Plan, manifest: Manifest, folder: Path, console: Console) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        manifest: Manifest,
+        folder: Path,
+        console: Console,
+        make_testbed: MakeTestbed,
+        versions: dict[str, str],
+    ) -> None:
         self._plan, self._manifest, self._folder = plan, manifest, folder
-        self._console = console
+        self._console, self._make_testbed, self._versions = console, make_testbed, versions
         self._stop = StopRequest()
         self._instrument_failures = 0
+        self._block_size = len(plan.conditions())
+        self._precision = Precision(plan, plan.stop, manifest.seed) if plan.stop is not None else None
+        self._look: Look | None = None
+        self._ticks = cpu_ticks()
 
     async def run(self) -> Outcome:
         """Run what is left; the manifest ends as finished or interrupted."""
         planned = schedule(self._plan, self._manifest.seed, self._manifest.blocks)
-        left = remaining(planned, finished_trials(self._folder).keys())
+        finished = finished_trials(self._folder)
+        left = remaining(planned, finished.keys())
+        self._remember(planned, finished)
         with self._stop.on_signals(self._say):
             try:
-                if left:
+                if left and not self._enough:
                     await self._run_trials(left, planned_count=len(planned))
             except asyncio.CancelledError:
                 self._say("the trial in flight was abandoned")
             finally:
-                self._save_end()
+                self._save_end(planned)
         return Outcome(self._manifest)
+
+    @property
+    def _enough(self) -> bool:
+        return self._look is not None and self._look.reached
+
+    def _remember(self, planned: list[PlannedTrial], finished: dict[str, Path]) -> None:
+        """Take in what earlier processes measured, and look where they would have looked."""
+        if self._precision is None:
+            return
+        for trial in planned:
+            if trial.trial_id in finished:
+                self._precision.add(trial.condition.id, trial.block, read_trial(finished[trial.trial_id]))
+        self._look_after(whole_blocks(planned, finished.keys()))
+
+    def _look_after(self, blocks: int) -> Look | None:
+        """Look at the intervals if it is time, and in any case at the end."""
+        if self._precision is None or not (self._precision.due(blocks) or blocks == self._manifest.blocks):
+            return None
+        self._look = self._precision.look(blocks)
+        return self._look
 
     async def _run_trials(self, left: list[PlannedTrial], *, planned_count: int) -> None:
         done = planned_count - len(left)
         self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}")
         with CampaignProgress(planned_count, done, self._console) as progress:
-            while left and not self._stop.requested:
-                async with self._testbed() as testbed:
+            while left and not self._stop.requested and not self._enough:
+                async with self._make_testbed(self._plan, self._manifest.seed, self._folder) as testbed:
                     # Saved only now: a machine that cannot run the testbed leaves no dataset behind.
                     save_manifest(self._folder, self._manifest)
+                    progress.trials_begin()
                     await self._use(testbed, left, progress)
 
-    def _testbed(self) -> Testbed:
-        instrument = self._plan.instrument
-        return Testbed(
-            self._plan,
-            Corpus.of_project(),
-            self._manifest.seed,
-            screenshot_folder=self._folder / "screenshots" if instrument.failure_screenshots else None,
-            netlog_folder=self._folder / "netlogs" if instrument.netlog else None,
-        )
-
-    async def _use(self, testbed: Testbed, left: list[PlannedTrial], progress: CampaignProgress) -> None:
+    async def _use(self, testbed: TrialRunner, left: list[PlannedTrial], progress: CampaignProgress) -> None:
         """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""
-        while left and not self._stop.requested:
+        while left and not self._stop.requested and not self._enough:
             try:
                 result = await self._run_trial(testbed, left[0])
             except ResolabError as error:
@@ -142,10 +203,18 @@ class _Campaign:
                 progress.say(f"{left[0].trial_id}: {error}; the testbed is made anew and the trial repeated")
                 return
             self._instrument_failures = 0
-            left.pop(0)
-            progress.trial_done(failed=result.failed, flagged=bool(result.flags))
+            self._take_in(left.pop(0), result, progress)
 
-    async def _run_trial(self, testbed: Testbed, trial: PlannedTrial) -> TrialResult:
+    def _take_in(self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress) -> None:
+        if self._precision is not None:
+            self._precision.add(trial.condition.id, trial.block, result.records)
+            look = self._look_after(trial.block + 1) if trial.position == self._block_size - 1 else None
+            if look is not None:
+                blocks = self._precision.expected_blocks(look, self._manifest.blocks)
+                progress.expect(blocks * self._block_size, self._precision.text(look))
+        progress.trial_done(failed=result.failed, flagged=bool(result.flags))
+
+    async def _run_trial(self, testbed: TrialRunner, trial: PlannedTrial) -> TrialResult:
         head = _head(trial)
         with TrialWriter(self._folder, head) as writer:
             result = await testbed.run_trial(trial.condition, trial.trial_id)
@@ -154,10 +223,22 @@ class _Campaign:
             writer.finish(TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=result.flags))
         return result
 
-    def _save_end(self) -> None:
-        if (self._folder / "manifest.json").exists():
-            self._manifest = manifests.ended(self._manifest, finished_count=len(finished_trials(self._folder)))
-            save_manifest(self._folder, self._manifest)
+    def _save_end(self, planned: list[PlannedTrial]) -> None:
+        if not (self._folder / "manifest.json").exists():
+            return
+        finished = finished_trials(self._folder).keys()
+        self._manifest = manifests.ended(
+            self._manifest,
+            finished_count=len(finished),
+            blocks_finished_count=whole_blocks(planned, finished),
+            precise=self._enough,
+            widths=self._look.widths if self._look is not None else (),
+            environment=describe_environment(versions=self._versions, ticks_before=self._ticks),
+        )
+        save_manifest(self._folder, self._manifest)
+        if self._precision is not None and self._look is not None:
+            word = "stopped" if self._enough else "last look"
+            self._say(f"{word} after {self._look.blocks} blocks: {self._precision.text(self._look)}")
 
     def _say(self, message: str) -> None:
         self._console.print(message, highlight=False, soft_wrap=True)

@@ -33,3 +33,9 @@ def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
 def remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:
     """Trials without a finished file, in order."""
     return [trial for trial in planned if trial.trial_id not in finished]
+
+
+def whole_blocks(planned: list[PlannedTrial], finished: AbstractSet[str]) -> int:
+    """Count the blocks, from the first on, of which every trial is finished."""
+    unfinished = next((trial.block for trial in planned if trial.trial_id not in finished), None)
+    return unfinished if unfinished is not None else planned[-1].block + 1

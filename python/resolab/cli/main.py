@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import resolab
+from resolab.cli.compare import add_compare
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query_arguments import add_query
+from resolab.cli.waterfall import add_waterfall
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED = 130
@@ -61,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("dataset", type=Path, help="the dataset's folder")
     report.set_defaults(run=_report)
 
+    add_compare(commands).set_defaults(run=_compare)
+    _add_export(commands)
+    _add_merge(commands)
     _add_har(commands)
+    add_waterfall(commands).set_defaults(run=_waterfall)
     add_plan(commands).set_defaults(run=_plan)
     _add_calibrate(commands)
     add_query(commands).set_defaults(run=_query)
@@ -69,6 +75,34 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    export = commands.add_parser(
+        "export",
+        help="tables of a dataset as CSV or Parquet",
+        description="Write the tables of a dataset as CSV (lists as JSON text, null as an empty field) or Parquet, "
+        "with a data dictionary (docs/formats/dataset.md).",
+    )
+    export.add_argument("dataset", type=Path, help="the dataset's folder")
+    export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: %(default)s")
+    export.add_argument("-o", "--output", type=Path, metavar="OUT", help="the folder (default: DATASET/export)")
+    export.add_argument(
+        "--table", action="append", metavar="NAME", help="this table; can be given again (default: all)"
+    )
+    export.set_defaults(run=_export)
+
+
+def _add_merge(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    merge = commands.add_parser(
+        "merge",
+        help="several runs of one plan as one dataset",
+        description="Copy several runs of one plan into a new dataset: blocks are numbered on, every trial keeps the "
+        "dataset it came from. Other conditions, profiles or formats are refused (docs/formats/dataset.md).",
+    )
+    merge.add_argument("output", type=Path, metavar="OUT", help="the new dataset's folder")
+    merge.add_argument("datasets", type=Path, nargs="+", metavar="DIR", help="the datasets; two or more")
+    merge.set_defaults(run=_merge)
 
 
 def _add_har(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -125,16 +159,40 @@ def _report(options: argparse.Namespace) -> int:
     return experiment.report(options.dataset)
 
 
+def _compare(options: argparse.Namespace) -> int:
+    from resolab.cli import compare
+
+    return compare.run(options)
+
+
 def _plan(options: argparse.Namespace) -> int:
     from resolab.cli import plan
 
     return plan.run(options)
 
 
+def _export(options: argparse.Namespace) -> int:
+    from resolab.cli import export
+
+    return export.run(options.dataset, options.output, options.format, options.table or [])
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from resolab.cli import merge
+
+    return merge.run(options.output, options.datasets)
+
+
 def _har(options: argparse.Namespace) -> int:
     from resolab.cli import har
 
     return har.run(options.dataset, options.trials, options.output)
+
+
+def _waterfall(options: argparse.Namespace) -> int:
+    from resolab.cli import waterfall
+
+    return waterfall.run(options)
 
 
 def _calibrate(options: argparse.Namespace) -> int:

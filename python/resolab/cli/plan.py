@@ -7,6 +7,7 @@ itself; that is the plan's.
 import argparse
 import json
 import sys
+from collections import Counter
 from typing import Any
 
 from rich.console import Console
@@ -32,14 +33,19 @@ def _check(options: argparse.Namespace) -> int:
     links = {name: corpus.profile(name) for name in plan.factors.profile}
     rtt_ms = {name: link.up.one_way_delay_ms + link.down.one_way_delay_ms for name, link in links.items()}
     expected_s = expected_duration_s(plan, rtt_ms)
+    least_s = expected_duration_s(plan, rtt_ms, _least_blocks(plan))
     if options.json:
-        print(json.dumps(_described(plan, expected_s)))
+        print(json.dumps(_described(plan, expected_s, least_s)))
     else:
-        _print(plan, expected_s, Console())
+        _print(plan, expected_s, least_s, Console())
     return 0
 
 
-def _described(plan: Plan, expected_s: float) -> dict[str, Any]:
+def _least_blocks(plan: Plan) -> int:
+    return plan.blocks if plan.stop is None else min(plan.blocks, plan.stop.min_blocks)
+
+
+def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
     conditions = plan.conditions()
     return {
         "plan": plan.name,
@@ -49,6 +55,12 @@ def _described(plan: Plan, expected_s: float) -> dict[str, Any]:
         "conditions_count": len(conditions),
         "trials_count": plan.blocks * len(conditions),
         "expected_duration_s": round(expected_s, 1),
+        "least_blocks_count": _least_blocks(plan),
+        "least_duration_s": round(least_s, 1),
+        "comparisons": [
+            {"name": one.name, "kind": one.kind, "treatment": one.treatment.id, "baseline": one.baseline.id}
+            for one in plan.comparisons()
+        ],
         "varying": [*_varying(plan)],
         "exclusions": [
             {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(plan)
@@ -59,7 +71,7 @@ def _described(plan: Plan, expected_s: float) -> dict[str, Any]:
     }
 
 
-def _print(plan: Plan, expected_s: float, console: Console) -> None:
+def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> None:
     conditions = plan.conditions()
 
     def say(text: str) -> None:
@@ -68,6 +80,8 @@ def _print(plan: Plan, expected_s: float, console: Console) -> None:
     say(f"{plan.name}: {plan.question}")
     trials = plan.blocks * len(conditions)
     say(f"{len(conditions)} conditions in {plan.blocks} blocks: {trials} trials, about {duration_text(expected_s)}")
+    for line in _comparisons(plan, least_s):
+        say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
     for factor in ALL_FACTORS:
         words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
@@ -78,7 +92,26 @@ def _print(plan: Plan, expected_s: float, console: Console) -> None:
         say(f"excluded: {count} combinations with {keys}")
     for condition in conditions:
         reference = plan.baseline_of(condition)
-        say(f"  {condition.id}" + ("  (baseline)" if reference == condition else ""))
+        note = "  (copy)" if condition.replicate > 1 else "  (baseline)" if reference == condition else ""
+        say(f"  {condition.id}{note}")
+
+
+def _comparisons(plan: Plan, least_s: float) -> list[str]:
+    """Say what is compared, and what a stopping rule makes of it."""
+    counts = Counter(one.kind for one in plan.comparisons())
+    words = {"planned": "named in the plan", "all": "with the baseline", "aa": "of copies with each other (A/A)"}
+    lines = [f"comparisons: {', '.join(f'{count} {words[kind]}' for kind, count in counts.items()) or 'none'}"]
+    for rule in plan.comparison_rules:
+        pairs = sum(one.name == rule.name for one in plan.comparisons())
+        lines.append(f"  {rule.name}: {pairs}")
+    if plan.stop is not None:
+        in_ms = plan.stop.ci_width_ms is not None
+        width = f"{plan.stop.ci_width_ms:g} ms" if in_ms else f"{plan.stop.ci_width_ratio:g} of the baseline's median"
+        lines.append(
+            f"stops from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) when every interval is at "
+            f"most {width} wide, after {plan.blocks} blocks in any case"
+        )
+    return lines
 
 
 def _varying(plan: Plan) -> list[str]:

@@ -46,7 +46,9 @@ class PlannedComparison:
 
     @property
     def id(self) -> str:
-        """Name the comparison in seeds and files."""
+        """Name the comparison in seeds; against the baseline it is the treatment's name, as it always was."""
+        if self.kind is ComparisonKind.ALL:
+            return self.treatment.id
         return f"{self.kind}/{self.name}/{self.treatment.id}/{self.baseline.id}"
 
 

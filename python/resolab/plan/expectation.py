@@ -10,17 +10,24 @@ page load time.
 
 from collections.abc import Mapping
 
-from resolab.plan.model import Plan
+from resolab.plan.model import Condition, Plan
 from resolab.records import BrowserName
 
 TRIAL_S: Mapping[BrowserName, float] = {BrowserName.CHROMIUM: 1.2, BrowserName.FIREFOX: 1.5}
 TRIAL_ROUND_TRIPS = 13.5
+RESOLVER_ROUND_TRIPS = 8
+"""Of them, those of cold exchanges and look-ups; counted from the closed forms of three transports."""
 
 
-def expected_duration_s(plan: Plan, rtt_ms: Mapping[str, float]) -> float:
-    """Estimate the seconds all trials take, set-up not counted; `rtt_ms` by profile."""
+def expected_duration_s(plan: Plan, rtt_ms: Mapping[str, float], blocks: int | None = None) -> float:
+    """Estimate the seconds the trials of all blocks take, or of some, set-up not counted; `rtt_ms` by profile."""
     block_s = sum(
-        TRIAL_S[condition.browser] + TRIAL_ROUND_TRIPS * rtt_ms[condition.profile] / 1e3
+        TRIAL_S[condition.browser] + _trial_round_trips_s(condition, rtt_ms[condition.profile])
         for condition in plan.conditions()
     )
-    return plan.blocks * block_s
+    return (plan.blocks if blocks is None else blocks) * block_s
+
+
+def _trial_round_trips_s(condition: Condition, rtt_ms: float) -> float:
+    """Seconds a trial waits for the link; some of its round trips go on to the resolver."""
+    return (TRIAL_ROUND_TRIPS * rtt_ms + RESOLVER_ROUND_TRIPS * condition.resolver_extra_rtt_ms) / 1e3

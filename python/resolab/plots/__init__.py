@@ -3,10 +3,12 @@
 For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
 """
 
+from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, transport_look
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
-from resolab.plots.save import Drawing, save_drawing
+from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
+from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -20,19 +22,30 @@ from resolab.plots.words import (
 
 __all__ = [
     "ABSENT",
+    "CdfAxis",
+    "Curve",
     "DifferenceRow",
     "Drawing",
+    "Event",
     "ExchangeSeries",
     "HeatCell",
+    "Look",
+    "Span",
+    "WaterfallRequest",
     "combination_label",
+    "draw_cdfs",
     "draw_differences",
     "draw_exchanges",
     "draw_heat_map",
+    "draw_waterfall",
     "estimate_text",
     "interval_text",
     "level_label",
     "mode_label",
     "number_text",
     "save_drawing",
+    "save_file",
     "transport_label",
+    "transport_look",
+    "write_csv",
 ]

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
 from resolab.plots.words import estimate_text, mode_label, number_text, transport_label
-from resolab.stats import Estimate, ecdf
+from resolab.stats import Estimate
 
 PANELS_A_ROW = 2
 TOP = 1.15
@@ -22,14 +22,19 @@ FAR_RIGHT = 1e3
 
 @dataclass(frozen=True, slots=True)
 class ExchangeSeries:
-    """The cold exchanges of one transport on one profile; failed ones count in `n` but have no value."""
+    """The cold exchanges of one transport on one profile; failed ones count in `n` but have no value.
+
+    `round_trips` rise, and `shares` says of each which part of all `n` took no longer: every exchange, or quantiles.
+    """
 
     profile: str
     rtt_ms: float
     dns_transport: str
     requested_handshake_mode: str
     round_trips: tuple[float, ...]
+    shares: tuple[float, ...]
     n: int
+    failed_count: int
     expected_round_trips: int
     median_ms: Estimate
     remainder_ms: float | None
@@ -65,7 +70,7 @@ def draw_exchanges(series: Sequence[ExchangeSeries], caption: str) -> Drawing:
 
 def _right_end(series: Sequence[ExchangeSeries]) -> float:
     expected = max(one.expected_round_trips for one in series)
-    slowest = max((max(one.round_trips) for one in series if one.round_trips), default=expected)
+    slowest = max((one.round_trips[-1] for one in series if one.round_trips), default=expected)
     # A single straggler must not squeeze everybody else to the left; the caption says where the axis ends.
     return max(expected + 0.7, min(slowest * 1.05, expected + 2.0))
 
@@ -87,10 +92,8 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries]) -> None:
             annotation_clip=False,
         )
     for one in series:
-        values, _ = ecdf(one.round_trips)
-        shares = [(rank + 1) / one.n for rank in range(len(values))]
-        x = [values[0], *values, FAR_RIGHT] if shares else []
-        y = [0.0, *shares, shares[-1]] if shares else []
+        x = [one.round_trips[0], *one.round_trips, FAR_RIGHT] if one.shares else []
+        y = [0.0, *one.shares, one.shares[-1]] if one.shares else []
         axes.step(
             x,
             y,
@@ -107,13 +110,11 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries]) -> None:
 
 
 def _legend(one: ExchangeSeries) -> str:
-    failed = one.n - len(one.round_trips)
     text = f"{one.label}: median {estimate_text(one.median_ms, 2)} ms, c = {number_text(one.remainder_ms, 2)} ms"
-    return text + (f", {failed} of {one.n} failed" if failed else "")
+    return text + (f", {one.failed_count} of {one.n} failed" if one.failed_count else "")
 
 
 def _rows(one: ExchangeSeries) -> list[dict[str, Value]]:
-    values, _ = ecdf(one.round_trips)
     return [
         {
             "profile": one.profile,
@@ -121,8 +122,8 @@ def _rows(one: ExchangeSeries) -> list[dict[str, Value]]:
             "requested_handshake_mode": one.requested_handshake_mode,
             "rtt_ms": one.rtt_ms,
             "expected_round_trips_count": one.expected_round_trips,
-            "query_response_time_round_trips": float(value),
-            "cumulative_share_ratio": (rank + 1) / one.n,
+            "query_response_time_round_trips": value,
+            "cumulative_share_ratio": share,
         }
-        for rank, value in enumerate(values)
+        for value, share in zip(one.round_trips, one.shares, strict=True)
     ]

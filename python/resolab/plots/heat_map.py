@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import SEQUENTIAL, house_style, new_figure
-from resolab.plots.words import estimate_text, interval_text
+from resolab.plots.words import estimate_text, interval_text, number_text
 from resolab.stats import Estimate
 
 PERCENT = 100
@@ -34,6 +34,8 @@ class HeatCell:
     page: str
     profile: str
     change: Estimate | None
+    reference_ratio: float | None = None
+    """Another study's number for the same cell, printed below ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,9 @@ class _Scale:
         return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45 else "black"
 
 
-def draw_heat_map(cells: Sequence[HeatCell], caption: str) -> Drawing:
+def draw_heat_map(
+    cells: Sequence[HeatCell], caption: str, *, name: str = "plt_change", quantity: str = "PLT"
+) -> Drawing:
     """Draw the heat map; panels, rows and columns stand in the order in which cells first name them."""
     combinations = list(dict.fromkeys(cell.combination for cell in cells))
     pages = list(dict.fromkeys(cell.page for cell in cells))
@@ -74,10 +78,11 @@ def draw_heat_map(cells: Sequence[HeatCell], caption: str) -> Drawing:
             spare.set_visible(False)
         mappable = mpl.cm.ScalarMappable(norm=scale.norm, cmap=scale.colours)
         bar = figure.colorbar(mappable, ax=grid, fraction=0.03, pad=0.02)
-        bar.set_label("change of median PLT, %")
+        bar.set_label(f"change of median {quantity}, %")
         bar.outline.set_visible(False)
         bar.ax.axhline(0, color="black", linewidth=1)
-    return Drawing("plt_change", caption, figure, [_row(cell) for cell in cells])
+    referenced = any(cell.reference_ratio is not None for cell in cells)
+    return Drawing(name, caption, figure, [_row(cell, referenced=referenced) for cell in cells])
 
 
 def _scale(cells: Sequence[HeatCell]) -> _Scale:
@@ -119,15 +124,20 @@ def _cell(axes: Axes, cell: HeatCell, column: int, row: int, scale: _Scale) -> N
     value = estimate_text(cell.change, scale=PERCENT, signed=True) + " %"
     interval = interval_text(cell.change, scale=PERCENT, signed=True) or "no interval"
     centre = column + 0.5
-    axes.text(centre, row + 0.40, value, ha="center", va="center", fontsize=9.5, color=ink, weight="bold")
-    axes.text(centre, row + 0.72, interval, ha="center", va="center", fontsize=6.8, color=ink)
+    lifted = 0.0 if cell.reference_ratio is None else 0.10
+    axes.text(centre, row + 0.40 - lifted, value, ha="center", va="center", fontsize=9.5, color=ink, weight="bold")
+    axes.text(centre, row + 0.72 - 1.4 * lifted, interval, ha="center", va="center", fontsize=6.8, color=ink)
+    if cell.reference_ratio is not None:
+        reference = f"paper {number_text(cell.reference_ratio * PERCENT, signed=True)} %"
+        axes.text(centre, row + 0.81, reference, ha="center", va="center", fontsize=6.8, color=ink, style="italic")
     if cell.change.ci_contains_zero:
         frame = Rectangle((column + 0.03, row + 0.06), 0.94, 0.88, fill=False, edgecolor=ink, linestyle=(0, (3, 2)))
         axes.add_patch(frame)
 
 
-def _row(cell: HeatCell) -> dict[str, Value]:
+def _row(cell: HeatCell, *, referenced: bool) -> dict[str, Value]:
     change = cell.change
+    reference: dict[str, Value] = {"reference_change_ratio": cell.reference_ratio} if referenced else {}
     return {
         "combination": cell.combination,
         "page": cell.page,
@@ -141,4 +151,5 @@ def _row(cell: HeatCell) -> dict[str, Value]:
         "ci_method": change.method if change else None,
         "pairs_count": change.n if change else 0,
         "censored_count": change.censored_count if change else None,
+        **reference,
     }

@@ -37,11 +37,23 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
         pdf = folder / f"{drawing.name}.pdf"
         drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
     (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
-    with (folder / f"{drawing.name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(drawing.rows[0]) if drawing.rows else [])
-        writer.writeheader()
-        writer.writerows(drawing.rows)
+    write_csv(drawing.rows, folder / f"{drawing.name}.csv")
     return inline_svg(stream.getvalue(), drawing.caption)
+
+
+def save_file(drawing: Drawing, file: Path) -> None:
+    """Write the drawing alone, in the format of the file's suffix."""
+    dated = "CreationDate" if file.suffix == ".pdf" else "Date"
+    with house_style():
+        drawing.figure.savefig(file, metadata={dated: None, "Title": drawing.name})
+
+
+def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:
+    """Write rows of the same columns."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def inline_svg(svg: str, label: str) -> str:

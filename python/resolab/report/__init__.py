@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from resolab.report.build import build_report
     from resolab.report.terminal import terminal_summary
+    from resolab.report.waterfall import draw_load, waterfalls
+    from resolab.report.waterfall_text import terminal_waterfall
 
 _ON_FIRST_USE = {
     "build_report": "resolab.report.build",
+    "draw_load": "resolab.report.waterfall",
     "terminal_summary": "resolab.report.terminal",
+    "terminal_waterfall": "resolab.report.waterfall_text",
+    "waterfalls": "resolab.report.waterfall",
 }
 
-__all__ = ["build_report", "terminal_summary"]
+__all__ = ["build_report", "draw_load", "terminal_summary", "terminal_waterfall", "waterfalls"]
 
 
 def __getattr__(name: str) -> Any:

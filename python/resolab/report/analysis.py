@@ -29,11 +29,15 @@ def analyse(dataset: Dataset) -> Findings:
         problem = f"manifest.json holds no profile {missing[0]!r}, which its plan names"
         raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore the manifest")
     loads = dataset.measured_loads()
+    unknown = {load.condition for load in loads} - {condition.id for condition in plan.conditions()}
+    if unknown:
+        problem = f"its plan has no condition {min(unknown)}, of which it has trials"
+        raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore manifest and trials")
     return Findings(
         manifest=manifest,
         plan=plan,
         conditions=condition_results(plan, loads, rtt_ms),
-        exchanges=exchange_results(plan, dataset.cold_exchanges(), rtt_ms),
+        exchanges=exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),

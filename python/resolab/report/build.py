@@ -5,22 +5,27 @@ For: putting findings, figures and template together. Not for: any of their cont
 
 import shutil
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
-from resolab.plots import save_drawing
+from resolab.plots import Drawing, save_drawing, write_csv
 from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings import Findings
+from resolab.report.h20 import H20
 from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
 from resolab.report.labels import baseline_label
+from resolab.report.named_table import NamedTable
 from resolab.report.paper import CITATION
 from resolab.report.paper_tables import paper_exchange_table, paper_load_table
 from resolab.report.plt_sums import plt_sum_table
+from resolab.report.s24 import s24_drawings, s24_missing, s24_tables
 from resolab.report.sentences import answers
 from resolab.report.status_table import status_table
 from resolab.report.tables import (
@@ -31,7 +36,7 @@ from resolab.report.tables import (
     lateness_table,
     load_table,
 )
-from resolab.store import build_tables, machine_errors, open_dataset
+from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 
 
@@ -40,6 +45,7 @@ def build_report(folder: Path) -> Path:
     build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
+        papers = _papers(dataset, findings)
     target = folder / REPORT
     with machine_errors(f"write the report into {folder}"):
         for left in folder.glob(f".{REPORT}-*"):
@@ -47,7 +53,7 @@ def build_report(folder: Path) -> Path:
         fresh = Path(tempfile.mkdtemp(prefix=f".{REPORT}-", dir=folder))
         try:
             fresh.chmod(0o755)
-            (fresh / "index.html").write_text(_render(findings, fresh), "utf-8")
+            (fresh / "index.html").write_text(_render(findings, fresh, papers), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
@@ -56,11 +62,47 @@ def build_report(folder: Path) -> Path:
     return target / "index.html"
 
 
-def _render(findings: Findings, folder: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What the report draws and tabulates under a paper's own numbers, and what it lacks for the others."""
+
+    anchor: str
+    title: str
+    drawings: Sequence[Drawing]
+    tables: Sequence[NamedTable]
+    missing: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the figures, in the paper's order."""
+        return [one.name for one in self.drawings]
+
+
+def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
+    """Draw what there is of both papers; one of which there is no figure is left out."""
+    sengupta = list(s24_drawings(dataset, findings))
+    hounsel = H20(dataset, findings)
+    papers = [
+        Paper(
+            "sengupta",
+            "Sengupta et al. (2024)",
+            sengupta,
+            s24_tables(dataset, findings),
+            s24_missing(one.name for one in sengupta),
+        ),
+        Paper("hounsel", "Hounsel et al. (2020)", list(hounsel.drawings()), hounsel.tables(), hounsel.missing()),
+    ]
+    return [one for one in papers if one.drawings]
+
+
+def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
     figures = {
         drawing.name: {"svg": Markup(save_drawing(drawing, folder / "figures")), "caption": drawing.caption}  # noqa: S704
-        for drawing in drawings(findings)
+        for drawing in (*drawings(findings), *(one for paper in papers for one in paper.drawings))
     }
+    (folder / "figures").mkdir(exist_ok=True)
+    for one in (one for paper in papers for one in paper.tables):
+        write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -87,6 +129,7 @@ def _render(findings: Findings, folder: Path) -> str:
             "lateness": lateness_table(findings),
             "calibrations": calibration_table(findings),
         },
+        papers=papers,
         device_drops=sum(one.dropped_device_count for one in findings.lateness),
         calibrations_outside=outside_count(findings),
         environment=environment(findings),

@@ -10,6 +10,7 @@ from resolab.report.labels import baseline_label
 from resolab.stats import Estimate, Method
 
 _METHODS = {
+    Method.ORDER_STATISTIC: "order statistics",
     Method.BCA: "BCa bootstrap",
     Method.PERCENTILE: "percentile bootstrap",
     Method.NONE: "none (fewer than two values)",
@@ -52,10 +53,12 @@ def exchange_caption(findings: Findings) -> str:
     failed = sum(one.failed_count for one in findings.exchanges)
     total = sum(one.n for one in findings.exchanges)
     medians = [one.median_ms for one in findings.exchanges]
+    drawn = any(len(one.round_trips) + one.failed_count < one.n for one in findings.exchanges)
+    curves = "Curves run through quantiles" if drawn else "The axis may end before the slowest exchange"
     return (
         "Cold DNS exchanges beside the page loads, in round trips of the profile; dotted lines: round trips k of the "
         f"closed form; c = median - k x RTT. Failed exchanges keep a curve below 1: {failed} of {total}. "
-        f"The axis may end before the slowest exchange; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
+        f"{curves}; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
     )
 
 

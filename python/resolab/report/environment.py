@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from resolab.report.findings import Findings
 from resolab.report.labels import held_factors
+from resolab.store import MergedRun
 
 
 def command_line(findings: Findings) -> str:
@@ -23,6 +24,8 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
     return [
         ("dataset", manifest.dataset_id),
         ("status", f"{manifest.status}; {findings.trials_count} of {manifest.trials_planned_count} trials"),
+        *(("merged from", _run(one)) for one in manifest.merged_from),
+        *(("warning", text) for text in manifest.warnings),
         ("resumed", f"{manifest.resume_count} times"),
         ("seed", str(manifest.seed)),
         ("blocks", str(manifest.blocks)),
@@ -39,6 +42,11 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("load average at the end", _load(manifest.load_average_end)),
         ("record format", manifest.format_version),
     ]
+
+
+def _run(one: MergedRun) -> str:
+    blocks = f"blocks {one.first_block} to {one.first_block + one.blocks - 1}"
+    return f"{one.dataset_id}: {one.trials_finished_count} trials, {blocks}, seed {one.seed}, {one.status}"
 
 
 def profiles(findings: Findings) -> list[tuple[str, str]]:

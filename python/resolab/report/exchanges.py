@@ -3,51 +3,140 @@
 For: medians, round trips and what is left beyond them. Not for: page loads.
 
 A failed exchange never gave an answer and counts as infinitely long: medians stay numbers while fewer than half fail.
+Up to `LISTED_COUNT` exchanges each is listed and resampled; more are counted where they lie, as distributions.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from resolab.plan import Plan, stream_seed
 from resolab.report.findings import ExchangeResult
-from resolab.stats import Estimate, Sample, cold_exchange_round_trips, in_round_trips, median, remainder_ms
+from resolab.stats import (
+    Estimate,
+    Method,
+    Sample,
+    cold_exchange_round_trips,
+    ecdf,
+    in_round_trips,
+    median,
+    remainder_ms,
+)
+from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
 
+LISTED_COUNT = 20_000
+LEVEL = 0.95
+Key = tuple[str, str, str]
+"""Profile, transport, requested handshake."""
 _TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 _MODE_ORDER = ("full", "resumed", "zero_rtt")
 _WITHOUT_HANDSHAKE = ("doudp", "dotcp")
+_KEYS = ("profile", "dns_transport", "requested_handshake_mode")
 
 
-def exchange_results(plan: Plan, rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
+def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
     """Sum up the exchanges in the plan's order of profiles."""
-    groups: dict[tuple[str, str, str], list[ExchangeRow]] = {}
-    for row in rows:
-        groups.setdefault((row.profile, row.dns_transport, row.requested_handshake_mode), []).append(row)
+    if dataset.cold_exchanges_count() <= LISTED_COUNT:
+        results = _of_rows(plan, dataset.cold_exchanges(), rtt_ms)
+    else:
+        results = _of_distributions(dataset, rtt_ms)
     profiles = plan.factors.profile
 
-    def place(key: tuple[str, str, str]) -> tuple[int, int, int]:
-        profile, transport, mode = key
-        return profiles.index(profile), _TRANSPORT_ORDER.index(transport), _MODE_ORDER.index(mode)
+    def place(one: ExchangeResult) -> tuple[int, int, int]:
+        transport, mode = _TRANSPORT_ORDER.index(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
+        return profiles.index(one.profile), transport, mode
 
-    return [_result(plan, key, groups[key], rtt_ms[key[0]]) for key in sorted(groups, key=place)]
+    return sorted(results, key=place)
 
 
-def _result(plan: Plan, key: tuple[str, str, str], rows: Sequence[ExchangeRow], rtt: float) -> ExchangeResult:
-    profile, transport, mode = key
+def _of_rows(plan: Plan, rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
+    groups: dict[Key, list[ExchangeRow]] = {}
+    for row in rows:
+        groups.setdefault((row.profile, row.dns_transport, row.requested_handshake_mode), []).append(row)
+    return [_row_result(plan, key, group, rtt_ms[key[0]]) for key, group in groups.items()]
+
+
+def _row_result(plan: Plan, key: Key, rows: Sequence[ExchangeRow], rtt: float) -> ExchangeResult:
     times_ns = [row.query_response_time_ns for row in rows if row.query_response_time_ns is not None]
     times_ms = [math.inf if row.query_response_time_ns is None else row.query_response_time_ns / 1e6 for row in rows]
+    ordered, _ = ecdf([in_round_trips(time, rtt) for time in times_ns])
+    return _result(
+        key,
+        rtt,
+        n=len(rows),
+        failed_count=len(rows) - len(times_ns),
+        reached_count=_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
+        curve=[(float(value), (rank + 1) / len(rows)) for rank, value in enumerate(ordered)],
+        middle=median(Sample.exact(times_ms), seed=stream_seed(plan.seed, "exchange", *key)),
+    )
+
+
+def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
+    cold = {"connection": ["cold"]}
+    modes: dict[Key, list[tuple[str, int]]] = {}
+    for one in dataset.query_distributions([*_KEYS, "handshake_mode"], cold):
+        modes.setdefault(_key(one), []).append((one.key["handshake_mode"], one.n))
+    return [
+        _distribution_result(one, _reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
+        for one in dataset.query_distributions(_KEYS, cold)
+    ]
+
+
+def _key(one: QueryDistribution) -> Key:
+    return one.key["profile"], one.key["dns_transport"], one.key["requested_handshake_mode"]
+
+
+def _distribution_result(one: QueryDistribution, reached_count: int, rtt: float) -> ExchangeResult:
+    points = zip(one.quantiles_ms, DISTRIBUTION_PROBABILITIES, strict=True)
+    return _result(
+        _key(one),
+        rtt,
+        n=one.n,
+        failed_count=one.failed_count,
+        reached_count=reached_count,
+        curve=[(in_round_trips(time * 1e6, rtt), share) for time, share in points if math.isfinite(time)],
+        middle=Estimate(
+            low=one.median_ms,
+            high=one.median_ms,
+            ci_low=one.median_ci_low_ms,
+            ci_high=one.median_ci_high_ms,
+            n=one.n,
+            censored_count=one.failed_count,
+            level=LEVEL,
+            method=Method.NONE if one.median_ci_low_ms is None else Method.ORDER_STATISTIC,
+        ),
+    )
+
+
+def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
+    """Count the exchanges that had the handshake asked for; where there is none, all had."""
+    _, transport, asked = key
+    return sum(count for mode, count in modes if transport in _WITHOUT_HANDSHAKE or mode == asked)
+
+
+def _result(
+    key: Key,
+    rtt: float,
+    *,
+    n: int,
+    failed_count: int,
+    reached_count: int,
+    curve: Sequence[tuple[float, float]],
+    middle: Estimate,
+) -> ExchangeResult:
+    profile, transport, mode = key
     trips = cold_exchange_round_trips(transport, mode)
-    middle = median(Sample.exact(times_ms), seed=stream_seed(plan.seed, "exchange", *key))
     return ExchangeResult(
         profile=profile,
         rtt_ms=rtt,
         dns_transport=transport,
         requested_handshake_mode=mode,
-        n=len(rows),
-        failed_count=len(rows) - len(times_ns),
-        reached_count=sum(transport in _WITHOUT_HANDSHAKE or row.handshake_mode == mode for row in rows),
-        round_trips=tuple(in_round_trips(time, rtt) for time in times_ns),
+        n=n,
+        failed_count=failed_count,
+        reached_count=reached_count,
+        round_trips=tuple(value for value, _ in curve),
+        shares=tuple(share for _, share in curve),
         expected_round_trips=trips,
         median_ms=middle,
         remainder_ms=_remainder(middle, rtt, trips),

@@ -26,7 +26,7 @@ def drawings(findings: Findings) -> Iterator[Drawing]:
         yield draw_heat_map(_cells(findings), heat_map_caption(findings))
         yield draw_differences(_differences(findings), difference_caption(findings))
     if findings.exchanges:
-        yield draw_exchanges([_series(one) for one in findings.exchanges], exchange_caption(findings))
+        yield draw_exchanges([exchange_series(one) for one in findings.exchanges], exchange_caption(findings))
 
 
 def _cells(findings: Findings) -> list[HeatCell]:
@@ -51,14 +51,17 @@ def _differences(findings: Findings) -> list[DifferenceRow]:
     ]
 
 
-def _series(one: ExchangeResult) -> ExchangeSeries:
+def exchange_series(one: ExchangeResult) -> ExchangeSeries:
+    """Take of a result what its curve needs."""
     return ExchangeSeries(
         profile=one.profile,
         rtt_ms=one.rtt_ms,
         dns_transport=one.dns_transport,
         requested_handshake_mode=one.requested_handshake_mode,
         round_trips=one.round_trips,
+        shares=one.shares,
         n=one.n,
+        failed_count=one.failed_count,
         expected_round_trips=one.expected_round_trips,
         median_ms=one.median_ms,
         remainder_ms=one.remainder_ms.value,

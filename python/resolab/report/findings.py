@@ -40,7 +40,10 @@ class ConditionResult:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeResult:
-    """All cold DNS exchanges of one transport and handshake on one profile."""
+    """All cold DNS exchanges of one transport and handshake on one profile.
+
+    `round_trips` rise, `shares` is the part of all `n` that took no longer; of many exchanges they are quantiles.
+    """
 
     profile: str
     rtt_ms: float
@@ -50,6 +53,7 @@ class ExchangeResult:
     failed_count: int
     reached_count: int
     round_trips: tuple[float, ...]
+    shares: tuple[float, ...]
     expected_round_trips: int
     median_ms: Estimate
     remainder_ms: Estimate

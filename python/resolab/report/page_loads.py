@@ -96,6 +96,11 @@ def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:
     return [load for load in loads if load.loaded and load.failure not in INSTRUMENT_FAILURES]
 
 
+def plt_sample(loads: Sequence[LoadRow]) -> Sample:
+    """Return the page load times of usable loads; a failed one is at least its limit."""
+    return _sample(loads, _plt)
+
+
 def _sample(loads: Sequence[LoadRow], value: Callable[[LoadRow], float | None]) -> Sample:
     values = [None if load.failure else value(load) for load in loads]
     return Sample.censored(values, [load.limit_ms or 0.0 for load in loads])

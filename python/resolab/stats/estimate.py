@@ -19,6 +19,8 @@ class Method(enum.StrEnum):
     """Bias-corrected and accelerated bootstrap (Efron 1987)."""
     PERCENTILE = "percentile"
     """Percentile bootstrap: where BCa is undefined (ties, very few blocks) or values are censored."""
+    MOVER = "mover"
+    """From the intervals of both medians, by the recovery of their variances (Zou and Donner 2008)."""
     SIGNED_RANK = "signed_rank"
     """Between ranked Walsh averages, by the distribution of Wilcoxon's signed-rank statistic (Tukey 1949)."""
     RANK_SUM = "rank_sum"
@@ -26,6 +28,8 @@ class Method(enum.StrEnum):
     SCORE = "score"
     """Score interval of P(treatment > baseline), solved for where the estimate is as far as chance takes it
     (Newcombe 2006, method 5)."""
+    WILSON = "wilson"
+    """Score interval of a share (Wilson 1927)."""
     BOOTSTRAP_T = "bootstrap_t"
     """Studentised bootstrap (Efron 1981)."""
     NONE = "none"

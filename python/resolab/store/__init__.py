@@ -9,51 +9,70 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from resolab.store.calibrations import append_calibration, read_calibrations
+from resolab.store.environment import Environment, cpu_ticks, describe_environment
 from resolab.store.files import machine_errors
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
     Machine,
     Manifest,
+    MergedRun,
     RunStatus,
+    StopReason,
     Versions,
+    WidthReached,
     describe_machine,
     git_commit,
     load_manifest,
     save_manifest,
 )
+from resolab.store.merge import merge_datasets
 from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
     from resolab.store.distributions import DISTRIBUTION_PROBABILITIES, QueryDistribution
-    from resolab.store.tables import build_tables
+    from resolab.store.export import ExportFormat, export_tables
+    from resolab.store.tables import build_tables, ensure_tables
 
 _ON_FIRST_USE = {
     "DISTRIBUTION_PROBABILITIES": "resolab.store.distributions",
     "Dataset": "resolab.store.dataset",
     "QueryDistribution": "resolab.store.distributions",
     "open_dataset": "resolab.store.dataset",
+    "ExportFormat": "resolab.store.export",
+    "export_tables": "resolab.store.export",
     "build_tables": "resolab.store.tables",
+    "ensure_tables": "resolab.store.tables",
 }
 
 __all__ = [
     "DISTRIBUTION_PROBABILITIES",
     "Dataset",
+    "Environment",
+    "ExportFormat",
     "Machine",
     "Manifest",
+    "MergedRun",
     "QueryDistribution",
     "RunStatus",
+    "StopReason",
     "TrialWriter",
     "Versions",
+    "WidthReached",
     "append_calibration",
     "build_tables",
+    "cpu_ticks",
     "create_dataset_folder",
     "dataset_folder",
+    "describe_environment",
     "describe_machine",
+    "ensure_tables",
+    "export_tables",
     "finished_trials",
     "git_commit",
     "load_manifest",
     "machine_errors",
+    "merge_datasets",
     "open_dataset",
     "read_calibrations",
     "read_trial",

@@ -6,7 +6,7 @@ For: the single place where a record's shape becomes a table's. Not for: reading
 import enum
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -42,17 +42,19 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
 }
 # From the last line of a trial's file into its row of `trials`.
 END_COLUMNS = {"end_monotonic_ns": "monotonic_ns", "flags": "flags"}
+REQUIRED = msgspec.NODEFAULT
 _SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `path` is where its value stands in the record."""
+    """One column: `path` is where its value stands in the record, `default` what a record without it means."""
 
     name: str
     duckdb_type: str
     path: tuple[str, ...]
     description: str
+    default: Any = REQUIRED
 
 
 def columns_of(table: str) -> list[Column]:
@@ -60,23 +62,32 @@ def columns_of(table: str) -> list[Column]:
     columns = [column for column in _of_struct(TABLES[table]) if column.name != "trial_id"]
     if table == "trials":
         end = {column.name: column for column in _of_struct(TrialEndRecord)}
-        columns += [
-            Column(name, end[field].duckdb_type, (name,), end[field].description) for name, field in END_COLUMNS.items()
-        ]
+        columns += [replace(end[field], name=name, path=(name,)) for name, field in END_COLUMNS.items()]
     return [Column("trial_id", "VARCHAR", ("trial_id",), "The trial this row belongs to."), *columns]
 
 
 def _of_struct(struct: type[msgspec.Struct], above: tuple[str, ...] = ()) -> Iterator[Column]:
-    descriptions = _descriptions(struct.__name__)
+    descriptions, defaults = _descriptions(struct.__name__), _defaults(struct)
     for name, annotation in get_type_hints(struct).items():
         if name not in struct.__struct_fields__:
             continue
         kind = _without_none(annotation)
         path = (*above, name)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            yield from _of_struct(kind, path)
+            # Without the shape above there is none of its values.
+            absent = defaults[name] is None
+            yield from (replace(one, default=None) if absent else one for one in _of_struct(kind, path))
         else:
-            yield Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""))
+            yield Column("_".join(path), _duckdb_type(kind), path, descriptions.get(name, ""), defaults[name])
+
+
+def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """Say of each field what a record without it means: `REQUIRED`, or the value of records from before the field."""
+    found = {}
+    for field in msgspec.structs.fields(struct):
+        made = field.default if field.default_factory is REQUIRED else field.default_factory()
+        found[field.name] = made if made is REQUIRED else msgspec.to_builtins(made)
+    return found
 
 
 def _without_none(annotation: Any) -> Any:

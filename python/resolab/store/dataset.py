@@ -26,7 +26,10 @@ from resolab.store.rows import (
     LatenessRow,
     LoadRow,
 )
+from resolab.store.views import unreadable, view_tables
 
+# So that a report on any number of rows stays below 2 GB with what Python holds beside; DuckDB spills what needs more.
+_SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "1GB"}
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 
@@ -41,16 +44,21 @@ def open_dataset(folder: Path) -> "Dataset":
 
 
 class Dataset:
-    """Tables of one dataset as DuckDB views of the same names; close it, or use it as a context manager."""
+    """Tables of one dataset as DuckDB views of the same names; close it, or use it as a context manager.
+
+    `connection` is for this room; others ask by the methods.
+    """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
-        self._connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-        for table in TABLES:
-            file = str(folder / TABLES_FOLDER / f"{table}.parquet")
-            self._connection.read_parquet(file).create_view(table)
-        self._distributions = DistributionSource(self._connection)
+        self.connection = duckdb.connect(config=dict(_SETTINGS))
+        try:
+            view_tables(self.connection, folder)
+        except ConfigurationError:
+            self.connection.close()
+            raise
+        self._distributions = DistributionSource(self.connection)
 
     def __enter__(self) -> Self:
         return self
@@ -62,20 +70,29 @@ class Dataset:
 
     def close(self) -> None:
         """Let go of the files."""
-        self._connection.close()
+        self.connection.close()
 
     def sql(self, statement: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run any statement over the tables and return its rows by column name."""
-        cursor = self._connection.execute(statement, list(parameters))
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        try:
+            cursor = self.connection.execute(statement, list(parameters))
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except duckdb.ProgrammingError:
+            raise  # The statement is wrong, not the dataset.
+        except duckdb.Error as error:
+            raise unreadable(self.folder, error) from error
 
     def measured_loads(self) -> list[LoadRow]:
         """List one row per finished trial, in the order they ran."""
         return self._rows(queries.MEASURED_LOADS, LoadRow)
 
+    def cold_exchanges_count(self) -> int:
+        """Count the DNS client's cold exchanges; of many, ask `query_distributions`."""
+        return int(self.sql(queries.COLD_EXCHANGES_COUNT)[0]["count"])
+
     def cold_exchanges(self) -> list[ExchangeRow]:
-        """List the DNS client's cold exchanges."""
+        """List the DNS client's cold exchanges, each a row in memory."""
         return self._rows(queries.COLD_EXCHANGES, ExchangeRow)
 
     def query_distributions(
@@ -87,7 +104,10 @@ class Dataset:
         `handshake_mode` and `connection` are the query's own; levels are words as in plans. Without `connection` in
         either, queries over cold and warm connections are pooled.
         """
-        return self._distributions.distributions(by, where)
+        try:
+            return self._distributions.distributions(by, where)
+        except duckdb.Error as error:
+            raise unreadable(self.folder, error) from error
 
     def failures(self) -> list[FailureRow]:
         """Count failures by kind, class and condition."""

@@ -13,6 +13,7 @@ PLAN = "plan.toml"
 TRIALS = "trials"
 TABLES = "tables"
 REPORT = "report"
+README = "README.md"
 CALIBRATION = "calibration.jsonl"
 LOCK = ".lock"
 

@@ -21,7 +21,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import ConnectionState, DnsTransport, HandshakeMode
 from resolab.store.columns import columns_of
 
-EXACT_ROWS_COUNT = 1_000_000
+EXACT_ROWS_COUNT = 200_000
 BUCKETS_PER_E_FOLD = 4_096
 RELATIVE_ERROR = math.expm1(0.5 / BUCKETS_PER_E_FOLD)
 """0.012 %: how far a time told from a wide bucket may be from the one that was measured."""
@@ -81,13 +81,17 @@ def count_queries(connection: duckdb.DuckDBPyConnection, keys: frozenset[str]) -
     """Count the measured queries by the levels of `keys`, in one pass."""
     of_trials = sorted(keys - QUERY_KEYS.keys())
     levels = _trial_levels(connection, of_trials)
-    (rows,) = connection.execute("SELECT count(*) FROM queries").fetchone() or (0,)
-    exact = rows <= EXACT_ROWS_COUNT
+    counts = "SELECT count(*), count(*) FILTER (purpose = 'measured') FROM queries"
+    ((rows_count, measured_count),) = connection.execute(counts).fetchall()
+    exact = rows_count <= EXACT_ROWS_COUNT
     of_queries = sorted(keys & QUERY_KEYS.keys())
     found = connection.execute(_statement(of_trials, of_queries, exact=exact)).fetchnumpy()
     codes, inverse = np.unique(np.asarray(found["cell"], dtype=np.int64), return_inverse=True)
     cells = [_cell(int(code), levels, of_queries) for code in codes]
     bucket, count = (np.asarray(found[name], dtype=np.int64) for name in ("bucket", "count"))
+    if int(count.sum()) != measured_count:
+        problem = f"{measured_count - int(count.sum())} queries belong to no trial of the table trials"
+        raise ConfigurationError(f"failed to read the table queries: {problem}; make the tables anew")
     return Histogram(keys, cells, inverse.astype(np.int64), bucket, count, exact)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import LinkProfile
+from resolab.records import FORMAT_VERSION, LinkProfile
+from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
 
@@ -23,6 +24,30 @@ class RunStatus(enum.StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
+
+
+class StopReason(enum.StrEnum):
+    """Why a campaign runs no more trials."""
+
+    PRECISION = "precision"
+    """Every comparison's interval is as narrow as the plan asked."""
+    CAP = "cap"
+    """All blocks are done."""
+    INTERRUPTED = "interrupted"
+    """By a signal or an error; it can be resumed."""
+
+
+class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
+    """How narrow one comparison's interval was when the campaign last looked."""
+
+    name: str
+    treatment: str
+    """Identifier of the condition, as of `baseline`."""
+    baseline: str
+    ci_width_ms: float | None = None
+    """Of the paired difference, if the plan asks for that; None also where there is no interval or it is unbounded."""
+    ci_width_ratio: float | None = None
+    """Of the relative change, likewise."""
 
 
 class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
@@ -45,6 +70,18 @@ class Machine(msgspec.Struct, kw_only=True, frozen=True):
     cores_count: int
     processor: str | None = None
     memory_bytes: int | None = None
+
+
+class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
+    """A run that went into a merged dataset: its trials are those of `blocks` blocks from `first_block` on."""
+
+    dataset_id: str
+    first_block: int
+    blocks: int
+    seed: int
+    trials_finished_count: int
+    created_unix_ns: int
+    status: RunStatus
 
 
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
@@ -73,6 +110,20 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     trials_finished_count: int = 0
     instrument_failures_count: int = 0
     """Times the instrument itself broke, so that a trial was thrown away and repeated on a new testbed."""
+    stop_reason: StopReason | None = None
+    """None while it runs, and in manifests before format 1.6."""
+    blocks_finished_count: int | None = None
+    """Blocks of which every trial is finished."""
+    widths_reached: list[WidthReached] = []
+    """Of a plan with a stopping rule, at the last look."""
+    environment_start: Environment | None = None
+    """When the campaign was begun."""
+    environment_end: Environment | None = None
+    """When the process that ran trials last ended; shares of time are that process's."""
+    merged_from: list[MergedRun] = []
+    """The runs it was merged from, in the order of their blocks; empty for a run."""
+    warnings: list[str] = []
+    """What a reader must know, such as versions that differ between merged runs."""
 
 
 def save_manifest(folder: Path, manifest: Manifest) -> None:
@@ -88,9 +139,14 @@ def load_manifest(folder: Path) -> Manifest:
     """Read the manifest of a dataset."""
     file = dataset_folder(folder) / MANIFEST
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Manifest)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise ConfigurationError(f"failed to read {file}: {error}") from error
+        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        hint = "restore it from a copy of the dataset"
+        raise ConfigurationError(f"failed to read {file}: {error}; {hint}") from error
+    if manifest.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+        hint = f"this resolab reads {FORMAT_VERSION}; use the version that wrote it"
+        raise ConfigurationError(f"failed to read {file}: its format is {manifest.format_version}; {hint}")
+    return manifest
 
 
 def describe_machine() -> Machine:

@@ -14,6 +14,10 @@ ORDER BY t.block, t.position
 
 # A query without a connection (DoUDP) has nothing to be warm; what was asked for where there is no handshake is
 # called full, so that every row has a mode.
+COLD_EXCHANGES_COUNT = """
+SELECT count(*) AS count FROM queries WHERE purpose = 'measured' AND coalesce(connection, 'cold') = 'cold'
+"""
+
 COLD_EXCHANGES = """
 SELECT q.trial_id, t.block, t.profile, q.dns_transport,
        coalesce(q.requested_handshake_mode, 'full') AS requested_handshake_mode,

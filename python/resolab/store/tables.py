@@ -16,17 +16,33 @@ import msgspec
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
 from resolab.store.columns import END_COLUMNS, TABLES, Column, columns_of, data_dictionary
-from resolab.store.files import machine_errors
+from resolab.store.files import machine_errors, write_whole
+from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
-from resolab.store.folder import dataset_folder
+from resolab.store.manifest import load_manifest
+from resolab.store.readme import dataset_readme
 from resolab.store.trials import finished_trials, read_trial
 
 _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
 
+def ensure_tables(folder: Path) -> Path:
+    """Make `tables/` unless they are there and newer than every trial, or all that there is."""
+    target = dataset_folder(folder) / TABLES_FOLDER
+    whole = all((target / f"{table}.parquet").is_file() for table in TABLES)
+    trials_ns = [file.stat().st_mtime_ns for file in finished_trials(folder).values()]
+    if whole and not trials_ns:
+        return target
+    fresh = whole and (folder / README).is_file() and target.stat().st_mtime_ns >= max(trials_ns)
+    return target if fresh else build_tables(folder)
+
+
 def build_tables(folder: Path) -> Path:
     """Make `tables/` from the finished trials; the old tables stay until the new ones are whole."""
-    dataset_folder(folder)
+    manifest = load_manifest(folder)
+    if manifest.trials_finished_count and not finished_trials(folder):
+        problem = f"none of the {manifest.trials_finished_count} trials that its manifest counts is there"
+        raise ConfigurationError(f"failed to make the tables of {folder}: {problem}; restore its trials")
     target = folder / TABLES_FOLDER
     with machine_errors(f"write tables into {folder}"):
         for left in folder.glob(f".{TABLES_FOLDER}-*"):
@@ -35,11 +51,12 @@ def build_tables(folder: Path) -> Path:
         try:
             fresh.chmod(0o755)
             _write_rows(folder, fresh)
-            _write_parquet(fresh)
+            rows_count = _write_parquet(fresh)
             (fresh / "README.md").write_text(data_dictionary(), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
+            write_whole(folder / README, dataset_readme(manifest, rows_count).encode())
         except duckdb.Error as error:
             reason = str(error).partition("\n")[0]
             raise MachineError(f"failed to write tables into {folder}: {reason}; is the disk full?") from error
@@ -75,6 +92,9 @@ def _table_records(trial: str, file: Path) -> Iterator[tuple[str, Mapping[str, A
             yield table, msgspec.to_builtins(record) | {"trial_id": trial}
     if frame is None or end is None:
         raise ConfigurationError(f"failed to read {file}: it lacks its first or last line; remove it and resume")
+    if frame["trial_id"] != trial:
+        problem = f"it is the file of trial {frame['trial_id']}, copied or renamed"
+        raise ConfigurationError(f"failed to read {file}: {problem}; remove it")
     closing = {name: getattr(end, field) for name, field in END_COLUMNS.items()}
     yield "trials", frame | closing | {"trial_id": trial}
 
@@ -86,11 +106,16 @@ def _value(record: Mapping[str, Any], column: Column) -> Any:
     return value
 
 
-def _write_parquet(fresh: Path) -> None:
+def _write_parquet(fresh: Path) -> dict[str, int]:
+    """Turn the rows into Parquet files; return how many each table has."""
+    counts: dict[str, int] = {}
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         for table in TABLES:
             rows = fresh / f"{table}.jsonl"
             types = {column.name: column.duckdb_type for column in columns_of(table)}
             relation = connection.read_json(str(rows), columns=types, format="newline_delimited")
-            relation.write_parquet(str(fresh / f"{table}.parquet"), compression="zstd")
+            file = str(fresh / f"{table}.parquet")
+            relation.write_parquet(file, compression="zstd")
+            counts[table] = connection.execute("SELECT count(*) FROM read_parquet(?)", [file]).fetchall()[0][0]
             rows.unlink()
+    return counts

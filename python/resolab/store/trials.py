@@ -39,8 +39,9 @@ def read_trial(file: Path) -> Iterator[Record]:
         for number, line in enumerate(stream, start=1):
             try:
                 record = _DECODER.decode(line)
-            except msgspec.MsgspecError as error:
-                raise ConfigurationError(f"failed to read {file} line {number}: {error}") from error
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                hint = "if the file was cut or damaged, remove it and `resolab resume` runs the trial again"
+                raise ConfigurationError(f"failed to read {file} line {number}: {error}; {hint}") from error
             if isinstance(record, TrialRecord):
                 _check_version(file, record.format_version)
             yield record

@@ -4,7 +4,8 @@ For: starting a browser when its way is first needed, replacing it when it died,
 for longest. Not for: which settings a way has (`ways`) or loads.
 
 An idle browser costs memory (400 to 500 MiB) and wakes up beside others' measurements, so at most `LIVE_LIMIT` live. A
-browser is started and ended only while a trial is prepared, never during a load.
+browser is started and ended only while a trial is prepared, never during a load. Firefox grows by 0.2 MiB a load, so
+that a browser is replaced after `RENEWED_AFTER_COUNT` trials.
 """
 
 from collections import OrderedDict
@@ -15,6 +16,8 @@ from resolab.records import BrowserName
 from resolab.testbed.ways import Surroundings, Way, prefix_of, settings_of
 
 LIVE_LIMIT = 4
+RENEWED_AFTER_COUNT = 250
+"""Trials after which a browser is replaced by a new one."""
 MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
     BrowserName.CHROMIUM: Chromium,
     BrowserName.FIREFOX: Firefox,
@@ -34,6 +37,7 @@ class BrowserPool:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
         self._browsers: OrderedDict[Way, Browser] = OrderedDict()
         self._started_count = 0
+        self._trials_counts: dict[Way, int] = {}
 
     @property
     def ways(self) -> list[Way]:
@@ -41,9 +45,9 @@ class BrowserPool:
         return list(self._browsers)
 
     async def get(self, way: Way) -> Browser:
-        """Find or start the browser of a way; may end another."""
+        """Find or start the browser of a way for a trial; may end another."""
         browser = self._browsers.pop(way, None)
-        if browser is not None and not browser.usable:
+        if browser is not None and (not browser.usable or self._trials_counts[way] >= RENEWED_AFTER_COUNT):
             await browser.close()
             browser = None
         if browser is None:
@@ -52,7 +56,9 @@ class BrowserPool:
             self._started_count += 1
             settings = settings_of(way, self._surroundings, start_number=self._started_count)
             await browser.start(prefix_of(way, self._surroundings), settings)
+            self._trials_counts[way] = 0
         self._browsers[way] = browser
+        self._trials_counts[way] += 1
         return browser
 
     async def close(self) -> None:

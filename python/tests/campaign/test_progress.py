@@ -9,7 +9,9 @@ from resolab.campaign import progress
 from resolab.campaign.progress import CampaignProgress, duration_text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 00 s"), (425, "7 min 05 s")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 00 s"), (425, "7 min 05 s"), (7_260, "2 h 01 min")]
+)
 def test_durations_read_well(seconds, text):
     assert duration_text(seconds) == text
 
@@ -19,10 +21,25 @@ def test_without_a_terminal_lines_are_written_now_and_then_and_at_the_end(monkey
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     output = io.StringIO()
     with CampaignProgress(20, 10, Console(file=output, force_terminal=False, width=200)) as shown:
+        clock[0] += 100.0  # Setting up a testbed says nothing about the pace.
+        shown.trials_begin()
         for trial in range(10):
             clock[0] += 5.0
             shown.trial_done(failed=trial == 0, flagged=False)
     lines = output.getvalue().splitlines()
-    assert lines[0] == "17/20 trials, 720/h, 1 failed, 0 flagged, ETA 15 s"
+    assert lines[0] == "17/20 trials, 720 loads/h, 1 failed, 0 flagged, ETA 15 s"
     assert lines[-1].startswith("20/20 trials")
     assert len(lines) == 2
+
+
+def test_a_stopping_rule_moves_the_estimated_end_and_says_how_far_it_is(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    output = io.StringIO()
+    with CampaignProgress(100, 0, Console(file=output, force_terminal=False, width=200)) as shown:
+        shown.trials_begin()
+        shown.expect(30, "widest interval 14 ms of 10 ms asked (a)")
+        clock[0] += 40.0
+        shown.trial_done(failed=False, flagged=True)
+    text = "1/100 trials, 90 loads/h, 0 failed, 1 flagged, ETA 19 min 20 s, widest interval 14 ms of 10 ms asked (a)"
+    assert output.getvalue().strip() == text

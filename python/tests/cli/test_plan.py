@@ -1,4 +1,5 @@
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,35 @@ def test_json_holds_every_condition_with_its_levels(capsys: pytest.CaptureFixtur
     assert {"browser", "resolver_path", "doh_method", "page", "baseline"} <= first.keys()
     # A trial takes seconds, not milliseconds and not minutes.
     assert 1 < found["expected_duration_s"] / found["trials_count"] < 30
+
+
+MORE = """
+[[comparison]]
+name = "DoQ"
+treatment = { dns_transport = ["doq"], requested_handshake_mode = ["full"] }
+baseline = { dns_transport = "doudp", resolver_path = "stub" }
+[[repeat]]
+dns_transport = ["doq"]
+times = 3
+[stop]
+ci_width_ms = 12.5
+min_blocks = 3
+"""
+
+
+def test_check_says_what_is_compared_and_when_it_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text((PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text() + MORE)
+    out = checked(capsys, str(file))
+    assert "comparisons: 2 named in the plan, 8 of copies with each other (A/A)" in out
+    assert "  DoQ: 2" in out
+    assert re.search(
+        r"stops from 3 blocks on \(about .*\) when every interval is at most 12.5 ms wide, after 4 blocks", out
+    )
+    assert out.count("(copy)") == 8
+    found = json.loads(checked(capsys, str(file), "--json"))
+    assert found["least_duration_s"] == pytest.approx(found["expected_duration_s"] * 3 / 4, abs=0.1)
+    assert [one["kind"] for one in found["comparisons"]] == ["planned"] * 2 + ["aa"] * 8
 
 
 def test_a_bad_plan_is_one_line_and_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,9 +43,10 @@ def cells() -> list[HeatCell]:
 
 
 def series(n: int = 20, failed: int = 2) -> ExchangeSeries:
-    times = tuple(float(value) for value in 2 + RNG.random(n - failed) * 0.1)
+    times = tuple(sorted(float(value) for value in 2 + RNG.random(n - failed) * 0.1))
+    shares = tuple((rank + 1) / n for rank in range(n - failed))
     middle = median(Sample.exact([time * 92 for time in times]), seed=1)
-    return ExchangeSeries("4g", 92.0, "doq", "full", times, n, 2, middle, 3.0)
+    return ExchangeSeries("4g", 92.0, "doq", "full", times, shares, n, failed, 2, middle, 3.0)
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -99,7 +100,8 @@ def test_exchange_curves_stay_below_one_by_the_failed_share() -> None:
 
 
 def test_exchanges_without_any_success_are_still_named() -> None:
-    lost = ExchangeSeries("4g", 92.0, "doh", "full", (), 3, 3, median(Sample.exact([math.inf] * 3), seed=1), None)
+    never = median(Sample.exact([math.inf] * 3), seed=1)
+    lost = ExchangeSeries("4g", 92.0, "doh", "full", (), (), 3, 3, 3, never, None)
     assert any(text.startswith("DoH: median never") for text in texts(draw_exchanges([series(), lost], "c")))
 
 

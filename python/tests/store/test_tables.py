@@ -105,7 +105,13 @@ def test_a_broken_trial_keeps_the_old_tables(dataset_folder: Path) -> None:
     first.write_bytes(b"".join(first.read_bytes().splitlines(keepends=True)[:-1]))
     with pytest.raises(ConfigurationError, match="lacks its first or last line"):
         build_tables(dataset_folder)
-    assert sorted(file.name for file in dataset_folder.iterdir()) == ["manifest.json", "plan.toml", "tables", "trials"]
+    assert sorted(file.name for file in dataset_folder.iterdir()) == [
+        "README.md",
+        "manifest.json",
+        "plan.toml",
+        "tables",
+        "trials",
+    ]
     with open_dataset(dataset_folder) as dataset:
         assert len(dataset.measured_loads()) == 144
 

@@ -75,6 +75,19 @@ def test_a_way_keeps_its_browser_until_it_dies():
     asyncio.run(scenario())
 
 
+def test_a_browser_is_replaced_after_its_share_of_trials(monkeypatch):
+    monkeypatch.setattr("resolab.testbed.browsers.RENEWED_AFTER_COUNT", 3)
+
+    async def scenario():
+        browsers, way = pool(2), way_of(CONDITION)
+        used = [await browsers.get(way) for _ in range(7)]
+        assert [used.index(one) for one in used] == [0, 0, 0, 3, 3, 3, 6]
+        assert [one.usable for one in used] == [False] * 6 + [True]
+        assert Fake.living == 1
+
+    asyncio.run(scenario())
+
+
 def test_the_browser_not_used_for_longest_makes_room():
     async def scenario():
         browsers = pool(2)

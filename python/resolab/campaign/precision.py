@@ -1,0 +1,110 @@
+"""Whether a campaign has seen enough: the width of every comparison's interval after whole blocks.
+
+For: the plan's stopping rule, on the same values and seeds as the report. Not for: the interval itself (`stats`), or
+whether stopping by it keeps its level (docs/method/statistics.md).
+
+A look depends on nothing but the finished blocks: a campaign that is killed and resumed looks at the same ones and ends
+where it would have ended.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from resolab.browser.trial import INSTRUMENT_FAILURES
+from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, Stop, stream_seed
+from resolab.records import PageLoadRecord, Record
+from resolab.stats import Estimate, Sample, paired_difference, pairs, relative_change, width_reached
+from resolab.store import WidthReached
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The intervals' widths after some blocks."""
+
+    blocks: int
+    reached: bool
+    widths: tuple[WidthReached, ...]
+    widest: float
+    """Infinite while a comparison has no interval or an unbounded one."""
+    widest_name: str
+
+
+class Precision:
+    """The page loads of a campaign's finished trials, as far as the stopping rule needs them."""
+
+    def __init__(self, plan: Plan, stop: Stop, seed: int) -> None:
+        self._stop, self._seed = stop, seed
+        self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
+        self._loads: dict[str, dict[int, tuple[float | None, float]]] = {}
+
+    def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
+        """Take in a finished trial; what the instrument lost is left out, what failed is at least its limit."""
+        load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
+        if load is not None and load.failure not in INSTRUMENT_FAILURES:
+            plt_ms = None if load.failure else load.plt_ms
+            self._loads.setdefault(condition, {})[block] = (plt_ms, load.limit_ms)
+
+    def due(self, blocks: int) -> bool:
+        """Whether to look after that many whole blocks."""
+        beyond = blocks - self._stop.min_blocks
+        return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
+
+    def look(self, blocks: int) -> Look:
+        """Compute every comparison's interval over the first blocks."""
+        estimates = [(one, self._estimate(one, blocks)) for one in self._comparisons]
+        asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
+        widths = [(math.inf if one.ci_width is None else one.ci_width, pair.name) for pair, one in estimates]
+        widest, name = max(widths)
+        return Look(
+            blocks=blocks,
+            reached=all(width_reached(one, asked) for _, one in estimates),
+            widths=tuple(self._width(pair, one) for pair, one in estimates),
+            widest=widest,
+            widest_name=name,
+        )
+
+    def text(self, look: Look) -> str:
+        """Say how far the widest comparison is from what was asked."""
+        if self._stop.ci_width_ms is not None:
+            asked, scale, unit = self._stop.ci_width_ms, 1.0, "ms"
+        else:
+            asked, scale, unit = self._stop.ci_width_ratio or 0.0, 100.0, "%"
+        width = "unbounded" if math.isinf(look.widest) else f"{look.widest * scale:.3g} {unit}"
+        return f"widest interval {width} of {asked * scale:g} {unit} asked ({look.widest_name})"
+
+    def expected_blocks(self, look: Look, cap: int) -> int:
+        """Guess how many blocks it will take: an interval's width falls with the root of its number of values."""
+        asked = self._stop.ci_width_ms or self._stop.ci_width_ratio or 0.0
+        if math.isinf(look.widest):
+            return cap
+        return min(cap, max(look.blocks + 1, math.ceil(look.blocks * (look.widest / asked) ** 2)))
+
+    def _estimate(self, one: PlannedComparison, blocks: int) -> Estimate:
+        own, other = self._of(one.treatment, blocks), self._of(one.baseline, blocks)
+        treated, compared = pairs(sorted(own), sorted(other))
+        treatment, baseline = _sample(own).take(treated), _sample(other).take(compared)
+        if self._stop.ci_width_ms is not None:
+            return paired_difference(treatment, baseline, seed=stream_seed(self._seed, "difference", one.id))
+        return relative_change(treatment, baseline, seed=stream_seed(self._seed, "change", one.id))
+
+    def _of(self, condition: Condition, blocks: int) -> dict[int, tuple[float | None, float]]:
+        loads = self._loads.get(condition.id, {})
+        return {block: load for block, load in loads.items() if block < blocks}
+
+    def _width(self, pair: PlannedComparison, one: Estimate) -> WidthReached:
+        # JSON has no infinity.
+        width = one.ci_width if one.ci_width is not None and math.isfinite(one.ci_width) else None
+        in_ms = self._stop.ci_width_ms is not None
+        return WidthReached(
+            name=pair.name,
+            treatment=pair.treatment.id,
+            baseline=pair.baseline.id,
+            ci_width_ms=width if in_ms else None,
+            ci_width_ratio=None if in_ms else width,
+        )
+
+
+def _sample(loads: dict[int, tuple[float | None, float]]) -> Sample:
+    ordered: Sequence[tuple[float | None, float]] = [loads[block] for block in sorted(loads)]
+    return Sample.censored([value for value, _ in ordered], [limit for _, limit in ordered])

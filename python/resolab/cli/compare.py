@@ -1,0 +1,70 @@
+"""`resolab compare A B`: what changed between two datasets, and is it noise.
+
+For: reading both, then a table for people, JSON or a page. Not for: the comparison itself (`report`).
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from resolab.errors import ConfigurationError
+
+_FILE_COLUMNS = 170
+
+
+def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Describe the command's arguments."""
+    compare = commands.add_parser(
+        "compare",
+        help="what changed between two datasets, and is it noise",
+        description="Compare dataset B with dataset A: conditions both have, their effects against the baseline, and "
+        "what differs in programs, machine and plan (docs/guides/compare.md). Positive: B takes longer.",
+    )
+    compare.add_argument("first", type=Path, metavar="A", help="a dataset's folder")
+    compare.add_argument("second", type=Path, metavar="B", help="the dataset to hold against it")
+    compare.add_argument("--json", action="store_true", help="everything as one JSON object")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page, too")
+    return compare
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare and show."""
+    from resolab.report.compare import compare_datasets
+    from resolab.report.compare_page import comparison_page
+    from resolab.report.compare_text import as_json, tables, verdict
+    from resolab.store import build_tables, dataset_folder, machine_errors, open_dataset
+
+    for folder in (options.first, options.second):
+        build_tables(dataset_folder(folder))
+    with open_dataset(options.first) as first, open_dataset(options.second) as second:
+        found = compare_datasets(first, second)
+    if options.html:
+        if options.html.is_dir():
+            raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")
+        with machine_errors(f"write {options.html}"):
+            options.html.write_text(comparison_page(found), "utf-8")
+    if options.json:
+        print(json.dumps(as_json(found)))
+        return 0
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_FILE_COLUMNS)
+    console.print(verdict(found), highlight=False, markup=False)
+    for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
+        console.print(_shown(title, table.columns, table.rows, table.words))
+    return 0
+
+
+def _shown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, column in enumerate(columns):
+        shown.add_column(column, justify="left" if position in words else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown

@@ -1,0 +1,17 @@
+"""`resolab export`: tables of a dataset as files for other programs.
+
+For: where they go and what a person sees of it. Not for: how they are written (`store`).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def run(dataset: Path, output: Path | None, file_format: str, tables: Sequence[str]) -> int:
+    """Write the tables; print the files."""
+    from resolab.store import ExportFormat, export_tables
+
+    out = output or dataset / "export"
+    for file in export_tables(dataset, out, file_format=ExportFormat(file_format), tables=tables):
+        print(file)
+    return 0

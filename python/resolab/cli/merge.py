@@ -1,0 +1,21 @@
+"""`resolab merge`: several runs of one plan as one dataset.
+
+For: what a person sees of it. Not for: what may be merged and how (`store`).
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def run(output: Path, datasets: Sequence[Path]) -> int:
+    """Merge; print what differed between the runs, and what was made."""
+    from resolab.store import merge_datasets
+
+    manifest = merge_datasets(output, datasets)
+    for warning in manifest.warnings:
+        print(f"resolab: warning: {warning}", file=sys.stderr)
+    count, blocks = manifest.trials_finished_count, manifest.blocks
+    print(f"dataset: {output} ({count} trials in {blocks} blocks of {len(manifest.merged_from)} runs)")
+    print(f"next:    ./resolab report {output}")
+    return 0

@@ -1,0 +1,69 @@
+"""`resolab waterfall`: page loads of a dataset, request by request.
+
+For: arguments, and where a drawing goes. Not for: choosing a load or drawing it (`resolab.report`).
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from resolab.errors import ConfigurationError, MachineError
+
+SUFFIXES = (".svg", ".pdf")
+
+
+def add_waterfall(commands: Any) -> argparse.ArgumentParser:
+    """Add the command's arguments."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "waterfall",
+        help="print or draw page loads request by request",
+        description="Print the measured load of a trial, or the median load of a condition (default: of every "
+        "condition), request by request: look-up, connecting, wait, receive; FCP, LCP, load event. -o draws it, too.",
+    )
+    parser.add_argument("dataset", type=Path, help="the dataset's folder")
+    parser.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="PATH",
+        help="FILE.svg or FILE.pdf of a single load; any other name is a folder for .svg, .pdf and .csv of each",
+    )  # fmt: skip
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the loads asked for; draw them if asked."""
+    from rich.console import Console
+
+    from resolab.report import terminal_waterfall, waterfalls
+
+    chosen = waterfalls(options.dataset, options.load)
+    if not chosen:
+        raise ConfigurationError(f"failed to draw loads of {options.dataset}: none has ended; name a TRIAL")
+    if options.output is not None and options.output.suffix in SUFFIXES and len(chosen) > 1:
+        problem = f"{len(chosen)} loads do not fit into one file; name a TRIAL or CONDITION, or give a folder"
+        raise ConfigurationError(f"failed to draw into {options.output}: {problem}")
+    console = Console(highlight=False)
+    for one in chosen:
+        console.print(terminal_waterfall(one, console.width), soft_wrap=True)
+        console.print()
+    if options.output is not None:
+        for file in _draw(chosen, options.output):
+            console.print(f"drawn: {file}", soft_wrap=True)
+    return 0
+
+
+def _draw(chosen: Any, output: Path) -> list[Path]:
+    from resolab.plots import save_drawing, save_file
+    from resolab.report import draw_load
+
+    drawings = [draw_load(one) for one in chosen]
+    try:
+        if output.suffix in SUFFIXES:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            save_file(drawings[0], output)
+            return [output]
+        for drawing in drawings:
+            save_drawing(drawing, output)
+    except OSError as error:
+        problem = f"{error.strerror or error}; give another place with -o"
+        raise MachineError(f"failed to write the drawing {output}: {problem}") from error
+    return [output / f"{drawing.name}.svg" for drawing in drawings]

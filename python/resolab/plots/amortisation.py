@@ -1,0 +1,137 @@
+"""What a query costs more than over Do53 when k of them share a connection, for growing k.
+
+For: seeing when, and whether, the set-up of a connection is paid for. Not for: finding the crossing (`stats`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.words import transport_label
+from resolab.stats import Amortisation, Estimate
+
+PANELS_A_ROW = 3
+PANEL_INCH = (3.7, 2.4)
+LEGEND_LINE_INCH = 0.17
+
+
+@dataclass(frozen=True, slots=True)
+class AmortisationLine:
+    """One transport on one network: the cumulated difference after each of `counts` queries."""
+
+    panel: str
+    dns_transport: str
+    counts: Sequence[int]
+    found: Amortisation
+    key: Mapping[str, Value]
+    """Columns that name the line in the CSV, alike in all lines of a figure."""
+
+
+def draw_amortisation(
+    caption: str, lines: Sequence[AmortisationLine], theirs_count: int, name: str = "amortisation"
+) -> Drawing:
+    """Draw one panel per distinct `panel`; `theirs_count` is marked in each."""
+    panels = list(dict.fromkeys(line.panel for line in lines))
+    columns = min(PANELS_A_ROW, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    entries = max(sum(line.panel == panel for line in lines) for panel in panels)
+    with house_style():
+        width, height = PANEL_INCH
+        figure = new_figure(width * columns + 0.3, rows * (height + LEGEND_LINE_INCH * (entries + 1)))
+        grid = figure.subplots(rows, columns, squeeze=False)
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            _panel(axes, [line for line in lines if line.panel == panel], theirs_count)
+            axes.set_title(panel)
+        for spare in grid.flat[len(panels) :]:
+            spare.set_visible(False)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("ms a query above Do53")
+    return Drawing(name, caption, figure, [row for line in lines for row in _rows(line)])
+
+
+def _panel(axes: Axes, lines: Sequence[AmortisationLine], theirs_count: int) -> None:
+    axes.grid(visible=True, axis="y")
+    axes.axhline(0, color="#555555", linewidth=0.9)
+    axes.axvline(theirs_count, color="#999999", linewidth=0.9, linestyle=(0, (1, 2)))
+    axes.set_xscale("log")
+    for line in lines:
+        colour, counts = TRANSPORT_COLOURS[line.dns_transport], np.asarray(line.counts)
+        axes.fill_between(
+            counts,
+            line.found.extra_ci_low_ms / counts,
+            line.found.extra_ci_high_ms / counts,
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
+        axes.plot(
+            counts,
+            line.found.extra_ms / counts,
+            color=colour,
+            linestyle=TRANSPORT_DASHES[line.dns_transport],
+            label=f"{transport_label(line.dns_transport)}: {_paid(line.found.break_even_count)}",
+        )
+    axes.set_xlim(lines[0].counts[0], lines[0].counts[-1])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("queries on one connection (logarithmic)")
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
+
+
+def _paid(count: Estimate) -> str:
+    text = count_text(count)
+    return f"{text.replace('never', 'never paid', 1)}" if text.startswith("never") else f"paid after {text}"
+
+
+def count_text(count: Estimate) -> str:
+    """Print a number of queries with its interval; infinity is never."""
+
+    def word(number: float) -> str:
+        return "never" if math.isinf(number) else f"{number:.0f}"
+
+    if count.low is None:
+        return "unknown"
+    text = word(count.low)
+    if count.ci_low is None or count.ci_high is None:
+        return text
+    if count.ci_low == count.ci_high == count.low:
+        return f"{text} [{text}]"
+    return f"{text} [{word(count.ci_low)}, {word(count.ci_high)}]"
+
+
+def _rows(line: AmortisationLine) -> list[dict[str, Value]]:
+    found, crossing = line.found, line.found.break_even_count
+    summary: dict[str, Value] = {
+        "break_even_count": crossing.low,
+        "break_even_ci_low_count": crossing.ci_low,
+        "break_even_ci_high_count": crossing.ci_high,
+        "saved_a_query_ms": found.saved_ms.value,
+        "saved_a_query_ci_low_ms": found.saved_ms.ci_low,
+        "saved_a_query_ci_high_ms": found.saved_ms.ci_high,
+        "ci_level": crossing.level,
+        "ci_method": crossing.method,
+    }
+    rows = zip(line.counts, found.extra_ms, found.extra_ci_low_ms, found.extra_ci_high_ms, strict=True)
+    return [
+        {
+            **line.key,
+            "query_count": count,
+            "cumulated_extra_ms": float(extra),
+            "cumulated_extra_ci_low_ms": _or_none(low),
+            "cumulated_extra_ci_high_ms": _or_none(high),
+            "extra_a_query_ms": float(extra) / count,
+            **summary,
+        }
+        for count, extra, low, high in rows
+    ]
+
+
+def _or_none(number: float) -> float | None:
+    """Write no interval as nothing."""
+    return None if math.isnan(number) else float(number)

@@ -1,0 +1,171 @@
+"""Cumulative distributions in a grid of panels, any number of curves in each.
+
+For: every figure that is curves from 0 to 1. Not for: choosing or computing what they show.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+
+LEGEND_LINE_INCH = 0.19
+SHOWN_SHARE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour, dash and, for curves that share both with another, a mark."""
+
+    colour: str
+    dash: Any = "-"
+    marker: str | None = None
+
+
+def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
+    """Return the look of a transport, the same in every figure; marks tell the page's handshakes apart."""
+    marker = {"full": None, "resumed": "s", "zero_rtt": "o"}[handshake_mode]
+    return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], marker)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One distribution: values in ascending order with the share of all `n` at or below each.
+
+    What failed counts in `n` and has no point, so that the curve ends below 1.
+    """
+
+    row: str
+    column: str
+    label: str
+    look: Look
+    points: Sequence[tuple[float, float]]
+    n: int
+    failed_count: int
+    key: Mapping[str, Value]
+    """Columns that name the curve in the CSV, alike in all curves of a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class CdfAxis:
+    """The horizontal axis: its label, its column in the CSV, and values worth a line."""
+
+    label: str
+    column: str
+    guides: Sequence[float] = field(default=())
+    shared: bool = True
+    """Whether the panels of a row have the same ends; else each has its own."""
+    percent: bool = False
+    """Whether ratios are printed as percent."""
+
+
+def draw_cdfs(
+    name: str, curves: Sequence[Curve], axis: CdfAxis, caption: str, *, panel_inch: tuple[float, float] = (4.3, 2.6)
+) -> Drawing:
+    """Draw one panel per row and column, in the order in which curves first name them; one legend if labels agree."""
+    rows = list(dict.fromkeys(curve.row for curve in curves))
+    columns = list(dict.fromkeys(curve.column for curve in curves))
+    panels = {
+        (row, column): [curve for curve in curves if (curve.row, curve.column) == (row, column)]
+        for row in rows
+        for column in columns
+    }
+    labels = {tuple(curve.label for curve in panel) for panel in panels.values() if panel}
+    own_legends = len(labels) > 1 or len(panels) == 1
+    entries = max(len(panel) for panel in panels.values())
+    below = LEGEND_LINE_INCH * (entries if own_legends else math.ceil(entries / 3)) + 0.45
+    width, height = panel_inch
+    share: Literal["row"] | bool = "row" if axis.shared else False
+    with house_style():
+        figure = new_figure(
+            width * len(columns) + 0.4,
+            (height + (below if own_legends else 0)) * len(rows) + (0 if own_legends else below),
+        )
+        grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex=share, sharey=True)
+        for line, row in enumerate(rows):
+            reach = _reach([curve for curve in curves if curve.row == row])
+            for place, column in enumerate(columns):
+                panel = panels[row, column]
+                _panel(grid[line, place], panel, axis, reach if axis.shared else _reach(panel))
+                grid[line, place].set_title(", ".join(part for part in (column, row) if part))
+                if own_legends:
+                    grid[line, place].legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), **_LEGEND)
+            grid[line, 0].set_ylabel("cumulative share")
+        for axes in grid[-1]:
+            axes.set_xlabel(axis.label)
+        if not own_legends:
+            handles, texts = grid[0, 0].get_legend_handles_labels()
+            figure.legend(handles, texts, loc="outside lower left", ncols=3, **_LEGEND)
+    return Drawing(name, caption, figure, [row for curve in curves for row in _csv(curve, axis)])
+
+
+_LEGEND: Mapping[str, Any] = {"handlelength": 3.4, "borderpad": 0, "labelspacing": 0.3}
+
+
+def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return where the axis begins and ends: the slowest twentieth of a curve does not squeeze all others."""
+    low = min((curve.points[0][0] for curve in curves if curve.points), default=0.0)
+    high = max((_value_at(curve.points, SHOWN_SHARE) for curve in curves if curve.points), default=1.0)
+    pad = 0.04 * (high - low) or max(abs(high), 1.0) * 0.04
+    return low - pad, high + pad
+
+
+def _value_at(points: Sequence[tuple[float, float]], share: float) -> float:
+    return next((value for value, reached in points if reached >= share), points[-1][0])
+
+
+def _panel(axes: Axes, curves: Sequence[Curve], axis: CdfAxis, reach: tuple[float, float]) -> None:
+    axes.grid(visible=True, axis="y")
+    for guide in axis.guides:
+        axes.axvline(guide, color="#999999", linewidth=0.8, linestyle=(0, (1, 2)))
+    for curve in curves:
+        _curve(axes, curve, reach[1])
+    if not curves:
+        axes.text(0.5, 0.5, "no data", ha="center", va="center", color="#555555", transform=axes.transAxes)
+    axes.set_xlim(*reach)
+    if axis.percent:
+        axes.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
+    axes.set_ylim(0, 1.02)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.tick_params(labelbottom=True)
+
+
+def _curve(axes: Axes, curve: Curve, end: float) -> None:
+    look = curve.look
+    values = [value for value, _ in curve.points]
+    shares = [share for _, share in curve.points]
+    if values:
+        values, shares = [values[0], *values, max(values[-1], end)], [0.0, *shares, shares[-1]]
+    axes.step(
+        values,
+        shares,
+        where="post",
+        label=curve.label,
+        color=look.colour,
+        linestyle=look.dash,
+        marker=look.marker,
+        markevery=_marks(shares),
+        markersize=3.8,
+        markerfacecolor="white",
+        markeredgewidth=1.0,
+    )
+
+
+def _marks(shares: Sequence[float]) -> list[int]:
+    """Choose the points nearest to some even shares, the same ones whatever the number of points."""
+    if not shares:
+        return []
+    return sorted({int(np.abs(np.asarray(shares) - share).argmin()) for share in (0.15, 0.35, 0.5, 0.65, 0.85)})
+
+
+def _csv(curve: Curve, axis: CdfAxis) -> list[dict[str, Value]]:
+    """List the curve's points; one that has none still has a row, which says so."""
+    counts = {"n_count": curve.n, "failed_count": curve.failed_count}
+    points: Sequence[tuple[float | None, float]] = curve.points or [(None, 0.0)]
+    return [{**curve.key, axis.column: value, "cumulative_share_ratio": share, **counts} for value, share in points]

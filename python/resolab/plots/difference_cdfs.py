@@ -1,0 +1,168 @@
+"""Paired differences of page load time as cumulative distributions: networks across, compared transports down.
+
+For: the figures that Hounsel et al. (WWW 2020) give as Fig. 4 and 5. Not for: all against all (`difference_matrix`).
+
+A pair with a failed load is a bound of its difference. Such pairs make the distribution an area: its lower edge has
+counted them as late as they can be, its upper edge as early.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import TRANSPORT_COLOURS, house_style, new_figure
+from resolab.plots.words import estimate_text, interval_text
+from resolab.stats import Estimate
+
+PANEL_INCH = (3.1, 1.9)
+LEGEND_LINE_INCH = 0.16
+LEAST_REACH_MS = 60.0
+SHOWN_FROM = 0.05
+"""Shares of the pairs below and above what the axis shows."""
+SERIES_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1.5, 1.5)))
+
+
+@dataclass(frozen=True, slots=True)
+class SharePoint:
+    """Shares of all pairs at or below a difference: at least, at most, and of the pairs without any failed load."""
+
+    difference_ms: float
+    least: float
+    most: float
+    survivors: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceCurve:
+    """The differences of one configuration to another."""
+
+    points: Sequence[SharePoint]
+    most_before: float
+    """Share of pairs that may lie below every known difference: the baseline's load failed."""
+    median_ms: Estimate
+    survivors_median_ms: Estimate
+    """As the paper has it: pairs with a failed load left out."""
+    key: Mapping[str, Value]
+    """Columns that name the curve in the CSV, alike in all curves of a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePanel:
+    """Where a curve stands: `series` tells curves of one panel apart."""
+
+    row: str
+    column: str
+    series: str
+    dns_transport: str
+    expected_ms: float
+    """The closed form: extra round trips of one cold look-up times the round trip to the resolver."""
+    curve: DifferenceCurve
+
+
+def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePanel]) -> Drawing:
+    """Draw the grid; rows and columns stand in the order in which the panels first name them."""
+    rows = list(dict.fromkeys(panel.row for panel in panels))
+    columns = list(dict.fromkeys(panel.column for panel in panels))
+    series = list(dict.fromkeys(panel.series for panel in panels))
+    with house_style():
+        width, height = PANEL_INCH
+        below = LEGEND_LINE_INCH * (2 * len(series) + 1)
+        figure = new_figure(width * len(columns) + 0.4, (height + below) * len(rows))
+        grid = figure.subplots(len(rows), len(columns), squeeze=False, sharey=True)
+        for line, row in enumerate(rows):
+            for place, column in enumerate(columns):
+                found = [panel for panel in panels if (panel.row, panel.column) == (row, column)]
+                _panel(grid[line, place], found, series)
+                grid[line, place].set_title(f"{row}, {column}")
+            grid[line, 0].set_ylabel("share of pairs")
+        for place, column in enumerate(columns):
+            reach = reach_ms([panel.curve for panel in panels if panel.column == column])
+            for axes in grid[:, place]:
+                axes.set_xlim(-reach, reach)
+                axes.set_xlabel("paired difference of PLT, ms")
+    return Drawing(name, caption, figure, [row for panel in panels for row in csv_rows(panel.curve)])
+
+
+def _panel(axes: Axes, panels: Sequence[DifferencePanel], series: Sequence[str]) -> None:
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    axes.grid(visible=True, axis="y")
+    axes.set_ylim(0, 1.02)
+    axes.set_yticks([0, 0.5, 1])
+    axes.tick_params(labelbottom=True)
+    for panel in panels:
+        _curve(axes, panel, SERIES_DASHES[series.index(panel.series) % len(SERIES_DASHES)])
+    if panels:
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.3), handlelength=2.4, borderpad=0, fontsize=7.5)
+    else:
+        axes.text(0.5, 0.5, "no pairs", ha="center", va="center", color="#555555", transform=axes.transAxes)
+
+
+def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
+    colour = TRANSPORT_COLOURS[panel.dns_transport]
+    curve = panel.curve
+    label = _label(panel)
+    # Beyond the outermost known differences the edges keep their shares.
+    far = 1e9
+    x = [-far, *(point.difference_ms for point in curve.points), far]
+    least = _extended([point.least for point in curve.points], 0.0)
+    most = _extended([point.most for point in curve.points], curve.most_before)
+    axes.fill_between(x, least, most, step="post", color=colour, alpha=0.18, linewidth=0)
+    for edge in (least, most):
+        axes.step(x, edge, where="post", color=colour, linestyle=dash, linewidth=1.4, label=label)
+        label = "_nolegend_"
+    middle = curve.median_ms.value
+    if middle is not None:
+        axes.plot([middle, middle], [0, 0.5], color=colour, linewidth=1.0, linestyle=dash)
+    axes.plot([panel.expected_ms], [0.5], "|", color="#666666", markersize=12, markeredgewidth=1.2)
+
+
+def _label(panel: DifferencePanel) -> str:
+    middle = panel.curve.median_ms
+    value = f"{estimate_text(middle, 0, signed=True)} {interval_text(middle, 0, signed=True)} ms"
+    counts = f"{panel.series}, n = {middle.n}" if panel.series else f"n = {middle.n}"
+    return f"{value}\n{counts}" + (f", {middle.censored_count} bounds" if middle.censored_count else "")
+
+
+def _extended(shares: Sequence[float], before: float) -> list[float]:
+    return [before, *shares, shares[-1] if shares else before]
+
+
+def reach_ms(curves: Sequence[DifferenceCurve]) -> float:
+    """Return how far from zero nine in ten of the pairs without failure lie, in the curve where they lie farthest."""
+    known = [
+        abs(point.difference_ms)
+        for curve in curves
+        for point in curve.points
+        if point.survivors is not None and SHOWN_FROM <= point.survivors <= 1 - SHOWN_FROM
+    ]
+    return max([LEAST_REACH_MS, *(1.15 * reach for reach in known)])
+
+
+def csv_rows(curve: DifferenceCurve) -> list[dict[str, Value]]:
+    """List the curve's points with its medians; one without any known difference still has a row."""
+    middle, survivors = curve.median_ms, curve.survivors_median_ms
+    summary: dict[str, Value] = {
+        "pairs_count": middle.n,
+        "censored_count": middle.censored_count,
+        "median_ms": middle.value,
+        "median_low_ms": middle.low,
+        "median_high_ms": middle.high,
+        "ci_low_ms": middle.ci_low,
+        "ci_high_ms": middle.ci_high,
+        "ci_level": middle.level,
+        "ci_method": middle.method,
+        "survivor_pairs_count": survivors.n,
+        "survivor_median_ms": survivors.value,
+    }
+    points = [
+        {
+            "difference_ms": point.difference_ms,
+            "least_share_ratio": point.least,
+            "most_share_ratio": point.most,
+            "survivor_share_ratio": point.survivors,
+        }
+        for point in curve.points
+    ] or [dict.fromkeys(("difference_ms", "least_share_ratio", "most_share_ratio", "survivor_share_ratio"))]
+    return [{**curve.key, **point, **summary} for point in points]

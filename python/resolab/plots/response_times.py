@@ -1,0 +1,122 @@
+"""Query response times as cumulative distributions, one panel per network and resolver, one line per transport.
+
+For: the figures that Hounsel et al. (WWW 2020) give as Fig. 1 and 3. Not for: page load times (`difference_cdfs`).
+
+The axis of times is logarithmic: a query sent again after 5 s and one answered in a round trip stand in one panel.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.words import estimate_text, interval_text
+from resolab.stats import Estimate
+
+PANELS_A_ROW = 3
+PANEL_INCH = (3.7, 2.3)
+LEGEND_LINE_INCH = 0.17
+_TICKS = (1, 2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLine:
+    """One distribution: shares of all `n` queries answered within a time; what failed never reaches its share."""
+
+    panel: str
+    label: str
+    dns_transport: str
+    warm: bool
+    points: Sequence[tuple[float, float]]
+    """Milliseconds and share, ascending."""
+    median_ms: Estimate
+    key: Mapping[str, Value]
+    """Columns that name the line in the CSV, alike in all lines of a figure."""
+
+
+def draw_response_times(name: str, caption: str, lines: Sequence[ResponseLine]) -> Drawing:
+    """Draw one panel per distinct `panel`, in the order in which the lines first name them."""
+    panels = list(dict.fromkeys(line.panel for line in lines))
+    columns = min(PANELS_A_ROW, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    entries = max(sum(line.panel == panel for line in lines) for panel in panels)
+    with house_style():
+        width, height = PANEL_INCH
+        figure = new_figure(width * columns + 0.3, rows * (height + LEGEND_LINE_INCH * (entries + 1)))
+        grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            _panel(axes, [line for line in lines if line.panel == panel])
+            axes.set_title(panel)
+        for spare in grid.flat[len(panels) :]:
+            spare.set_visible(False)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("share of queries")
+    return Drawing(name, caption, figure, [row for line in lines for row in _rows(line)])
+
+
+def _panel(axes: Axes, lines: Sequence[ResponseLine]) -> None:
+    axes.grid(visible=True, axis="y")
+    axes.set_xscale("log")
+    known = [time for line in lines for time, _ in line.points]
+    left, right = (min(known) / 1.1, max(known) * 1.1) if known else (1.0, 10.0)
+    for line in lines:
+        _line(axes, line, right)
+    axes.set_xlim(left, right)
+    axes.set_ylim(0, 1.02)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.set_xticks(_ticks(left, right))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("query response time, ms (logarithmic)")
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
+
+
+def _line(axes: Axes, line: ResponseLine, right: float) -> None:
+    times = [time for time, _ in line.points]
+    shares = [share for _, share in line.points]
+    if times:
+        times, shares = [times[0], *times, right], [0.0, *shares, shares[-1]]
+    axes.step(
+        times,
+        shares,
+        where="post",
+        label=_legend(line),
+        color=TRANSPORT_COLOURS[line.dns_transport],
+        linestyle=TRANSPORT_DASHES[line.dns_transport],
+        linewidth=0.9 if line.warm else 1.7,
+    )
+
+
+def _legend(line: ResponseLine) -> str:
+    failed = line.median_ms.censored_count
+    interval = interval_text(line.median_ms, 1)
+    text = f"{line.label}: median {estimate_text(line.median_ms, 1)} ms {interval}".rstrip()
+    return text + (f", {failed} of {line.median_ms.n} failed" if failed else "")
+
+
+def _ticks(left: float, right: float) -> list[float]:
+    decades = range(math.floor(math.log10(left)), math.ceil(math.log10(right)) + 1)
+    ticks = [step * 10.0**decade for decade in decades for step in _TICKS]
+    inside = [tick for tick in ticks if left <= tick <= right]
+    return inside if len(inside) <= 7 else [tick for tick in inside if f"{tick:e}".startswith("1")]
+
+
+def _rows(line: ResponseLine) -> list[dict[str, Value]]:
+    middle = line.median_ms
+    counts: dict[str, Value] = {
+        "n_count": middle.n,
+        "failed_count": middle.censored_count,
+        "median_ms": middle.value,
+        "median_ci_low_ms": middle.ci_low,
+        "median_ci_high_ms": middle.ci_high,
+    }
+    # A line without any answer still has a row, which says so.
+    points: Sequence[tuple[float | None, float]] = line.points or [(None, 0.0)]
+    return [
+        {**line.key, "query_response_time_ms": time, "cumulative_share_ratio": share, **counts}
+        for time, share in points
+    ]

@@ -1,0 +1,125 @@
+"""The waterfall of one page load: a line for each request, its phases as bars, the page's events as vertical lines.
+
+For: seeing what a load waited for. Not for: which load, or where the instants come from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from resolab.plots.save import Drawing, Value
+from resolab.plots.style import house_style, new_figure
+
+LABEL_LETTERS = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One phase of a request, milliseconds since navigationStart."""
+
+    phase: str
+    start_ms: float
+    end_ms: float
+
+    @property
+    def length_ms(self) -> float:
+        """How long it took."""
+        return self.end_ms - self.start_ms
+
+
+@dataclass(frozen=True, slots=True)
+class WaterfallRequest:
+    """One request with the phases that happened, in the order in which they began."""
+
+    label: str
+    start_ms: float
+    spans: Sequence[Span]
+    row: dict[str, Value]
+
+    @property
+    def end_ms(self) -> float:
+        """When its last phase ended."""
+        return max((span.end_ms for span in self.spans), default=self.start_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An instant of the whole page."""
+
+    name: str
+    at_ms: float
+
+
+PHASES: dict[str, dict[str, Any]] = {
+    "look-up": {"facecolor": "#ffffff", "hatch": "////"},
+    "TCP": {"facecolor": "#cc79a7", "hatch": ""},
+    "TLS": {"facecolor": "#e69f00", "hatch": "...."},
+    "QUIC": {"facecolor": "#e69f00", "hatch": "...."},
+    "wait": {"facecolor": "#dddddd", "hatch": ""},
+    "receive": {"facecolor": "#0072b2", "hatch": ""},
+}
+"""Every phase with its fill; neighbours differ in lightness or hatch as well as in hue."""
+_EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
+
+
+def draw_waterfall(
+    name: str, title: str, requests: Sequence[WaterfallRequest], events: Sequence[Event], caption: str
+) -> Drawing:
+    """Draw the requests from top to bottom in the order given."""
+    with house_style():
+        figure = new_figure(9.2, 0.27 * len(requests) + 1.35)
+        axes = figure.subplots()
+        for line, request in enumerate(requests):
+            _request(axes, line, request)
+        for event, dash in zip(events, _EVENT_DASHES, strict=False):
+            axes.axvline(
+                event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}"
+            )
+        axes.set_yticks(range(len(requests)), [_shortened(request.label) for request in requests])
+        axes.set_ylim(len(requests) - 0.4, -0.6)
+        last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
+        axes.set_xlim(0, (last or 1.0) * 1.02)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=True, axis="x")
+        axes.set_xlabel("ms since navigationStart")
+        axes.set_title(title, loc="left")
+        _legend(axes, requests)
+    return Drawing(name, caption, figure, [request.row for request in requests])
+
+
+def _request(axes: Axes, line: int, request: WaterfallRequest) -> None:
+    axes.plot([request.start_ms, request.end_ms], [line, line], color="#999999", linewidth=0.8, zorder=0.9)
+    wait_ms = min((span.start_ms for span in request.spans if span.phase == "wait"), default=float("inf"))
+    for span in request.spans:
+        # In early data the request leaves before its handshake has ended: that bar lies lower and is thin.
+        early = span.phase in {"TLS", "QUIC"} and wait_ms < span.end_ms
+        height, middle = (0.2, line + 0.3) if early else (0.56, line - 0.06 if wait_ms < span.end_ms else line)
+        axes.barh(
+            middle,
+            span.length_ms,
+            left=span.start_ms,
+            height=height,
+            edgecolor="#333333",
+            linewidth=0.6,
+            **PHASES[span.phase],
+        )
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= LABEL_LETTERS else "…" + label[1 - LABEL_LETTERS :]
+
+
+def _legend(axes: Axes, requests: Sequence[WaterfallRequest]) -> None:
+    present = {span.phase for request in requests for span in request.spans}
+    patches: list[Any] = [
+        Patch(label=phase, edgecolor="#333333", linewidth=0.6, **look)
+        for phase, look in PHASES.items()
+        if phase in present
+    ]
+    lines, _ = axes.get_legend_handles_labels()
+    figure = axes.get_figure()
+    assert figure is not None
+    figure.legend(handles=[*patches, *lines], loc="outside lower left", ncols=9, handlelength=2.2)

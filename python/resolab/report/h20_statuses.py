@@ -1,0 +1,100 @@
+"""Table 1 of Hounsel et al.: how many page loads succeed on each network with each transport, and how the others fail.
+
+For: counts and shares with intervals, theirs beside. Not for: what is which status (`hounsel_statuses`).
+
+Every finished trial counts, those that the instrument lost, too: they have a class for them (Selenium Error).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from resolab.plots import ABSENT, number_text, transport_label
+from resolab.plots.save import Value
+from resolab.report.h20_loads import TRANSPORT_ORDER, network_of
+from resolab.report.h20_paper import VANTAGE_POINTS, status_percent
+from resolab.report.h20_study import Study
+from resolab.report.hounsel_statuses import HounselStatus, hounsel_status
+from resolab.report.tables import Table
+from resolab.stats import Estimate, proportion
+from resolab.store.h20_queries import H20LoadRow
+
+Key = tuple[float, str, str]
+"""Distance of the resolver, profile, transport."""
+
+
+def status_counts(rows: Sequence[H20LoadRow]) -> dict[Key, Counter[HounselStatus]]:
+    """Count statuses by resolver's distance, profile and transport."""
+    counts: dict[Key, Counter[HounselStatus]] = {}
+    for row in rows:
+        key = (row.resolver_extra_rtt_ms, row.profile, row.dns_transport)
+        failure = row.failure if row.loaded else "no_measured_load"
+        counts.setdefault(key, Counter())[hounsel_status(failure)] += 1
+    return counts
+
+
+def table_1(study: Study) -> Table:
+    """List every status of every network and transport."""
+    columns = (
+        "resolver", "network", "transport", "status", "loads", "of", "%", "95 % interval (Wilson)",
+        "theirs % (Frankfurt)", "theirs inside",
+    )  # fmt: skip
+    rows = [
+        (
+            "near" if one["vantage_point"] else f"+{one['resolver_extra_rtt_ms']:g} ms",
+            str(one["profile"]),
+            transport_label(str(one["dns_transport"])),
+            str(one["status"]),
+            str(one["loads_count"]),
+            str(one["total_count"]),
+            _percent(one["share_ratio"]),
+            f"[{_percent(one['ci_low_ratio'])}, {_percent(one['ci_high_ratio'])}]",
+            "" if one["paper_ratio"] is None else _percent(one["paper_ratio"], 2),
+            _inside(one),
+        )
+        for one in status_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2, 3, 9)))
+
+
+def status_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers."""
+    counts = status_counts(study.rows)
+    profiles = list(study.profiles)
+    ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), TRANSPORT_ORDER.index(key[2])))
+    return [
+        _row(study, key, status, proportion(counts[key][status], counts[key].total()), counts[key][status])
+        for key in ordered
+        for status in HounselStatus
+    ]
+
+
+def _row(study: Study, key: Key, status: HounselStatus, share: Estimate, count: int) -> dict[str, Value]:
+    extra_rtt_ms, profile, dns_transport = key
+    near = extra_rtt_ms == study.distances_ms[0]
+    theirs = status_percent(network_of(profile), dns_transport, status) if near else None
+    return {
+        "vantage_point": VANTAGE_POINTS[0] if near else "",
+        "resolver_extra_rtt_ms": extra_rtt_ms,
+        "profile": profile,
+        "dns_transport": dns_transport,
+        "status": str(status),
+        "loads_count": count,
+        "total_count": share.n,
+        "share_ratio": share.value,
+        "ci_low_ratio": share.ci_low,
+        "ci_high_ratio": share.ci_high,
+        "ci_level": share.level,
+        "ci_method": str(share.method),
+        "paper_ratio": None if theirs is None else theirs / 100,
+    }
+
+
+def _percent(ratio: Value, digits: int = 1) -> str:
+    return number_text(ratio * 100, digits) if isinstance(ratio, (int, float)) else ABSENT
+
+
+def _inside(row: Mapping[str, Value]) -> str:
+    theirs, low, high = row["paper_ratio"], row["ci_low_ratio"], row["ci_high_ratio"]
+    if not isinstance(theirs, float) or not isinstance(low, float) or not isinstance(high, float):
+        return ""
+    return "yes" if low <= theirs <= high else "no"

@@ -1,0 +1,86 @@
+"""Distributions as the figures of Sengupta et al. draw them: points, counts, and the median with its interval.
+
+For: pooling profiles in round trips, as their Figs. 3, 5 and 7 do. Not for: drawing.
+
+A value that never came (a failed exchange, a connect without an end) counts as infinitely long: it is in `n` and has no
+point.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from resolab.plots import number_text
+from resolab.stats import median_interval_ranks
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Values in ascending order, each with the number of values at or below it."""
+
+    steps: Sequence[tuple[float, int]]
+    n: int
+
+    @property
+    def failed_count(self) -> int:
+        """Number of values that never came."""
+        return self.n - (self.steps[-1][1] if self.steps else 0)
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Each value with the share of all at or below it."""
+        return [(value, count / self.n) for value, count in self.steps]
+
+    @property
+    def median(self) -> float:
+        """The median, infinite when half or more never came; NaN of nothing."""
+        if not self.n:
+            return math.nan
+        return (self.ranked((self.n + 1) // 2) + self.ranked(self.n // 2 + 1)) / 2
+
+    @property
+    def median_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the median by order statistics, without any assumption on the distribution."""
+        low, high = median_interval_ranks(self.n, LEVEL)
+        return (self.ranked(low) if low >= 1 else -math.inf), (self.ranked(high) if high <= self.n else math.inf)
+
+    def ranked(self, rank: int) -> float:
+        """Return the value of a rank, counted from 1."""
+        return next((value for value, count in self.steps if count >= rank), math.inf)
+
+    def scaled(self, factor: float) -> "Distribution":
+        """Return the same in another unit."""
+        return Distribution([(value * factor, count) for value, count in self.steps], self.n)
+
+
+def distribution_of(values: Iterable[float | None]) -> Distribution:
+    """Make a distribution of single values; None never came."""
+    some = list(values)
+    known = sorted(value for value in some if value is not None)
+    return Distribution([(value, rank + 1) for rank, value in enumerate(known)], len(some))
+
+
+def pooled(parts: Sequence[Distribution]) -> Distribution:
+    """Put distributions together, every value with its own weight."""
+    weighted: list[tuple[float, int]] = []
+    for part in parts:
+        before = 0
+        for value, count in part.steps:
+            weighted.append((value, count - before))
+            before = count
+    steps, reached = [], 0
+    for value, weight in sorted(weighted):
+        reached += weight
+        steps.append((value, reached))
+    return Distribution(steps, sum(part.n for part in parts))
+
+
+def median_text(one: Distribution, digits: int = 2) -> str:
+    """Print the median with its interval."""
+    if not one.n:
+        return "no data"
+    middle = "never" if math.isinf(one.median) else number_text(one.median, digits)
+    low, high = one.median_interval
+    return f"{middle} [{number_text(low, digits)}, {number_text(high, digits)}]"

@@ -1,0 +1,50 @@
+"""The share of an overhead that remains: how far a treatment goes from a costly reference back to the baseline.
+
+For: `(median(treatment) - median(baseline)) / (median(reference) - median(baseline))`, resampled by block.
+Not for: the change of the times themselves (`medians`); half of a small overhead may be next to nothing.
+"""
+
+import numpy as np
+
+from resolab.stats.bootstrap import percentile
+from resolab.stats.estimate import Estimate, Method
+from resolab.stats.sample import FloatArray, Sample
+
+LEVEL = 0.95
+
+
+def remaining_share(
+    treatment: Sample, reference: Sample, baseline: Sample, *, seed: int, level: float = LEVEL
+) -> Estimate:
+    """Estimate the share; position i of all three is one block. Without a reference above the baseline there is none.
+
+    Censored values stand as infinite: the share is a number while fewer than half of each sample are censored.
+    """
+    samples = (treatment, reference, baseline)
+    if len({len(sample) for sample in samples}) != 1:
+        raise ValueError("a share of an overhead needs blocks: samples of one length")
+    size, censored = len(treatment), sum(sample.censored_count for sample in samples)
+    arrays = tuple(sample.high for sample in samples)
+    share = float(_share(arrays)) if size else np.nan
+    if not np.isfinite(share):
+        return Estimate(None, None, None, None, size, censored, level, Method.NONE)
+    if size < 2:
+        return Estimate(share, share, None, None, size, censored, level, Method.NONE)
+    low, _ = percentile(arrays, _lowest, level, seed)
+    _, high = percentile(arrays, _highest, level, seed)
+    return Estimate(share, share, low, high, size, censored, level, Method.PERCENTILE)
+
+
+def _share(arrays: tuple[FloatArray, ...], axis: int = -1) -> FloatArray:
+    own, costly, base = (np.median(values, axis=axis) for values in arrays)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(costly > base, (own - base) / (costly - base), np.nan))
+
+
+# A resample in which there is no overhead to divide by says nothing of the share: it widens both ends.
+def _lowest(*arrays: FloatArray, axis: int = -1) -> FloatArray:
+    return np.nan_to_num(_share(arrays, axis), nan=-np.inf, posinf=np.inf)
+
+
+def _highest(*arrays: FloatArray, axis: int = -1) -> FloatArray:
+    return np.nan_to_num(_share(arrays, axis), nan=np.inf, posinf=np.inf)

@@ -1,0 +1,49 @@
+"""The relative change between the medians of two samples without pairs.
+
+For: two datasets, which share no blocks. Not for: conditions of one dataset; those are paired (`medians`).
+"""
+
+import numpy as np
+
+from resolab.stats.estimate import Estimate, Method
+from resolab.stats.order import LEVEL, quantile
+from resolab.stats.sample import Sample
+
+
+def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
+    """Estimate `median(treatment) / median(baseline) - 1`.
+
+    Its interval joins those of both medians on the scale of logarithms by MOVER (Zou and Donner 2008), so values are
+    above 0.
+    """
+    if (treatment.low < 0).any() or (baseline.low < 0).any():
+        raise ValueError("a relative change needs values of at least 0")
+    over, under = quantile(treatment, 0.5, level=level), quantile(baseline, 0.5, level=level)
+    n, count = len(treatment) + len(baseline), treatment.censored_count + baseline.censored_count
+    if over.low is None or over.high is None or under.low is None or under.high is None:
+        return Estimate(None, None, None, None, n, count, level, Method.NONE)
+    low, high = _ratio(over.low, under.high, 0.0) - 1, _ratio(over.high, under.low, np.inf) - 1
+    if over.ci_low is None or over.ci_high is None or under.ci_low is None or under.ci_high is None:
+        return Estimate(low, high, None, None, n, count, level, Method.NONE)
+    down = _joined(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high))
+    up = _joined(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low))
+    ci_low, ci_high = (1 + low) / down - 1, np.inf if np.isinf(high) else (1 + high) * up - 1
+    reached = min(over.level, under.level)
+    return Estimate(low, high, float(ci_low), float(ci_high), n, count, reached, Method.MOVER)
+
+
+def _factor(greater: float, smaller: float) -> float:
+    """Return by which factor one end of a median's interval lies away from it."""
+    if greater == smaller:
+        return 1.0
+    return _ratio(greater, smaller, np.inf)
+
+
+def _ratio(over: float, under: float, unknown: float) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = float(np.float64(over) / np.float64(under))
+    return unknown if np.isnan(found) else found
+
+
+def _joined(one: float, other: float) -> float:
+    return float(np.exp(np.hypot(np.log(one), np.log(other))))

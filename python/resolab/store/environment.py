@@ -1,0 +1,118 @@
+"""The machine's state beside a run: how busy it was and how its processors were set.
+
+For: what may change between the beginning and the end of a campaign. Not for: what a machine is (`manifest.Machine`).
+
+Everything is read from /proc and /sys, costs under a millisecond, and is None where the kernel does not tell.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+PROC, SYS = Path("/proc"), Path("/sys")
+STEAL_FIELD, GUEST_FIELD = 7, 8
+"""Positions in the first line of /proc/stat (proc(5)); guests' time is in the user's already."""
+
+
+class Environment(msgspec.Struct, kw_only=True, frozen=True):
+    """One moment, or of `steal_ratio` and `busy_ratio` the time since the process began to run trials."""
+
+    unix_ns: int
+    kernel: str
+    load_average_1min: float | None = None
+    load_average_5min: float | None = None
+    load_average_15min: float | None = None
+    runnable_tasks_count: int | None = None
+    """Of other processes and threads, at this moment."""
+    memory_available_bytes: int | None = None
+    cpu_governors: list[str] = []
+    """Each once; empty where the kernel sets no frequencies, as in most virtual machines."""
+    cpu_frequency_mhz: float | None = None
+    """Mean over the processors, at this moment."""
+    steal_ratio: float | None = None
+    """Share of processor time that the host of a virtual machine gave to others."""
+    busy_ratio: float | None = None
+    """Share of processor time that was not idle, whoever used it."""
+    versions: dict[str, str] = {}
+    """Of resolab-core and every browser, by name, as they were found by the process that ran trials."""
+
+
+def describe_environment(
+    *, versions: dict[str, str], ticks_before: Sequence[int] | None = None, proc: Path = PROC, sys: Path = SYS
+) -> Environment:
+    """Describe this moment; with ticks from before, also how the processors spent the time since."""
+    averages = _words(proc / "loadavg")
+    runnable = averages[3].partition("/")[0] if len(averages) > 3 else ""
+    steal, busy = shares(ticks_before, cpu_ticks(proc))
+    return Environment(
+        unix_ns=time.time_ns(),
+        kernel=os.uname().release,
+        load_average_1min=_number(averages, 0),
+        load_average_5min=_number(averages, 1),
+        load_average_15min=_number(averages, 2),
+        # The process that reads it is one of them.
+        runnable_tasks_count=max(0, int(runnable) - 1) if runnable.isdigit() else None,
+        memory_available_bytes=_memory_available(proc),
+        cpu_governors=_governors(sys),
+        cpu_frequency_mhz=_frequency(proc),
+        steal_ratio=steal,
+        busy_ratio=busy,
+        versions=versions,
+    )
+
+
+def cpu_ticks(proc: Path = PROC) -> tuple[int, ...] | None:
+    """Time all processors have spent since they were started, by kind of work."""
+    words = _words(proc / "stat")
+    if not words or words[0] != "cpu":
+        return None
+    return tuple(int(word) for word in words[1 : words.index("cpu0")] if word.isdigit()) if "cpu0" in words else None
+
+
+def shares(before: Sequence[int] | None, after: Sequence[int] | None) -> tuple[float | None, float | None]:
+    """Share of time between two readings that was stolen, and that was not idle."""
+    if before is None or after is None or len(after) <= STEAL_FIELD:
+        return None, None
+    spent = [late - early for early, late in zip(before, after, strict=True)][:GUEST_FIELD]
+    total, idle = sum(spent), spent[3] + spent[4]
+    if total <= 0:
+        return None, None
+    return spent[STEAL_FIELD] / total, 1 - idle / total
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text("utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _number(words: Sequence[str], position: int) -> float | None:
+    try:
+        return float(words[position])
+    except (IndexError, ValueError):
+        return None
+
+
+def _memory_available(proc: Path) -> int | None:
+    words = _words(proc / "meminfo")
+    position = words.index("MemAvailable:") + 1 if "MemAvailable:" in words else len(words)
+    kibibytes = _number(words, position)
+    return None if kibibytes is None else int(kibibytes) * 1024
+
+
+def _governors(sys: Path) -> list[str]:
+    files = sorted(sys.glob("devices/system/cpu/cpu*/cpufreq/scaling_governor"))
+    return list(dict.fromkeys(word for file in files for word in _words(file)))
+
+
+def _frequency(proc: Path) -> float | None:
+    try:
+        lines = (proc / "cpuinfo").read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = [float(line.partition(":")[2]) for line in lines if line.startswith("cpu MHz")]
+    return sum(found) / len(found) if found else None

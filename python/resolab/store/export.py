@@ -1,0 +1,79 @@
+"""Tables of a dataset as CSV or Parquet files for other programs, with the data dictionary beside them.
+
+For: `resolab export`. Not for: making the tables (`tables`).
+
+In CSV a list is JSON text, null is an empty field and an empty text is `""`, so that reading gives back every row.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import duckdb
+
+from resolab.errors import MachineError, UsageError
+from resolab.store.columns import TABLES, columns_of, data_dictionary
+from resolab.store.dataset import open_dataset
+from resolab.store.files import machine_errors, write_whole
+from resolab.store.tables import ensure_tables
+
+
+class ExportFormat(StrEnum):
+    """Files an export is made of."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+_OPTIONS = {
+    ExportFormat.CSV: "FORMAT csv, HEADER true, DELIMITER ',', NULLSTR ''",
+    ExportFormat.PARQUET: "FORMAT parquet, COMPRESSION zstd",
+}
+
+
+def export_tables(
+    folder: Path, out: Path, *, file_format: ExportFormat = ExportFormat.CSV, tables: Sequence[str] = ()
+) -> list[Path]:
+    """Write the tables named, or all, into a folder; return the files."""
+    unknown = [table for table in tables if table not in TABLES]
+    if unknown:
+        raise UsageError(f"could not export table {unknown[0]!r}: there are {', '.join(TABLES)}")
+    ensure_tables(folder)
+    with machine_errors(f"make the folder {out}"):
+        out.mkdir(parents=True, exist_ok=True)
+    dictionary = out / "data_dictionary.md"
+    with open_dataset(folder) as dataset:
+        files = [_export(dataset.connection, table, out, file_format) for table in tables or TABLES]
+    write_whole(dictionary, data_dictionary().encode())
+    return [*files, dictionary]
+
+
+def _export(connection: duckdb.DuckDBPyConnection, table: str, out: Path, file_format: ExportFormat) -> Path:
+    file = out / f"{table}.{file_format}"
+    partial = file.with_name(file.name + ".partial")
+    try:
+        connection.execute(f"COPY ({_selection(table, file_format)}) TO '{_quoted(partial)}' ({_OPTIONS[file_format]})")
+        with machine_errors(f"write {file}"):
+            partial.replace(file)
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0]
+        raise MachineError(f"failed to write {file}: {reason}; free some space or give another folder") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return file
+
+
+def _selection(table: str, file_format: ExportFormat) -> str:
+    """Name the columns one by one; their names come from the records."""
+    texts = file_format is ExportFormat.CSV
+    columns = ", ".join(
+        f'to_json("{one.name}")::VARCHAR AS "{one.name}"'
+        if texts and one.duckdb_type.endswith("[]")
+        else f'"{one.name}"'
+        for one in columns_of(table)
+    )
+    return f"SELECT {columns} FROM {table}"  # noqa: S608 - names of the records
+
+
+def _quoted(file: Path) -> str:
+    return str(file).replace("'", "''")

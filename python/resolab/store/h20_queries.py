@@ -1,0 +1,159 @@
+"""What the figures and tables of Hounsel et al. (WWW 2020) ask of the tables, as SQL with typed rows.
+
+For: page loads by network and resolver, and what queries cost on one connection, summed up where the rows are.
+Not for: statistics; what leaves here is one row per load, or a few hundred per kind of query however many there were.
+"""
+
+import msgspec
+
+from resolab.store.dataset import Dataset
+
+QUERY_DEADLINE_MS = 10_000.0
+"""`resolab-core query` gives a query up after so long, set-up and retries included; a failed one counts as that."""
+BATCHES_COUNT = 100
+"""Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
+_BINS_PER_E_FOLD = 10_000
+
+LOADS = """
+WITH names AS (
+    SELECT trial_id, count(DISTINCT regexp_extract(url, '^[a-z]+://([^/:]+)', 1)) AS names_count
+    FROM requests GROUP BY trial_id
+)
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
+       t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
+       t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
+       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.plt_ms, l.limit_ms, l.failure, n.names_count
+FROM trials AS t
+LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
+LEFT JOIN names AS n USING (trial_id)
+WHERE t.replicate = 1
+ORDER BY t.block, t.position
+"""
+
+# Levels as one number for each trial: 1e8 queries are grouped by small integers.
+_CELLS = f"""
+cells AS (
+    SELECT trial_id, block % {BATCHES_COUNT} AS batch, profile, resolver_extra_rtt_ms, resolver_cache,
+           dense_rank() OVER (ORDER BY profile, resolver_extra_rtt_ms, resolver_cache)::INTEGER AS cell
+    FROM trials
+), levels AS (SELECT DISTINCT cell, profile, resolver_extra_rtt_ms, resolver_cache FROM cells)
+"""  # noqa: S608 - constants of this file
+_MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
+
+# Beside what a query took stands its exchange alone: sent on the open connection to answered. A query that never got
+# as far as an open connection says nothing of that.
+QUERY_COSTS = f"""
+WITH {_CELLS}, counted AS (
+    SELECT c.cell, c.batch, q.dns_transport, coalesce(q.connection, 'none') AS connection,
+           count(*) AS n, count(*) - count(query_response_time_ns) AS failed_count,
+           count(*) FILTER (attempt_count > 1) AS retried_count,
+           sum(least(coalesce(query_response_time_ns / 1e6, {QUERY_DEADLINE_MS}), {QUERY_DEADLINE_MS})) AS sum_ms,
+           count(query_exchange_start_ns) AS exchanges_count,
+           sum(CASE WHEN query_exchange_start_ns IS NOT NULL THEN
+               least(coalesce((query_exchange_end_ns - query_exchange_start_ns) / 1e6, {QUERY_DEADLINE_MS}),
+                     {QUERY_DEADLINE_MS}) END) AS exchanges_sum_ms
+    FROM queries AS q JOIN cells AS c USING (trial_id)
+    WHERE {_MEASURED}
+    GROUP BY ALL
+)
+SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection, batch, n, failed_count, retried_count,
+       sum_ms, exchanges_count, coalesce(exchanges_sum_ms, 0) AS exchanges_sum_ms
+FROM counted JOIN levels USING (cell)
+ORDER BY ALL
+"""  # noqa: S608
+
+# An exact median of 1e8 values would need all of them in memory; bins of a ten thousandth of the value need few.
+EXCHANGE_MEDIANS = f"""
+WITH {_CELLS}, binned AS (
+    SELECT c.cell, q.dns_transport,
+           floor(ln(greatest(query_exchange_end_ns - query_exchange_start_ns, 1)) * {_BINS_PER_E_FOLD}) AS bin,
+           count(*) AS members
+    FROM queries AS q JOIN cells AS c USING (trial_id)
+    WHERE {_MEASURED} AND coalesce(connection, 'cold') = 'cold' AND query_exchange_end_ns IS NOT NULL
+    GROUP BY ALL
+), ranked AS (
+    SELECT cell, dns_transport, exp((bin + 0.5) / {_BINS_PER_E_FOLD}) / 1e6 AS exchange_ms,
+           sum(members) OVER (PARTITION BY cell, dns_transport ORDER BY bin) AS upto,
+           sum(members) OVER (PARTITION BY cell, dns_transport) AS total
+    FROM binned
+)
+SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, any_value(total)::BIGINT AS n,
+       min(exchange_ms) FILTER (upto >= (total + 1) // 2) AS median_ms
+FROM ranked JOIN levels USING (cell)
+GROUP BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport
+ORDER BY ALL
+"""  # noqa: S608
+
+
+class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
+    """One finished trial with its measured load and all its levels; second and later copies of a condition are not."""
+
+    trial_id: str
+    block: int
+    condition: str
+    page: str
+    profile: str
+    dns_transport: str
+    resolver_path: str
+    http_version: str
+    requested_handshake_mode: str
+    browser: str
+    h3_discovery: str
+    name_resolution: str
+    doh_method: str | None
+    dns_connection_state: str
+    requested_dns_handshake_mode: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
+    browser_preset: str | None
+    loaded: bool
+    plt_ms: float | None
+    limit_ms: float | None
+    failure: str | None
+    names_count: int | None
+    """Different hosts its requests went to: as many names had to be looked up."""
+
+
+class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
+    """Queries of one batch of blocks, summed up; `connection` is `none` (DoUDP), `cold` or `warm`."""
+
+    profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
+    dns_transport: str
+    connection: str
+    batch: int
+    n: int
+    failed_count: int
+    retried_count: int
+    """Sent more than once by the client itself: DoUDP's timer."""
+    sum_ms: float
+    """Of response times, none above the deadline."""
+    exchanges_count: int
+    exchanges_sum_ms: float
+
+
+class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
+    """Median exchange, once a connection was open, of the answered queries that were not warm; to a ten thousandth."""
+
+    profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
+    dns_transport: str
+    n: int
+    median_ms: float
+
+
+def h20_loads(dataset: Dataset) -> list[H20LoadRow]:
+    """List the finished trials in the order they ran."""
+    return msgspec.convert(dataset.sql(LOADS), list[H20LoadRow])
+
+
+def query_costs(dataset: Dataset) -> list[QueryCostRow]:
+    """Sum up what queries took, by network, resolver, transport, state of the connection and batch of blocks."""
+    return msgspec.convert(dataset.sql(QUERY_COSTS), list[QueryCostRow])
+
+
+def exchange_medians(dataset: Dataset) -> list[ExchangeMedianRow]:
+    """Find the median exchange by network, resolver and transport."""
+    return msgspec.convert(dataset.sql(EXCHANGE_MEDIANS), list[ExchangeMedianRow])

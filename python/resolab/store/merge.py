@@ -1,0 +1,115 @@
+"""Several runs of one plan as one dataset: blocks numbered on, so that pairs stay within the block they were run in.
+
+For: `resolab merge`. Not for: comparing datasets that differ; those stay apart.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.records import FORMAT_VERSION
+from resolab.store.files import machine_errors
+from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
+from resolab.store.manifest import Manifest, MergedRun, RunStatus, load_manifest, save_manifest
+from resolab.store.mergeable import check_mergeable, differences
+from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
+
+MANIFESTS = "manifests"
+
+
+def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
+    """Make a new dataset of several, the oldest run first; whole or not at all."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigurationError(f"could not merge into {out}: it is there and not empty; give another OUT")
+    runs = sorted(((folder, load_manifest(folder)) for folder in folders), key=lambda run: run[1].created_unix_ns)
+    check_mergeable(runs)
+    with machine_errors(f"write the dataset {out}"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        try:
+            fresh.chmod(0o755)
+            (fresh / TRIALS).mkdir()
+            (fresh / MANIFESTS).mkdir()
+            merged_from: list[MergedRun] = []
+            for folder, manifest in runs:
+                merged_from += _copy_run(fresh, folder, manifest, sum(one.blocks for one in merged_from))
+            merged = _manifest(out, runs, merged_from)
+            save_manifest(fresh, merged)
+            if out.exists():
+                out.rmdir()
+            fresh.rename(out)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return merged
+
+
+def _copy_run(fresh: Path, folder: Path, manifest: Manifest, first_block: int) -> list[MergedRun]:
+    """Copy a run's trials under new names, its calibrations and its manifest; say where its blocks went."""
+    blocks = [_copy_trial(fresh, file, first_block) for file in finished_trials(folder).values()]
+    shutil.copyfile(folder / MANIFEST, fresh / MANIFESTS / f"{manifest.dataset_id}.json")
+    if (folder / CALIBRATION).is_file():
+        with (fresh / CALIBRATION).open("ab") as stream:
+            stream.write((folder / CALIBRATION).read_bytes())
+    for earlier in sorted(folder.glob(f"{MANIFESTS}/*.json")):
+        shutil.copyfile(earlier, fresh / MANIFESTS / earlier.name)
+    if manifest.merged_from:
+        return [msgspec.structs.replace(one, first_block=one.first_block + first_block) for one in manifest.merged_from]
+    run = MergedRun(
+        dataset_id=manifest.dataset_id,
+        first_block=first_block,
+        blocks=max(blocks) + 1 - first_block,
+        seed=manifest.seed,
+        trials_finished_count=len(blocks),
+        created_unix_ns=manifest.created_unix_ns,
+        status=manifest.status,
+    )
+    return [run]
+
+
+def _copy_trial(fresh: Path, file: Path, first_block: int) -> int:
+    """Copy a trial's file; only block and identifier in its first and last line change. Return its new block."""
+    for _ in read_trial(file):
+        pass  # Every line is checked against its shape before it is copied as it is.
+    lines = file.read_bytes().splitlines(keepends=True)
+    head: dict[str, Any] = msgspec.json.decode(lines[0])
+    end: dict[str, Any] = msgspec.json.decode(lines[-1])
+    if (head.get("record"), end.get("record")) != ("trial", "trial_end"):
+        raise ConfigurationError(f"failed to read {file}: it lacks its first or last line; remove it and resume")
+    block = head["block"] + first_block
+    name = trial_id(block, head["position"])
+    target = fresh / TRIALS / f"{name}{SUFFIX}"
+    if target.exists():
+        raise ConfigurationError(f"failed to read {file}: another trial has its block and position; remove one of them")
+    first = msgspec.json.encode(head | {"block": block, "trial_id": name}) + b"\n"
+    last = msgspec.json.encode(end | {"trial_id": name}) + b"\n"
+    target.write_bytes(b"".join([first, *lines[1:-1], last]))
+    return int(block)
+
+
+def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Sequence[MergedRun]) -> Manifest:
+    manifests = [manifest for _, manifest in runs]
+    identity = hashlib.sha256("\n".join(sorted(one.dataset_id for one in merged_from)).encode()).hexdigest()[:12]
+    finished = all(one.status is RunStatus.FINISHED for one in manifests)
+    ends = [one.ended_unix_ns for one in manifests if one.ended_unix_ns is not None]
+    return msgspec.structs.replace(
+        manifests[0],
+        format_version=FORMAT_VERSION,
+        dataset_id=f"{manifests[0].plan}-merged-{identity}",
+        blocks=sum(one.blocks for one in merged_from),
+        command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
+        ended_unix_ns=max(ends, default=None),
+        load_average_end=manifests[-1].load_average_end,
+        resume_count=sum(one.resume_count for one in manifests),
+        status=RunStatus.FINISHED if finished else RunStatus.INTERRUPTED,
+        trials_planned_count=sum(one.trials_planned_count for one in manifests),
+        trials_finished_count=sum(one.trials_finished_count for one in merged_from),
+        instrument_failures_count=sum(one.instrument_failures_count for one in manifests),
+        merged_from=list(merged_from),
+        warnings=[*dict.fromkeys(text for one in manifests for text in one.warnings), *differences(manifests)],
+    )

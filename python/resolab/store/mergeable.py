@@ -1,0 +1,95 @@
+"""Which datasets are runs of one plan, and in what such runs differ.
+
+For: refusing a merge that would pool what must not be pooled, and saying what else differs. Not for: merging.
+"""
+
+import itertools
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.records import FORMAT_VERSION
+from resolab.store.manifest import Manifest, RunStatus
+from resolab.store.trials import finished_trials
+
+_MAY_DIFFER = ("seed", "blocks")
+"""Keys of a plan that say how often and in which order, not what."""
+
+Run = tuple[Path, Manifest]
+
+
+def check_mergeable(runs: Sequence[Run]) -> None:
+    """Refuse what is not several runs of one plan."""
+    if len(runs) < 2:
+        raise ConfigurationError("could not merge: give two datasets or more")
+    seen: dict[str, Path] = {}
+    for folder, manifest in runs:
+        for name in [one.dataset_id for one in manifest.merged_from] or [manifest.dataset_id]:
+            if name in seen:
+                raise ConfigurationError(f"could not merge {folder}: {seen[name]} holds dataset {name} too")
+            seen[name] = folder
+        _check_version(folder, manifest)
+        if not finished_trials(folder):
+            raise ConfigurationError(f"could not merge {folder}: it holds no finished trial; leave it out")
+    first, *others = runs
+    for other in others:
+        _check_plan(first, other)
+        _check_profiles(first, other)
+
+
+def _check_version(folder: Path, manifest: Manifest) -> None:
+    if manifest.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+        problem = f"its format is {manifest.format_version}, this resolab writes {FORMAT_VERSION}"
+        raise ConfigurationError(f"could not merge {folder}: {problem}")
+
+
+def _check_plan(first: Run, other: Run) -> None:
+    one, two = (_plan(*run) for run in (first, other))
+    keys = [key for key in [*one, *two] if key not in _MAY_DIFFER and one.get(key) != two.get(key)]
+    if keys:
+        problem = f"its plan differs from that of {first[0]} in {keys[0]!r}"
+        raise ConfigurationError(f"could not merge {other[0]}: {problem}; only runs of one plan can be merged")
+
+
+def _plan(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    try:
+        return tomllib.loads(manifest.plan_text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"failed to read the plan of {folder}: {error}; restore its manifest") from error
+
+
+def _check_profiles(first: Run, other: Run) -> None:
+    known = {one.name: one for one in first[1].profiles}
+    for profile in other[1].profiles:
+        if known.get(profile.name) != profile:
+            problem = f"profile {profile.name!r} is not the same as in {first[0]}"
+            raise ConfigurationError(f"could not merge {other[0]}: {problem}; their conditions mean different things")
+
+
+def differences(manifests: Sequence[Manifest]) -> list[str]:
+    """Say what else the runs differ in, one line each; a reader must know, but it is no reason to refuse."""
+    facts = [_facts(one) for one in manifests]
+    found = []
+    for name in dict.fromkeys(itertools.chain.from_iterable(facts)):
+        values = list(dict.fromkeys(str(one.get(name)) for one in facts))
+        if len(values) > 1:
+            found.append(f"the runs differ in {name}: {', '.join(values)}")
+    found += [f"run {one.dataset_id} did not finish" for one in manifests if one.status is not RunStatus.FINISHED]
+    return found
+
+
+def _facts(manifest: Manifest) -> dict[str, Any]:
+    versions = msgspec.structs.asdict(manifest.versions)
+    browsers = versions.pop("browsers") or {}
+    versions.pop("browser")
+    facts = {f"version of {name}": version for name, version in (versions | browsers).items()}
+    return {
+        **facts,
+        **msgspec.structs.asdict(manifest.machine),
+        "git commit": manifest.git_commit,
+        "record format": manifest.format_version,
+    }

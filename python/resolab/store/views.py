@@ -1,0 +1,76 @@
+"""Tables on the disk as DuckDB views, after a look at whether they are what their names say.
+
+For: refusing foreign and broken files; reading tables of an older minor version. Not for: queries (`queries`).
+
+A column that a table lacks is read as what records without it mean, if its record says so: tables made before a
+format's minor version added it stay readable. Any other missing column, and any column of another type, makes the
+file foreign. Columns nobody knows here are left alone.
+"""
+
+from pathlib import Path
+
+import duckdb
+
+from resolab.errors import ConfigurationError
+from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
+from resolab.store.folder import TABLES as TABLES_FOLDER
+
+
+def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Make a view of every table of a dataset."""
+    for table in TABLES:
+        file = folder / TABLES_FOLDER / f"{table}.parquet"
+        try:
+            relation = connection.read_parquet(str(file))
+            found = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            missing = _missing(file, folder, found, columns_of(table))
+            if missing:
+                relation = relation.project(", ".join(["*", *map(_default, missing)]))
+            relation.create_view(table)
+        except duckdb.Error as error:
+            raise unreadable(folder, error) from error
+    _check_trials(connection, folder)
+
+
+def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:
+    """Say in one line that a table cannot be read."""
+    reason = " ".join(str(error).split())
+    return ConfigurationError(f"failed to read the tables of {folder}: {reason}; {_hint(folder)}")
+
+
+def _missing(file: Path, folder: Path, found: dict[str, str], expected: list[Column]) -> list[Column]:
+    for column in expected:
+        kind = found.get(column.name)
+        if kind is None and column.default is REQUIRED:
+            problem = f"it has no column {column.name!r}, so it is no table of resolab"
+            raise ConfigurationError(f"failed to read {file}: {problem}; {_hint(folder)}")
+        if kind is not None and kind != column.duckdb_type:
+            problem = f"its column {column.name!r} is {kind}, not {column.duckdb_type}"
+            raise ConfigurationError(f"failed to read {file}: {problem}; {_hint(folder)}")
+    return [column for column in expected if column.name not in found]
+
+
+def _default(column: Column) -> str:
+    value = column.default
+    if value is None:
+        literal = "NULL"
+    elif isinstance(value, str):
+        literal = "'" + value.replace("'", "''") + "'"
+    else:
+        literal = str(value)
+    return f'{literal}::{column.duckdb_type} AS "{column.name}"'
+
+
+def _check_trials(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Refuse a trial that stands in `trials` twice: every row joined with it would count twice."""
+    try:
+        twice = connection.execute("SELECT trial_id FROM trials GROUP BY ALL HAVING count(*) > 1 LIMIT 1").fetchall()
+    except duckdb.Error as error:
+        raise unreadable(folder, error) from error
+    if twice:
+        problem = f"trial {twice[0][0]} stands in the table trials more than once"
+        raise ConfigurationError(f"failed to read the tables of {folder}: {problem}; {_hint(folder)}")
+
+
+def _hint(folder: Path) -> str:
+    return f"make the tables anew with `resolab report {folder}`"

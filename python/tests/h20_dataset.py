@@ -1,0 +1,213 @@
+"""A dataset made by hand in the shape of Hounsel et al.: every load and query is given, so that results can be too.
+
+For: tests of their figures and tables. Not for: anything that looks like a network (`synthetic_dataset`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from synthetic_dataset import make_manifest
+
+from resolab.plan import Plan, parse_plan
+from resolab.records import (
+    FORMAT_VERSION,
+    Bootstrap,
+    BrowserName,
+    ConnectionState,
+    DirectionProfile,
+    DnsTransport,
+    Failure,
+    HandshakeMode,
+    HttpVersion,
+    LinkProfile,
+    PageFailure,
+    PageLoadRecord,
+    QueryPurpose,
+    QueryRecord,
+    ResolverCache,
+    ResolverPath,
+    ResourceRecord,
+    TrialEndRecord,
+    TrialRecord,
+)
+from resolab.store import TrialWriter, build_tables, create_dataset_folder, save_manifest, trial_id
+
+PLAN_TEXT = """
+name = "made-by-hand"
+question = "What do DoT and DoH change against Do53?"
+seed = 5
+blocks = {blocks}
+[factors]
+page = ["example"]
+profile = {profiles}
+dns_transport = ["doudp", "dot", "doh"]
+http_version = ["h2"]
+requested_handshake_mode = ["full"]
+[resolver_path]
+doudp = "native"
+dot = "stub"
+doh = "native"
+[baseline]
+dns_transport = "doudp"
+"""
+RTT_MS = {"office": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
+LOSS = {"office": 0.0, "4g-h20": 0.005, "lossy-4g-h20": 0.015, "3g-h20": 0.021}
+LIMIT_MS = 30_000.0
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Where a load or query belongs."""
+
+    profile: str
+    dns_transport: str
+    extra_rtt_ms: float = 0.0
+    cache: str = "hit"
+    replicate: int = 1
+
+
+@dataclass(frozen=True)
+class Query:
+    """One measured query, ms; without a response time it failed."""
+
+    response_ms: float | None
+    exchange_ms: float | None = None
+    connection: str | None = None
+    attempts: int = 1
+
+
+def make_h20_dataset(
+    folder: Path,
+    loads: Mapping[Arm, Sequence[float | str | None]],
+    queries: Mapping[Arm, Sequence[Sequence[Query]]] | None = None,
+    names_count: int = 1,
+) -> Path:
+    """Write one trial for each arm and block: a load time, a failure's name, or None for no load at all."""
+    create_dataset_folder(folder)
+    blocks = max(len(times) for times in loads.values())
+    profiles = list(dict.fromkeys(arm.profile for arm in loads))
+    plan = make_plan(blocks, profiles)
+    written = 0
+    for position, (arm, times) in enumerate(loads.items()):
+        for block, plt in enumerate(times):
+            asked = (queries or {}).get(arm, [])
+            _write(folder, arm, block, position, plt, asked[block] if block < len(asked) else (), names_count)
+            written += 1
+    manifest = make_manifest(_with_known_profile(plan), finished=True, planned=written, run=written)
+    links = [link(name) for name in profiles]
+    save_manifest(folder, msgspec.structs.replace(manifest, plan_text=plan.source_text, profiles=links, blocks=blocks))
+    build_tables(folder)
+    return folder
+
+
+def make_plan(blocks: int, profiles: Sequence[str]) -> Plan:
+    listed = "[" + ", ".join(f'"{name}"' for name in profiles) + "]"
+    return parse_plan(PLAN_TEXT.format(blocks=blocks, profiles=listed), "made-by-hand.toml", None)
+
+
+def _with_known_profile(plan: Plan) -> Plan:
+    """Name a profile that `make_manifest` has; the manifest's profiles are replaced afterwards."""
+    return parse_plan(PLAN_TEXT.format(blocks=plan.blocks, profiles='["fiber"]'), "made-by-hand.toml", None)
+
+
+def link(name: str) -> LinkProfile:
+    one = DirectionProfile(one_way_delay_ms=RTT_MS[name] / 2, rate_bps=20e6, loss_ratio=LOSS[name])
+    return LinkProfile(name=name, source="made by hand", up=one, down=one)
+
+
+def _write(
+    folder: Path,
+    arm: Arm,
+    block: int,
+    position: int,
+    plt: float | str | None,
+    queries: Sequence[Query],
+    names_count: int,
+) -> None:
+    origin = 1_000_000_000_000 + (block * 1_000 + position) * 1_000_000_000
+    name = trial_id(block, position)
+    with TrialWriter(folder, _trial(name, arm, block, position, origin)) as writer:
+        if plt is not None:
+            writer.write(_page_load(plt))
+            for number in range(names_count):
+                writer.write(_resource(f"https://n{number}.example.resolab.test/a?b=https://other.test/"))
+            writer.write(_resource("https://n0.example.resolab.test/second"))
+        for sequence, query in enumerate(queries):
+            writer.write(_query(arm, query, sequence, origin))
+        writer.finish(TrialEndRecord(trial_id=name, monotonic_ns=origin + 500_000_000, flags=[]))
+
+
+def _trial(name: str, arm: Arm, block: int, position: int, origin: int) -> TrialRecord:
+    transport = DnsTransport(arm.dns_transport)
+    condition = f"example.{arm.profile}.{transport}.h2.full"
+    if arm.extra_rtt_ms or arm.cache != "hit" or arm.replicate > 1:
+        condition += f".{arm.extra_rtt_ms:g}.{arm.cache}.{arm.replicate}"
+    return TrialRecord(
+        format_version=FORMAT_VERSION,
+        trial_id=name,
+        block=block,
+        position=position,
+        condition=condition,
+        page="example",
+        profile=arm.profile,
+        dns_transport=transport,
+        resolver_path=ResolverPath.STUB if transport == "dot" else ResolverPath.NATIVE,
+        http_version=HttpVersion.H2,
+        requested_handshake_mode=HandshakeMode.FULL,
+        browser=BrowserName.CHROMIUM,
+        replicate=arm.replicate,
+        resolver_extra_rtt_ms=arm.extra_rtt_ms,
+        resolver_cache=ResolverCache(arm.cache),
+        monotonic_ns=origin,
+        wall_time_unix_ns=origin,
+        load_average_1min=0.1,
+    )
+
+
+def _page_load(plt: float | str) -> PageLoadRecord:
+    failure = PageFailure(plt) if isinstance(plt, str) else None
+    return PageLoadRecord(
+        url="https://example.resolab.test/",
+        browser="chromium",
+        browser_version="156.0",
+        measured=True,
+        requested_handshake_mode=HandshakeMode.FULL,
+        handshake_mode=HandshakeMode.FULL,
+        plt_ms=None if isinstance(plt, str) else plt,
+        request_count=1,
+        failure=failure,
+        failure_detail=failure,
+        limit_ms=LIMIT_MS,
+    )
+
+
+def _resource(url: str) -> ResourceRecord:
+    return ResourceRecord(url=url, initiator_type="img", start_ms=0.0, next_hop_protocol="h2", status=200)
+
+
+def _query(arm: Arm, query: Query, sequence: int, origin: int) -> QueryRecord:
+    end = None if query.response_ms is None else round(query.response_ms * 1e6)
+    start = None if query.exchange_ms is None or end is None else end - round(query.exchange_ms * 1e6)
+    encrypted = arm.dns_transport != "doudp"
+    return QueryRecord(
+        dns_transport=DnsTransport(arm.dns_transport),
+        resolver="made by hand",
+        bootstrap=Bootstrap.GIVEN,
+        qname="example.resolab.test.",
+        qtype="A",
+        purpose=QueryPurpose.MEASURED,
+        sequence=sequence,
+        time_origin_ns=origin,
+        connection=ConnectionState(query.connection) if query.connection else None,
+        requested_handshake_mode=HandshakeMode.FULL if encrypted else None,
+        handshake_mode=HandshakeMode.FULL if encrypted and end is not None else None,
+        query_exchange_start_ns=start,
+        query_exchange_end_ns=None if start is None else end,
+        query_response_time_ns=end,
+        query_bytes=40,
+        attempt_count=query.attempts,
+        addresses=[],
+        failure=Failure.QUERY_TIMEOUT if end is None else None,
+    )

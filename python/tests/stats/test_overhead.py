@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from resolab.stats import Sample, remaining_share
+
+
+def test_the_share_is_of_the_medians_differences() -> None:
+    base, doh, own = [100.0, 101.0, 99.0], [200.0, 203.0, 190.0], [150.0, 140.0, 155.0]
+    found = remaining_share(Sample.exact(own), Sample.exact(doh), Sample.exact(base), seed=1)
+    assert found.value == pytest.approx((150 - 100) / (200 - 100))
+    assert found.n == 3
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.ci_low <= 0.5 <= found.ci_high
+
+
+def test_without_an_overhead_there_is_no_share() -> None:
+    base = Sample.exact([100.0, 100.0])
+    assert remaining_share(Sample.exact([90.0, 91.0]), Sample.exact([99.0, 98.0]), base, seed=1).value is None
+    assert remaining_share(Sample.exact([]), Sample.exact([]), Sample.exact([]), seed=1).value is None
+
+
+def test_an_overhead_that_may_be_none_leaves_the_interval_open() -> None:
+    base, doh, own = [90.0, 100.0, 110.0], [102.0, 101.0, 80.0], [91.0, 101.0, 111.0]
+    found = remaining_share(Sample.exact(own), Sample.exact(doh), Sample.exact(base), seed=1)
+    assert found.value == 1
+    assert found.ci_high == np.inf
+    assert found.ci_low == -np.inf
+
+
+def test_half_a_sample_censored_gives_no_number() -> None:
+    censored = Sample.censored([None, None, 100.0], [30_000.0] * 3)
+    exact = Sample.exact([100.0, 101.0, 102.0])
+    assert remaining_share(censored, Sample.exact([200.0, 201.0, 202.0]), exact, seed=1).value is None
+
+
+def test_blocks_must_be_of_one_length() -> None:
+    with pytest.raises(ValueError, match="one length"):
+        remaining_share(Sample.exact([1.0]), Sample.exact([1.0, 2.0]), Sample.exact([1.0]), seed=1)

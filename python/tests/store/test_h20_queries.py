@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+from h20_dataset import Arm, Query, make_h20_dataset
+
+from resolab.store import open_dataset
+from resolab.store.h20_queries import QUERY_DEADLINE_MS, exchange_medians, h20_loads, query_costs
+
+DO53 = Arm("office", "doudp", 25.0, "miss")
+DOT = Arm("office", "dot", 25.0, "miss")
+
+
+def test_loads_have_their_levels_and_count_the_names_of_a_page(tmp_path: Path) -> None:
+    again = Arm("office", "dot", 25.0, "miss", replicate=2)
+    loads = {DO53: [100.0, "page_timeout"], DOT: [110.0, None], again: [120.0, 121.0]}
+    with open_dataset(make_h20_dataset(tmp_path / "d", loads, names_count=3)) as dataset:
+        rows = h20_loads(dataset)
+    found = {(row.block, row.dns_transport): row for row in rows}
+    assert len(rows) == 4  # the second copy of a condition is no load of this study
+    assert found[0, "doudp"].names_count == 3
+    assert found[0, "doudp"].resolver_extra_rtt_ms == 25.0
+    assert found[0, "dot"].resolver_cache == "miss"
+    assert (found[1, "doudp"].failure, found[1, "doudp"].plt_ms, found[1, "doudp"].loaded) == (
+        "page_timeout",
+        None,
+        True,
+    )
+    assert (found[1, "dot"].loaded, found[1, "dot"].names_count) == (False, None)
+
+
+def test_costs_are_summed_by_kind_and_block(tmp_path: Path) -> None:
+    queries = {
+        DO53: [[Query(10.0, 9.5), Query(5_010.0, 5_009.5, attempts=2)], [Query(None)]],
+        DOT: [
+            [Query(30.0, 10.0, "cold"), Query(None, connection="cold")],
+            [Query(32.0, 12.0, "cold"), Query(11.0, 11.0, "warm")],
+        ],
+    }
+    with open_dataset(make_h20_dataset(tmp_path / "d", {DO53: [1.0, 1.0], DOT: [1.0, 1.0]}, queries)) as dataset:
+        rows = {(row.dns_transport, row.connection, row.batch): row for row in query_costs(dataset)}
+    assert set(rows) == {
+        ("doudp", "none", 0),
+        ("doudp", "none", 1),
+        ("dot", "cold", 0),
+        ("dot", "cold", 1),
+        ("dot", "warm", 1),
+    }
+    do53 = rows["doudp", "none", 0]
+    assert (do53.n, do53.failed_count, do53.retried_count) == (2, 0, 1)
+    assert do53.sum_ms == pytest.approx(5_020)
+    assert rows["doudp", "none", 1].sum_ms == QUERY_DEADLINE_MS
+    cold = rows["dot", "cold", 0]
+    assert (cold.n, cold.failed_count, cold.exchanges_count) == (2, 1, 1)
+    assert cold.sum_ms == pytest.approx(30 + QUERY_DEADLINE_MS)
+    assert cold.exchanges_sum_ms == pytest.approx(10)
+    assert rows["dot", "warm", 1].sum_ms == pytest.approx(11)
+
+
+def test_medians_of_exchanges_leave_warm_queries_out(tmp_path: Path) -> None:
+    queries = {
+        DOT: [
+            [Query(30.0, 10.0, "cold"), Query(31.0, 11.0, "cold"), Query(90.0, 70.0, "cold"), Query(1.0, 1.0, "warm")]
+        ]
+    }
+    with open_dataset(make_h20_dataset(tmp_path / "d", {DOT: [1.0]}, queries)) as dataset:
+        (row,) = exchange_medians(dataset)
+    assert (row.n, row.dns_transport, row.resolver_extra_rtt_ms, row.resolver_cache) == (3, "dot", 25.0, "miss")
+    assert row.median_ms == pytest.approx(11, rel=1e-4)

@@ -1,0 +1,154 @@
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
+
+from resolab.campaign import resume_campaign
+from resolab.cli.main import main
+from resolab.errors import ConfigurationError
+from resolab.report import build_report
+from resolab.store import (
+    Manifest,
+    build_tables,
+    finished_trials,
+    load_manifest,
+    merge_datasets,
+    open_dataset,
+    save_manifest,
+)
+
+SMALL = (
+    PLAN_TEXT.replace("blocks = 6", "blocks = 2")
+    .replace('page = ["example", "wikipedia"]', 'page = ["example"]')
+    .replace('profile = ["fiber", "4g"]', 'profile = ["fiber"]')
+)
+
+
+def run(folder: Path, *, seed: int = 7, text: str = SMALL, faults: Faults | None = None, **changes: object) -> Path:
+    """Make the dataset of one run; the number in its folder's name is the order in which runs were made."""
+    plan = replace(make_plan(text.replace("seed = 7", f"seed = {seed}")), seed=seed)
+    made = make_dataset(folder, plan, faults)
+    number = int(folder.name.removeprefix("run"))
+    common = {"dataset_id": folder.name, "created_unix_ns": 1_000_000_000_000_000_000 * number}
+    change(made, **(common | changes))
+    return made
+
+
+def change(folder: Path, **changes: object) -> Manifest:
+    manifest = msgspec.structs.replace(load_manifest(folder), **changes)
+    save_manifest(folder, manifest)
+    return manifest
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("runs")
+    return run(root / "run1", seed=7), run(root / "run2", seed=8)
+
+
+def test_blocks_are_numbered_on_and_pairs_stay_within_their_run(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    merged = merge_datasets(tmp_path / "m", [runs[1], runs[0]])
+    assert [(one.dataset_id, one.first_block, one.blocks, one.seed) for one in merged.merged_from] == [
+        ("run1", 0, 2, 7),
+        ("run2", 2, 2, 8),
+    ]
+    assert (merged.blocks, merged.trials_finished_count, merged.trials_planned_count) == (4, 24, 24)
+    build_tables(tmp_path / "m")
+    rows = []
+    for folder in runs:
+        build_tables(folder)
+        with open_dataset(folder) as dataset:
+            rows.append([msgspec.structs.asdict(load) for load in dataset.measured_loads()])
+    with open_dataset(tmp_path / "m") as dataset:
+        found = dataset.measured_loads()
+    expected = rows[0] + [
+        row | {"block": row["block"] + 2, "trial_id": f"b{row['block'] + 2:03}{row['trial_id'][4:]}"} for row in rows[1]
+    ]
+    assert [msgspec.structs.asdict(load) for load in found] == expected
+
+
+def test_lines_between_first_and_last_are_copied_as_they_are(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    merge_datasets(tmp_path / "m", runs)
+    old = list(finished_trials(runs[1]).values())[-1].read_bytes().splitlines()
+    new = list(finished_trials(tmp_path / "m").values())[-1].read_bytes().splitlines()
+    assert old[1:-1] == new[1:-1]
+    assert msgspec.json.decode(new[-1])["trial_id"] == msgspec.json.decode(new[0])["trial_id"] == "b003-t005"
+    assert (tmp_path / "m" / "manifests" / "run2.json").read_bytes() == (runs[1] / "manifest.json").read_bytes()
+
+
+def test_the_report_works_and_names_the_runs(runs: tuple[Path, Path], tmp_path: Path, capsys) -> None:
+    assert main(["merge", str(tmp_path / "m"), *map(str, runs)]) == 0
+    assert "24 trials in 4 blocks of 2 runs" in capsys.readouterr().out
+    html = build_report(tmp_path / "m").read_text()
+    assert "run2: 12 trials, blocks 2 to 3, seed 8, finished" in html
+    assert "Merged: blocks 2 to 3 are run run2" in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_a_merged_dataset_merges_again_but_does_not_resume(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    merge_datasets(tmp_path / "m", runs)
+    third = run(tmp_path / "run3", seed=9)
+    again = merge_datasets(tmp_path / "again", [tmp_path / "m", third])
+    assert [(one.dataset_id, one.first_block) for one in again.merged_from] == [("run1", 0), ("run2", 2), ("run3", 4)]
+    assert {file.name for file in (tmp_path / "again" / "manifests").iterdir()} >= {
+        "run1.json",
+        "run2.json",
+        "run3.json",
+    }
+    with pytest.raises(ConfigurationError, match="merged from 2 runs; resume those and merge again"):
+        resume_campaign(tmp_path / "m", Console(quiet=True))
+    with pytest.raises(ConfigurationError, match="holds dataset run1 too"):
+        merge_datasets(tmp_path / "twice", [tmp_path / "m", runs[0]])
+
+
+def test_what_else_differs_is_a_warning(runs: tuple[Path, Path], tmp_path: Path, capsys) -> None:
+    versions = msgspec.structs.replace(load_manifest(runs[0]).versions, resolab="0.2.0")
+    other = run(tmp_path / "run2", versions=versions, git_commit="fedcba", faults=Faults(trials_count=8))
+    assert main(["merge", str(tmp_path / "m"), str(runs[0]), str(other)]) == 0
+    assert "warning: the runs differ in version of resolab: 0.1.0, 0.2.0" in capsys.readouterr().err
+    merged = load_manifest(tmp_path / "m")
+    assert merged.warnings == [
+        "the runs differ in version of resolab: 0.1.0, 0.2.0",
+        "the runs differ in git commit: 0123456789abcdef, fedcba",
+        "run run2 did not finish",
+    ]
+    assert (merged.status, merged.trials_finished_count, merged.trials_planned_count) == ("interrupted", 20, 24)
+
+
+REFUSED = {
+    "plan differs from that of .* in 'factors'": {"text": SMALL.replace('"zero_rtt"]', '"resumed"]')},
+    "plan differs from that of .* in 'limits'": {"text": SMALL + "[limits]\npage_timeout_s = 10.0\n"},
+    "its format is 2.0": {"format_version": "2.0"},
+    "holds no finished trial": {"faults": Faults(trials_count=0)},
+    "profile 'fiber' is not the same": {"profile_delay_ms": 99.0},
+}
+
+
+@pytest.mark.parametrize("problem", REFUSED)
+def test_what_must_not_be_pooled_is_refused(runs: tuple[Path, Path], tmp_path: Path, problem: str) -> None:
+    changes = dict(REFUSED[problem])
+    delay_ms = changes.pop("profile_delay_ms", None)
+    other = run(tmp_path / "run2", **changes)
+    if delay_ms is not None:
+        (link,) = load_manifest(other).profiles
+        up = msgspec.structs.replace(link.up, one_way_delay_ms=delay_ms)
+        change(other, profiles=[msgspec.structs.replace(link, up=up)])
+    with pytest.raises(ConfigurationError, match=problem) as refused:
+        merge_datasets(tmp_path / "m", [runs[0], other])
+    assert "\n" not in str(refused.value)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run2"]
+
+
+def test_nothing_is_overwritten_and_nothing_half_is_left(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="give two datasets or more"):
+        merge_datasets(tmp_path / "m", runs[:1])
+    with pytest.raises(ConfigurationError, match="it is there and not empty"):
+        merge_datasets(runs[0], runs)
+    broken = run(tmp_path / "run2")
+    last = list(finished_trials(broken).values())[-1]
+    last.write_bytes(last.read_bytes()[:-40])
+    with pytest.raises(ConfigurationError, match=f"failed to read {last} line"):
+        merge_datasets(tmp_path / "m", [runs[0], broken])
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run2"]

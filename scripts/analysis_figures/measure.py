@@ -1,0 +1,71 @@
+"""Everything a report says of queries, from the tables to saved figures, with seconds and memory.
+
+For: one process that does this and nothing else. Not for: making the dataset.
+"""
+
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resolab.plan import parse_plan
+from resolab.plots import draw_exchanges, save_drawing
+from resolab.report.captions import exchange_caption
+from resolab.report.exchanges import exchange_results
+from resolab.report.figures import exchange_series
+from resolab.report.findings import Findings
+from resolab.report.paper_tables import paper_exchange_table
+from resolab.report.tables import exchange_table, failure_table, handshake_table
+from resolab.store import Dataset, open_dataset
+
+
+def analyse(folder: Path) -> dict[str, object]:
+    """Make every query table and figure; say what it took of time, processor and memory."""
+    parts_s: dict[str, float] = {}
+    begun = time.monotonic()
+    with open_dataset(folder) as dataset, tempfile.TemporaryDirectory() as figures:
+        _report(dataset, Path(figures), parts_s)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "seconds": time.monotonic() - begun,
+        "processor_s": used.ru_utime + used.ru_stime,
+        "resident_max_mb": _resident_max_mb(),
+        "parts_s": parts_s,
+    }
+
+
+def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float]) -> None:
+    @contextmanager
+    def part(name: str) -> Iterator[None]:
+        begun = time.monotonic()
+        yield
+        parts_s[name] = time.monotonic() - begun
+
+    manifest = dataset.manifest
+    plan = parse_plan(manifest.plan_text, "plan.toml", corpus=None)
+    rtt_ms = {link.name: link.up.one_way_delay_ms + link.down.one_way_delay_ms for link in manifest.profiles}
+    with part("exchanges"):
+        exchanges = exchange_results(plan, dataset, rtt_ms)
+    with part("failures"):
+        failures = dataset.failures()
+    with part("handshakes"):
+        handshakes = dataset.handshakes()
+    findings = Findings(
+        manifest=manifest, plan=plan, conditions=[], exchanges=exchanges, failures=failures, flags=[],
+        handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
+    )  # fmt: skip
+    with part("tables"):
+        tables = [make(findings) for make in (exchange_table, paper_exchange_table, failure_table, handshake_table)]
+        if not all(table.rows for table in tables):
+            raise RuntimeError("a table is empty")
+    with part("figures"):
+        drawing = draw_exchanges([exchange_series(one) for one in exchanges], exchange_caption(findings))
+        save_drawing(drawing, figures)
+
+
+def _resident_max_mb() -> float:
+    """Read the most memory this process ever had in RAM, by the kernel's own account."""
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
