@@ -4,14 +4,15 @@ For: words. Not for: numbers; those are in the tables.
 """
 
 NETWORKS_NOTE = (
-    "Theirs: medians with Cloudflare's resolver (sections 4.3 and 4.4); the resolver's distance nearest to "
-    "their ping stands for Frankfurt, or for Seoul. Ours keeps failed loads as bounds; the column beside drops "
-    "them, as the paper did. The closed form counts the extra round trips of one cold look-up; a page's later "
-    "names go over the open connection and cost what Do53 costs. Do53 waits 5 s for a lost packet (resolv.conf(5)), TCP a "
+    "Theirs: medians with Cloudflare's resolver (sections 4.3 and 4.4); the resolver's distance nearest to their "
+    "ping stands for Frankfurt, or for Seoul. Ours keeps failed loads as bounds; the column beside drops them, as "
+    "the paper did. The closed form counts the extra round trips of one cold look-up; a page's later names go "
+    "over the open connection and cost what Do53 costs. Do53 waits 5 s for a lost packet (resolv.conf(5)), TCP a "
     "retransmission timeout, 1 s for its first packet and less afterwards (RFC 6298): DoT and DoH gain where "
-    "look-ups are lost. A median shows that only when half of the loads lose one, hence the names a page would need, "
-    "one exchange for each name, lost with its query or its response. What emulation leaves out of theirs: live pages, "
-    "resolvers whose answers differ by transport, three browsers on one link, loss in one direction only."
+    "look-ups are lost. A median shows that only when half of the loads lose one, hence the names a page would "
+    "need, one exchange for each name, lost with its query or its response. What emulation leaves out of theirs: "
+    "live pages, resolvers whose answers differ by transport, three browsers on one link, loss in one direction "
+    "only."
 )
 
 TABLE_1_NOTE = (
