@@ -190,11 +190,12 @@ def _asks(page: str, script: File, files: list[File], steps: list[int]) -> str:
     lists = ",".join(
         f"'{host(page, owner)}':'{' '.join(file.name for file in wanted if file.owner == owner)}'" for owner in names
     )
+    # In a block: scripts of one document share their outermost names.
     return (
-        f"const wanted={{{lists}}};\n"
+        f"{{const wanted={{{lists}}};\n"
         "for(const name in wanted)for(const file of wanted[name].split(' ')){"
         "const one=document.createElement(file.endsWith('.js')?'script':'img');"
-        "one.src='https://'+name+'/'+file;document.body.appendChild(one)}\n"
+        "one.src='https://'+name+'/'+file;document.body.appendChild(one)}}\n"
     )
 
 

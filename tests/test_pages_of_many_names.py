@@ -60,13 +60,14 @@ PRESETS = {
 def conditions_of(plan, browser):
     light, light_doh, chain = (plan.conditions()[index] for index in (0, 1, 2))
     preset, version = PRESETS[browser]
+    studied = light_doh if preset is BrowserPreset.H20 else light
     return {
         "light": light,
         "far": replace(light_doh, resolver_extra_rtt_ms=100.0),
         "miss": replace(light, resolver_cache=ResolverCache.MISS),
         "h3": replace(light, http_version=HttpVersion.H3),
         "chain": chain,
-        "preset": replace(light, browser_preset=preset, http_version=version),
+        "preset": replace(studied, browser_preset=preset, http_version=version),
     }
 
 
@@ -107,7 +108,7 @@ def test_every_file_of_the_page_comes_and_nothing_is_wrong_with_its_names(result
     assert {(r.authority.partition(":")[0], r.path) for r in answered} == files_of(condition.page)
     assert {r.http_version for r in answered} == {condition.http_version}
     assert load.request_count == len(files_of(condition.page))
-    assert load.foreign_names == []
+    assert (load.foreign_names, load.console_errors) == ([], [])
     assert OF_THE_PAGE & set(result.flags) == set()
 
 
@@ -146,22 +147,20 @@ def test_a_resolver_far_away_makes_look_ups_slow_and_connections_not(results):
         return load.domain_lookup_end_ms - start_ms
 
     # DoH: three round trips of 115 ms in place of one of 15 ms.
-    assert lookup_ms(far) > lookup_ms(near) + 320 - 15
-    connects_ms = [load.connect_end_ms - load.connect_start_ms for load in (near, far)]
-    assert connects_ms[1] < connects_ms[0] + 90
+    assert lookup_ms(far) > 3 * 114 > lookup_ms(near)
+    # TCP and TLS: two of 15 ms, as before; two of 115 ms if the pages had moved too.
+    assert far.connect_end_ms - far.connect_start_ms < 2 * 114
 
 
 def test_a_miss_delays_the_browser_and_our_client_alike(results):
     hit, miss = (results[name][1] for name in ("light", "miss"))
     loads = [measured(result) for result in (hit, miss)]
-    spans = [load.domain_lookup_end_ms - load.fetch_start_ms for load in loads]
-    assert spans[1] > spans[0] + 40
-    assert spans[1] > 80
-    fastest = [
+    assert loads[1].domain_lookup_end_ms - loads[1].fetch_start_ms > 80
+    hit_ns, miss_ns = (
         min(r.query_response_time_ns for r in result.records if isinstance(r, QueryRecord) and r.query_response_time_ns)
         for result in (hit, miss)
-    ]
-    assert fastest[1] - fastest[0] > 60e6
+    )
+    assert hit_ns < 80e6 < miss_ns
 
 
 def test_the_other_names_are_asked_on_the_connections_of_the_cold_exchanges(results):
@@ -187,7 +186,7 @@ def test_the_study_s_browser_looks_up_as_the_study_had_it(results):
     loads = [r for r in result.records if isinstance(r, PageLoadRecord)]
     assert [load.measured for load in loads] == [True]
     asked = {r.qtype for r in result.records if isinstance(r, EdgeQueryRecord) and "n01" in r.qname}
-    # The client's own question is there in any case.
+    # Our client's own question is there in any case; over Do53 getaddrinfo asks no AAAA on a host without IPv6.
     assert asked == ({"A"} if condition.browser_preset is BrowserPreset.S24 else {"A", "AAAA"})
     if condition.browser_preset is BrowserPreset.S24:
         exchange = next(r for r in result.records if isinstance(r, QueryRecord) and r.dns_transport == "doudp")

@@ -3,6 +3,7 @@
 For: tests of their figures and tables. Not for: anything that looks like a network (`synthetic_dataset`).
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,12 +46,16 @@ profile = {profiles}
 dns_transport = ["doudp", "dot", "doh"]
 http_version = ["h2"]
 requested_handshake_mode = ["full"]
+resolver_extra_rtt_ms = {distances}
+resolver_cache = {caches}
 [resolver_path]
 doudp = "native"
 dot = "stub"
 doh = "native"
 [baseline]
 dns_transport = "doudp"
+[[repeat]]
+times = {copies}
 """
 RTT_MS = {"office": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
 LOSS = {"office": 0.0, "4g-h20": 0.005, "lossy-4g-h20": 0.015, "3g-h20": 0.021}
@@ -88,28 +93,30 @@ def make_h20_dataset(
     create_dataset_folder(folder)
     blocks = max(len(times) for times in loads.values())
     profiles = list(dict.fromkeys(arm.profile for arm in loads))
-    plan = make_plan(blocks, profiles)
+    plan = make_plan(blocks, list(loads), profiles)
     written = 0
     for position, (arm, times) in enumerate(loads.items()):
         for block, plt in enumerate(times):
             asked = (queries or {}).get(arm, [])
             _write(folder, arm, block, position, plt, asked[block] if block < len(asked) else (), names_count)
             written += 1
-    manifest = make_manifest(_with_known_profile(plan), finished=True, planned=written, run=written)
+    # `make_manifest` has one profile; the manifest's are replaced afterwards.
+    manifest = make_manifest(make_plan(blocks, list(loads), ["fiber"]), finished=True, planned=written, run=written)
     links = [link(name) for name in profiles]
     save_manifest(folder, msgspec.structs.replace(manifest, plan_text=plan.source_text, profiles=links, blocks=blocks))
     build_tables(folder)
     return folder
 
 
-def make_plan(blocks: int, profiles: Sequence[str]) -> Plan:
-    listed = "[" + ", ".join(f'"{name}"' for name in profiles) + "]"
-    return parse_plan(PLAN_TEXT.format(blocks=blocks, profiles=listed), "made-by-hand.toml", None)
-
-
-def _with_known_profile(plan: Plan) -> Plan:
-    """Name a profile that `make_manifest` has; the manifest's profiles are replaced afterwards."""
-    return parse_plan(PLAN_TEXT.format(blocks=plan.blocks, profiles='["fiber"]'), "made-by-hand.toml", None)
+def make_plan(blocks: int, arms: Sequence[Arm], profiles: Sequence[str]) -> Plan:
+    text = PLAN_TEXT.format(
+        blocks=blocks,
+        profiles=json.dumps(profiles),
+        distances=json.dumps(sorted({arm.extra_rtt_ms for arm in arms})),
+        caches=json.dumps(sorted({arm.cache for arm in arms})),
+        copies=max(2, *(arm.replicate for arm in arms)),
+    )
+    return parse_plan(text, "made-by-hand.toml", None)
 
 
 def link(name: str) -> LinkProfile:
@@ -141,9 +148,9 @@ def _write(
 
 def _trial(name: str, arm: Arm, block: int, position: int, origin: int) -> TrialRecord:
     transport = DnsTransport(arm.dns_transport)
-    condition = f"example.{arm.profile}.{transport}.h2.full"
-    if arm.extra_rtt_ms or arm.cache != "hit" or arm.replicate > 1:
-        condition += f".{arm.extra_rtt_ms:g}.{arm.cache}.{arm.replicate}"
+    condition = f"example.{arm.profile}.{transport}.h2.full.{arm.extra_rtt_ms:g}.{arm.cache}"
+    if arm.replicate > 1:
+        condition += f".copy{arm.replicate}"
     return TrialRecord(
         format_version=FORMAT_VERSION,
         trial_id=name,

@@ -26,17 +26,21 @@ from resolab.store.h20_queries import H20LoadRow
 _MEDIANS = "medians with 95 % intervals by order statistics, pairs taken as independent"
 
 
+_FIGURES = dict(zip(VANTAGE_POINTS, ("h20_fig4", "h20_fig5"), strict=True))
+
+
 def difference_drawings(study: Study) -> Iterator[Drawing]:
     """Draw the matrix of the default network, and one grid for each distance of the resolver."""
     profile = matrix_profile(study)
     if profile is not None:
         cells = matrix_cells(study, profile)
         yield draw_difference_matrix("h20_fig2", _matrix_caption(study, profile, cells), cells)
-    for place, extra_rtt_ms in enumerate(study.distances_ms):
+    for extra_rtt_ms in study.distances_ms:
         found = [one for one in study.differences if one.configuration.resolver.extra_rtt_ms == extra_rtt_ms]
         if found:
-            name = ("h20_fig4", "h20_fig5")[place] if place < 2 else f"h20_fig5_{extra_rtt_ms:g}ms"
-            caption = _grid_caption(study, found, extra_rtt_ms, place)
+            vantage = study.vantage_points.get(extra_rtt_ms)
+            name = _FIGURES[vantage] if vantage else f"h20_fig5_{extra_rtt_ms:g}ms"
+            caption = _grid_caption(study, found, extra_rtt_ms)
             yield draw_difference_cdfs(name, caption, [_panel(study, one) for one in found])
 
 
@@ -46,13 +50,15 @@ def missing_differences(study: Study) -> list[str]:
     if matrix_profile(study) is None:
         missing.append("h20_fig2: no default network with page loads of two configurations in one block")
     found = {one.configuration.resolver.extra_rtt_ms for one in study.differences}
-    distances = study.distances_ms
-    if not distances or distances[0] not in found:
-        missing.append("h20_fig4: no page loads of Do53 and another transport to the nearest resolver in one block")
-    if len(distances) < 2:
-        missing.append("h20_fig5: one distance of the resolver only (factor resolver_extra_rtt_ms)")
-    elif distances[1] not in found:
-        missing.append("h20_fig5: no page loads of Do53 and another transport to the farther resolver in one block")
+    distances = {point: extra_rtt_ms for extra_rtt_ms, point in study.vantage_points.items()}
+    for point, figure in _FIGURES.items():
+        if point not in distances and distances:
+            missing.append(f"{figure}: one distance of the resolver only (factor resolver_extra_rtt_ms)")
+        elif distances.get(point) not in found:
+            where = "nearest" if point == VANTAGE_POINTS[0] else "farther"
+            missing.append(
+                f"{figure}: no page loads of Do53 and another transport to the {where} resolver in one block"
+            )
     return missing
 
 
@@ -114,10 +120,11 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
     )
 
 
-def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float, place: int) -> str:
+def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float) -> str:
     pairs = [one.curve.median_ms.n for one in found]
     profiles = list(dict.fromkeys(one.profile for one in found))
-    vantage = f", as their {VANTAGE_POINTS[place]}, Fig. {4 + place}" if place < 2 else ""
+    point = study.vantage_points.get(extra_rtt_ms)
+    vantage = f", as their {point}, Fig. {_FIGURES[point][-1]}" if point else ""
     return (
         f"Differences of page load time to Do53 by network, paired by block and page, with the resolver "
         f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{vantage}). Line: median; grey tick: closed form, the "

@@ -14,7 +14,7 @@ import numpy as np
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.h20_loads import Difference, network_of
-from resolab.report.h20_paper import MEDIAN_DIFFERENCE_MS, VANTAGE_POINTS
+from resolab.report.h20_paper import MEDIAN_DIFFERENCE_MS
 from resolab.report.h20_study import Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
@@ -63,8 +63,7 @@ def network_rows(study: Study) -> list[dict[str, Value]]:
 
 def _row(study: Study, one: Difference) -> dict[str, Value]:
     resolver = one.configuration.resolver
-    place = study.distances_ms.index(resolver.extra_rtt_ms)
-    vantage = VANTAGE_POINTS[place] if place < len(VANTAGE_POINTS) else ""
+    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
     theirs = MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile)), {}).get(one.configuration.dns_transport)
     loss = study.loss_ratio(one.profile)
     names = names_a_page(study, one.profile)

@@ -70,7 +70,7 @@ def status_rows(study: Study) -> list[dict[str, Value]]:
 
 def _row(study: Study, key: Key, status: HounselStatus, share: Estimate, count: int) -> dict[str, Value]:
     extra_rtt_ms, profile, dns_transport = key
-    near = extra_rtt_ms == study.distances_ms[0]
+    near = study.vantage_points.get(extra_rtt_ms) == VANTAGE_POINTS[0]
     theirs = status_percent(network_of(profile), dns_transport, status) if near else None
     return {
         "vantage_point": VANTAGE_POINTS[0] if near else "",

@@ -17,7 +17,7 @@ from resolab.report.h20_loads import (
     compare_with_do53,
     network_of,
 )
-from resolab.report.h20_paper import DEFAULT_NETWORK
+from resolab.report.h20_paper import DEFAULT_NETWORK, PING_MS, VANTAGE_POINTS
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.h20_queries import (
     ExchangeMedianRow,
@@ -96,6 +96,17 @@ class Study:
     def distances_ms(self) -> list[float]:
         """Distances of the resolver beyond the access link, near before far."""
         return sorted({one.extra_rtt_ms for one in self.resolvers})
+
+    @property
+    def vantage_points(self) -> dict[float, str]:
+        """What their vantage points are here: the nearest distance their Frankfurt, the next their Seoul.
+
+        A single distance is that of the two whose ping it comes nearer to.
+        """
+        distances = self.distances_ms
+        if len(distances) == 1:
+            return {distances[0]: min(VANTAGE_POINTS, key=lambda point: abs(PING_MS[point] - distances[0]))}
+        return dict(zip(distances, VANTAGE_POINTS, strict=False))
 
     def rtt_ms(self, profile: str) -> float:
         """Round trip of the access link."""

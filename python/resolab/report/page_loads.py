@@ -12,9 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
+from resolab.records import ResolverCache
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
+    LEVEL,
+    STOPPING_LEVEL,
     Sample,
+    cliffs_delta,
+    hodges_lehmann,
     lookup_round_trips,
     median,
     page_handshake_round_trips,
@@ -37,7 +42,8 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str,
         own = by_condition.get(condition.id, [])
         baseline = plan.baseline_of(condition)
         comparison = None
-        if baseline != condition:
+        # A copy is compared with its first and nothing else (`comparisons`).
+        if baseline != condition and condition.replicate == 1:
             comparison = _compare(plan, condition, own, by_condition.get(baseline.id, []), rtt_ms)
         results.append(_result(plan, condition, own, comparison))
     return results
@@ -76,21 +82,27 @@ def _compare(
     baseline = _sample(other, _plt).take(compared)
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     reference = plan.baseline_of(condition)
+    level = LEVEL if plan.stop is None else STOPPING_LEVEL
     return Comparison(
         baseline=reference,
-        difference_ms=paired_difference(treatment, baseline, seed=stream_seed(plan.seed, "difference", condition.id)),
+        difference_ms=paired_difference(treatment, baseline, level=level),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
-        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id)),
-        expected_ms=(_trips(condition) - _trips(reference)) * rtt_ms[condition.profile],
+        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id), level=level),
+        expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
+        delta=cliffs_delta(treatment, baseline),
     )
 
 
-def _trips(condition: Condition) -> int:
-    """Count the round trips a page load spends before its first request: look-up, then the page's handshake."""
+def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
+    """Time a page load spends before its first request: look-up at the resolver's distance, the page's handshake."""
     lookup = lookup_round_trips(
         condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
     )
-    return lookup + page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
+    page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
+    miss_ms = plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
+    link_ms = rtt_ms[condition.profile]
+    return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms
 
 
 def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:

@@ -225,3 +225,11 @@ def test_names_for_half_of_the_loads() -> None:
     assert names_for_half(0.5) == 1
     assert names_for_half(0.015) == 46  # 0.985^45 = 0.5065, 0.985^46 = 0.4989
     assert names_for_half(0.0) is None
+
+
+def test_a_single_distance_is_that_of_the_vantage_point_whose_ping_is_nearer(tmp_path: Path) -> None:
+    drawings, tables, missing = everything(make_h20_dataset(tmp_path / "d", loads_of("4g-h20", 26.65)))
+    assert "h20_fig5" in drawings
+    assert "h20_fig4: one distance of the resolver only (factor resolver_extra_rtt_ms)" in missing
+    dot, doh = tables["h20_networks"].rows
+    assert (dot["vantage_point"], dot["paper_median_ms"], doh["paper_median_ms"]) == ("Seoul", 1, 70)

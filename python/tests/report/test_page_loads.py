@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from synthetic_dataset import RTT_MS, make_plan
@@ -49,6 +50,13 @@ def test_pairs_are_made_within_blocks() -> None:
     assert comparison.difference_ms.value == 23
     assert comparison.change.n == 3
     assert comparison.expected_ms == 2 * RTT_MS["4g"]
+
+
+def test_what_is_expected_of_a_look_up_counts_at_the_resolvers_distance() -> None:
+    plan = replace(PLAN, factors=replace(PLAN.factors, resolver_extra_rtt_ms=(30.0,)))
+    found = {one.condition.id: one.comparison for one in condition_results(plan, [], RTT_MS)}
+    assert found[DOH] is not None
+    assert found[DOH].expected_ms == 2 * (RTT_MS["4g"] + 30)
 
 
 def test_a_baseline_is_not_compared_with_itself() -> None:

@@ -78,7 +78,7 @@ H20 = Preset(
         ),
         Setting(
             "ipv6_lookups",
-            "AAAA is asked beside A",
+            "AAAA is asked beside A; by getaddrinfo only where the host has an IPv6 address",
             "default (paper 3.2.1)",
             preferences({"network.dns.disableIPv6": False}),
         ),
