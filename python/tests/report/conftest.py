@@ -5,16 +5,18 @@ from collections.abc import Iterator
 import pytest
 
 from resolab.report import build
-from resolab.report.s24 import s24_drawings
+from resolab.report.s24 import s24_drawings, s24_tables
 
 
 @pytest.fixture(scope="session", autouse=True)
 def without_papers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "s24_drawings", lambda _dataset, _findings: iter(()))
+        patch.setattr(build, "s24_tables", lambda _dataset, _findings: [])
         yield
 
 
 @pytest.fixture
 def with_papers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "s24_drawings", s24_drawings)
+    monkeypatch.setattr(build, "s24_tables", s24_tables)
