@@ -14,7 +14,7 @@ from resolab.store import build_tables, open_dataset
 
 
 def change(value: float | None, low: float | None, high: float | None) -> Estimate:
-    return Estimate(value, value, low, high, 9 if value is not None else 0, 0, 0.95, Method.ORDER_STATISTIC)
+    return Estimate(value, value, low, high, 9 if value is not None else 0, 0, 0.95, Method.PERCENTILE)
 
 
 @pytest.mark.parametrize(
