@@ -19,6 +19,7 @@ from resolab.store.columns import TABLES, columns_of
 QUERIES_PER_TRIAL = 100
 TRIALS_PER_BLOCK = 600
 RTT_MS = {"fiber": 14.767, "cable": 25.177, "dsl": 42.36, "4g": 91.852, "4g-medium": 104.504}
+EXTRA_RTT_MS = 26.65
 PAGES = ("example", "wikipedia", "instagram")
 PLAN = """
 name = "bench-analysis"
@@ -105,10 +106,10 @@ def _make_trials(connection: duckdb.DuckDBPyConnection, trials: int) -> None:
                (i // {TRIALS_PER_BLOCK})::BIGINT AS block, (i % {TRIALS_PER_BLOCK})::BIGINT AS position,
                {list(PAGES)}[1 + i % 3] AS page, {list(RTT_MS)}[1 + (i // 3) % 5] AS profile,
                ['doudp', 'doh', 'doq'][1 + (i // 15) % 3] AS transport, ['full', 'zero_rtt'][1 + (i // 45) % 2] AS mode,
-               [0.0, 0.0, 15.0, 60.0][1 + (i // 90) % 4] AS extra_ms,
-               ['hit', 'hit', 'miss'][1 + (i // 360) % 3] AS cache,
+               [0.0, {EXTRA_RTT_MS}][1 + (i // 90) % 2] AS extra_ms,
+               ['hit', 'miss'][1 + (i // 180) % 2] AS cache,
                printf('b%03d-t%03d', i // {TRIALS_PER_BLOCK}, i % {TRIALS_PER_BLOCK}) AS trial_id,
-               [{delays}][1 + (i // 3) % 5] + [0.0, 0.0, 15.0, 60.0][1 + (i // 90) % 4] AS rtt_ms
+               [{delays}][1 + (i // 3) % 5] + [0.0, {EXTRA_RTT_MS}][1 + (i // 90) % 2] AS rtt_ms
         FROM range({trials}) AS numbers(i)
     """)
 

@@ -16,7 +16,12 @@ from resolab.report.captions import exchange_caption
 from resolab.report.exchanges import exchange_results
 from resolab.report.figures import exchange_series
 from resolab.report.findings import Findings
+from resolab.report.h20_amortisation import amortisation_drawings, amortisation_table, amortisations
+from resolab.report.h20_responses import fastest_table, follow_up_table, response_drawings
+from resolab.report.h20_study import Study
 from resolab.report.paper_tables import paper_exchange_table
+from resolab.report.s24_exchanges import exchange_drawings, timings_of
+from resolab.report.s24_scope import scope_of
 from resolab.report.tables import exchange_table, failure_table, handshake_table
 from resolab.store import Dataset, open_dataset
 
@@ -24,19 +29,21 @@ from resolab.store import Dataset, open_dataset
 def analyse(folder: Path) -> dict[str, object]:
     """Make every query table and figure; say what it took of time, processor and memory."""
     parts_s: dict[str, float] = {}
+    counts: dict[str, int] = {}
     begun = time.monotonic()
     with open_dataset(folder) as dataset, tempfile.TemporaryDirectory() as figures:
-        _report(dataset, Path(figures), parts_s)
+        _report(dataset, Path(figures), parts_s, counts)
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "seconds": time.monotonic() - begun,
         "processor_s": used.ru_utime + used.ru_stime,
         "resident_max_mb": _resident_max_mb(),
         "parts_s": parts_s,
+        **counts,
     }
 
 
-def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float]) -> None:
+def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: dict[str, int]) -> None:
     @contextmanager
     def part(name: str) -> Iterator[None]:
         begun = time.monotonic()
@@ -60,9 +67,19 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float]) -> None:
         tables = [make(findings) for make in (exchange_table, paper_exchange_table, failure_table, handshake_table)]
         if not all(table.rows for table in tables):
             raise RuntimeError("a table is empty")
+    with part("H20 queries"):
+        study = Study(dataset, findings)
+        paid = amortisations(study)
+        tables = [amortisation_table(study, paid), fastest_table(study), follow_up_table(study)]
+        drawings = [*response_drawings(study), *amortisation_drawings(study, paid)]
+    with part("S24 queries"):
+        scope = scope_of(plan)
+        drawings += exchange_drawings(timings_of(dataset, findings, scope), findings, scope)
     with part("figures"):
-        drawing = draw_exchanges([exchange_series(one) for one in exchanges], exchange_caption(findings))
-        save_drawing(drawing, figures)
+        drawings.append(draw_exchanges([exchange_series(one) for one in exchanges], exchange_caption(findings)))
+        for drawing in drawings:
+            save_drawing(drawing, figures)
+    counts["figures"], counts["tables"] = len(drawings), len(tables) + 4
 
 
 def _resident_max_mb() -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from resolab.browser.trial import INSTRUMENT_FAILURES
 from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, Stop, stream_seed
 from resolab.records import PageLoadRecord, Record
-from resolab.stats import Estimate, Sample, paired_difference, pairs, relative_change, width_reached
+from resolab.stats import STOPPING_LEVEL, Estimate, Sample, paired_difference, pairs, relative_change, width_reached
 from resolab.store import WidthReached
 
 
@@ -85,8 +85,9 @@ class Precision:
         treated, compared = pairs(sorted(own), sorted(other))
         treatment, baseline = _sample(own).take(treated), _sample(other).take(compared)
         if self._stop.ci_width_ms is not None:
-            return paired_difference(treatment, baseline, seed=stream_seed(self._seed, "difference", one.id))
-        return relative_change(treatment, baseline, seed=stream_seed(self._seed, "change", one.id))
+            return paired_difference(treatment, baseline, level=STOPPING_LEVEL)
+        seed = stream_seed(self._seed, "change", one.id)
+        return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 
     def _of(self, condition: Condition, blocks: int) -> dict[int, tuple[float | None, float]]:
         loads = self._loads.get(condition.id, {})

@@ -3,6 +3,7 @@
 For: joining plan, campaign and report, and what a person sees of it. Not for: the work of any of them.
 """
 
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from resolab.errors import ConfigurationError
 
 EXIT_INTERRUPTED = 130
+PIPED_WIDTH = 160
 
 
 def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | None) -> int:
@@ -47,7 +49,8 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
     from resolab.report import build_report, terminal_summary
 
     page = build_report(folder)
-    console = Console()
+    # A pipe or a file has no width of its own: nothing is cut there.
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
     console.print(terminal_summary(folder))
     console.print(f"dataset: {folder}", highlight=False, soft_wrap=True)
     console.print(f"report:  {page}", highlight=False, soft_wrap=True)

@@ -113,7 +113,7 @@ def _explanation(summaries: Sequence[Summary]) -> list[RenderableType]:
     if compared:
         level = f"{compared[0].level:.0%}"
         lines.append(
-            f"difference: median of the paired differences from the first row, [{level} bootstrap interval]; "
+            f"difference: median of the paired differences from the first row, [{level} interval]; "
             "~ means within noise: the interval has 0"
         )
     if any(estimate.n == PAIRS_AT_MOST for estimate in compared):

@@ -79,7 +79,8 @@ class Stop:
     """Full width of the interval of each comparison's paired difference."""
     ci_width_ratio: float | None = None
     """Full width of the interval of each comparison's relative change."""
-    min_blocks: int = 6
+    min_blocks: int = 12
+    """Fewer cost the intervals part of their level (docs/method/statistics.md)."""
     check_every_blocks: int = 1
 
 

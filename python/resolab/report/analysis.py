@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan, parse_plan
+from resolab.report.comparisons import aa_results, comparison_results, noise_of
 from resolab.report.exchanges import exchange_results
 from resolab.report.findings import Findings
 from resolab.report.page_loads import condition_results
@@ -34,6 +35,7 @@ def analyse(dataset: Dataset) -> Findings:
     if unknown:
         problem = f"its plan has no condition {min(unknown)}, of which it has trials"
         raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore manifest and trials")
+    copies = aa_results(plan, loads)
     return Findings(
         manifest=manifest,
         plan=plan,
@@ -47,6 +49,9 @@ def analyse(dataset: Dataset) -> Findings:
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
         plt_sums=plt_sum_results(plan, loads),
+        comparisons=comparison_results(plan, loads),
+        aa=copies,
+        noise=noise_of(copies),
         varying=plan.varying(),
     )
 

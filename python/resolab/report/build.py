@@ -15,6 +15,7 @@ from markupsafe import Markup
 from resolab.plots import Drawing, save_drawing, write_csv
 from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
+from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings import Findings
@@ -123,12 +124,15 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
             "handshakes": handshake_table(findings),
             "exchanges": exchange_table(findings),
             "loads": load_table(findings),
+            "comparisons": comparison_table(findings),
+            "aa": aa_table(findings),
             "plt_sums": plt_sum_table(findings),
             "paper_exchanges": paper_exchange_table(findings),
             "paper_loads": paper_load_table(findings),
             "lateness": lateness_table(findings),
             "calibrations": calibration_table(findings),
         },
+        aa_sentences=aa_sentences(findings),
         papers=papers,
         device_drops=sum(one.dropped_device_count for one in findings.lateness),
         calibrations_outside=outside_count(findings),

@@ -3,7 +3,7 @@
 For: the text under figures. Not for: the figures.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from resolab.report.findings import Findings
 from resolab.report.labels import baseline_label
@@ -11,9 +11,14 @@ from resolab.stats import Estimate, Method
 
 _METHODS = {
     Method.ORDER_STATISTIC: "order statistics",
-    Method.BCA: "BCa bootstrap",
+    Method.RANGE: "the range of all values",
     Method.PERCENTILE: "percentile bootstrap",
-    Method.NONE: "none (fewer than two values)",
+    Method.MOVER: "both medians' intervals joined (MOVER)",
+    Method.SIGNED_RANK: "signed ranks",
+    Method.RANK_SUM: "rank sums",
+    Method.SCORE: "score",
+    Method.WILSON: "Wilson's score",
+    Method.BOOTSTRAP_T: "studentised bootstrap",
 }
 
 
@@ -24,8 +29,18 @@ def how_sure(estimates: Iterable[Estimate]) -> str:
     if not counts:
         return "No values."
     n = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-    methods = ", ".join(_METHODS[method] for method in Method if any(one.method is method for one in some))
-    return f"{n}; {some[0].level * 100:g} % intervals by {methods}."
+    return f"{n}; {', '.join(_methods(some))}."
+
+
+def _methods(some: Sequence[Estimate]) -> list[str]:
+    """Name each method with the level it reaches; the range of few values has one of its own."""
+    found = dict.fromkeys((one.method, one.level) for one in some)
+    return [
+        "no interval for too few values"
+        if method is Method.NONE
+        else f"{level * 100:.3g} % intervals by {_METHODS[method]}"
+        for method, level in sorted(found, key=lambda one: list(Method).index(one[0]))
+    ]
 
 
 def heat_map_caption(findings: Findings) -> str:

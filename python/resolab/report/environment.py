@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from resolab.report.findings import Findings
 from resolab.report.labels import held_factors
-from resolab.store import MergedRun
+from resolab.store import Environment, Manifest, MergedRun
 
 
 def command_line(findings: Findings) -> str:
@@ -29,6 +29,7 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("resumed", f"{manifest.resume_count} times"),
         ("seed", str(manifest.seed)),
         ("blocks", str(manifest.blocks)),
+        ("stopped by", _stop(manifest)),
         ("started", _wall_time(manifest.created_unix_ns)),
         ("ended", _wall_time(manifest.ended_unix_ns)),
         ("browsers", ", ".join(browsers) or ", ".join(versions.browsers.values()) or versions.browser or "none"),
@@ -38,8 +39,7 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("Python", versions.python),
         ("kernel", f"{machine.kernel} ({machine.architecture})"),
         ("processor", f"{machine.processor or 'unknown'}, {machine.cores_count} cores, {memory}"),
-        ("load average at the start", _load(manifest.load_average_start)),
-        ("load average at the end", _load(manifest.load_average_end)),
+        *_both_ends(manifest),
         ("record format", manifest.format_version),
     ]
 
@@ -68,5 +68,41 @@ def _wall_time(unix_ns: int | None) -> str:
     return "not yet" if unix_ns is None else datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat(" ", "seconds")
 
 
-def _load(load_average: float | None) -> str:
-    return "unknown" if load_average is None else f"{load_average:.2f}"
+def _stop(manifest: Manifest) -> str:
+    if manifest.stop_reason is None:
+        return "unknown"
+    done = "" if manifest.blocks_finished_count is None else f" after {manifest.blocks_finished_count} whole blocks"
+    widths_ms = [one.ci_width_ms for one in manifest.widths_reached if one.ci_width_ms is not None]
+    ratios = [one.ci_width_ratio for one in manifest.widths_reached if one.ci_width_ratio is not None]
+    widest = f"{max(widths_ms):.3g} ms" if widths_ms else f"{max(ratios) * 100:.3g} %" if ratios else ""
+    return f"{manifest.stop_reason}{done}" + (f"; widest bounded interval {widest}" if widest else "")
+
+
+def _both_ends(manifest: Manifest) -> list[tuple[str, str]]:
+    """Set the machine's state before and after beside each other."""
+    ends = [manifest.environment_start, manifest.environment_end]
+    averages = [manifest.load_average_start, manifest.load_average_end]
+    for place, one in enumerate(ends):
+        averages[place] = averages[place] if one is None else one.load_average_1min
+    pairs = [("load average", [_number(one) for one in averages])]
+    if any(ends):
+        pairs += [
+            ("runnable tasks", [_number(one.runnable_tasks_count if one else None, 0) for one in ends]),
+            ("memory available", [_number(_gibibytes(one), 1, " GiB") for one in ends]),
+            ("processor frequency", [_number(one.cpu_frequency_mhz if one else None, 0, " MHz") for one in ends]),
+            ("frequency governors", [", ".join(one.cpu_governors) if one else "" for one in ends]),
+            ("versions", [", ".join(f"{n} {v}" for n, v in one.versions.items()) if one else "" for one in ends]),
+        ]
+    rows = [(f"{name}, start and end", " | ".join(one or "unknown" for one in values)) for name, values in pairs]
+    end = manifest.environment_end
+    if end is not None and end.steal_ratio is not None and end.busy_ratio is not None:
+        rows.append(("processor time", f"{end.steal_ratio:.2%} stolen by the host, {end.busy_ratio:.0%} busy"))
+    return rows
+
+
+def _gibibytes(one: Environment | None) -> float | None:
+    return None if one is None or one.memory_available_bytes is None else one.memory_available_bytes / 2**30
+
+
+def _number(value: float | None, digits: int = 2, unit: str = "") -> str:
+    return "unknown" if value is None else f"{value:.{digits}f}{unit}"

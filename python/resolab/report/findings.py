@@ -6,9 +6,9 @@ For: the shapes the analysis fills and the presentations read. Not for: computin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.plan import Condition, Plan
+from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.records import CalibrationRecord
-from resolab.stats import Estimate
+from resolab.stats import Estimate, SignificantShare
 from resolab.store import Manifest
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow
 
@@ -22,11 +22,39 @@ class Comparison:
     blocks_ms: tuple[float, ...]
     change: Estimate
     expected_ms: float
+    shift_ms: Estimate | None = None
+    """Hodges-Lehmann shift of the pairs."""
+    delta: Estimate | None = None
+    """Cliff's delta of the paired loads."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """One of the plan's comparisons, paired by block."""
+
+    comparison: PlannedComparison
+    difference_ms: Estimate
+    change: Estimate
+    shift_ms: Estimate
+    delta: Estimate
+    p_value: float | None
+    """Of signed ranks."""
+    adjusted_p_value: float | None
+    """By Holm over all comparisons of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the A/A comparisons show; both shares count the same p-values, their floors differ in unit."""
+
+    comparisons_count: int
+    difference_ms: SignificantShare
+    change: SignificantShare
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """All page loads of one condition; `comparison` is None for a baseline."""
+    """All page loads of one condition; `comparison` is None for a baseline and for a copy."""
 
     condition: Condition
     trials_count: int
@@ -36,6 +64,8 @@ class ConditionResult:
     plt_ms: Estimate
     response_start_ms: Estimate
     comparison: Comparison | None
+    range_ms: tuple[float, float] | None = None
+    """The fastest and the slowest load that ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +118,10 @@ class Findings:
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
     plt_sums: Sequence[PltSumResult] = ()
+    comparisons: Sequence[PairResult] = ()
+    """Those the plan names or, without any, all with the baseline."""
+    aa: Sequence[PairResult] = ()
+    noise: Noise | None = None
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
 

@@ -20,8 +20,9 @@ def combination_of(findings: Findings, condition: Condition) -> str:
 
 
 def varying_levels(findings: Findings, condition: Condition) -> list[str]:
-    """Spell the condition's levels of the optional factors in which the plan's conditions differ."""
-    return [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)]
+    """Spell the condition's levels of the optional factors in which the plan's differ, and which copy it is."""
+    levels = [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)]
+    return [*levels, *([f"copy {condition.replicate}"] if condition.replicate > 1 else [])]
 
 
 def baseline_label(findings: Findings) -> str:

@@ -15,7 +15,11 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.records import ResolverCache
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.stats import (
+    LEVEL,
+    STOPPING_LEVEL,
     Sample,
+    cliffs_delta,
+    hodges_lehmann,
     lookup_round_trips,
     median,
     page_handshake_round_trips,
@@ -38,7 +42,8 @@ def condition_results(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str,
         own = by_condition.get(condition.id, [])
         baseline = plan.baseline_of(condition)
         comparison = None
-        if baseline != condition:
+        # A copy is compared with its first and nothing else (`comparisons`).
+        if baseline != condition and condition.replicate == 1:
             comparison = _compare(plan, condition, own, by_condition.get(baseline.id, []), rtt_ms)
         results.append(_result(plan, condition, own, comparison))
     return results
@@ -48,6 +53,7 @@ def _result(
     plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None
 ) -> ConditionResult:
     usable = usable_loads(loads)
+    ended = [load.plt_ms for load in usable if load.failure is None and load.plt_ms is not None]
     return ConditionResult(
         condition=condition,
         trials_count=len(loads),
@@ -59,6 +65,7 @@ def _result(
             _sample(usable, _response_start), seed=stream_seed(plan.seed, "response_start", condition.id)
         ),
         comparison=comparison,
+        range_ms=(min(ended), max(ended)) if ended else None,
     )
 
 
@@ -75,12 +82,15 @@ def _compare(
     baseline = _sample(other, _plt).take(compared)
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     reference = plan.baseline_of(condition)
+    level = LEVEL if plan.stop is None else STOPPING_LEVEL
     return Comparison(
         baseline=reference,
-        difference_ms=paired_difference(treatment, baseline, seed=stream_seed(plan.seed, "difference", condition.id)),
+        difference_ms=paired_difference(treatment, baseline, level=level),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
-        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id)),
+        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id), level=level),
         expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
+        delta=cliffs_delta(treatment, baseline),
     )
 
 

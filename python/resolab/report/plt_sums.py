@@ -43,7 +43,9 @@ def _result(plan: Plan, condition: Condition, by_condition: Mapping[str, Sequenc
             Sample.exact([load.plt_ms or 0.0 for load in both]),
             seed=stream_seed(plan.seed, "plt_sum_difference", condition.id),
         ),
-        change=None if baseline == condition else _change(plan, condition, loads, by_condition.get(baseline.id, [])),
+        change=None
+        if baseline == condition or condition.replicate > 1
+        else _change(plan, condition, loads, by_condition.get(baseline.id, [])),
     )
 
 
@@ -77,7 +79,9 @@ def plt_sum_table(findings: Findings) -> Table:
             _both(one.plt_ms),
             _both(one.plt_sum_ms),
             _both(one.difference_ms, signed=True),
-            "baseline" if one.change is None else _percent(one.change),
+            (f"copy {copy}" if (copy := one.condition.replicate) > 1 else "baseline")
+            if one.change is None
+            else _percent(one.change),
         )
         for one in findings.plt_sums
     ]

@@ -6,6 +6,7 @@ For: what a reader takes away. Not for: the full tables.
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.report.comparison_tables import named_answers
 from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
 from resolab.report.labels import baseline_label, combination_of
 
@@ -13,12 +14,16 @@ Compared = tuple[ConditionResult, Comparison]
 
 
 def answers(findings: Findings) -> list[str]:
-    """Answer the plan's question: one sentence per combination of protocols, one per transport's look-up."""
+    """Answer the plan's question: one sentence per comparison it names or, without any, per combination of protocols.
+
+    Then one per transport's look-up.
+    """
     groups: dict[str, list[Compared]] = {}
     for one in findings.compared:
         groups.setdefault(combination_of(findings, one[0].condition), []).append(one)
     baseline = baseline_label(findings)
-    sentences = [_combination(name, baseline, group) for name, group in groups.items()]
+    named = named_answers(findings)
+    sentences = named or [_combination(name, baseline, group) for name, group in groups.items()]
     exchanges: dict[tuple[str, str], list[ExchangeResult]] = {}
     for exchange in findings.exchanges:
         exchanges.setdefault((exchange.dns_transport, exchange.requested_handshake_mode), []).append(exchange)

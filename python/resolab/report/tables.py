@@ -122,11 +122,11 @@ def exchange_table(findings: Findings) -> Table:
             "none" if one.dns_transport in {"doudp", "dotcp"} else mode_label(one.requested_handshake_mode),
             str(one.n),
             str(one.failed_count),
-            _both(one.median_ms, 2),
+            both_text(one.median_ms, 2),
             number_text(one.rtt_ms, 2),
             str(one.expected_round_trips),
             estimate_text(one.median_ms, 3, scale=1 / one.rtt_ms) if one.rtt_ms else ABSENT,
-            _both(one.remainder_ms, 2),
+            both_text(one.remainder_ms, 2),
             str(one.median_ms.method),
         )
         for one in findings.exchanges
@@ -138,7 +138,8 @@ def load_table(findings: Findings) -> Table:
     """List the page loads of every condition against its baseline."""
     columns = (
         "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached", "median PLT ms",
-        "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "change of median PLT", "method",
+        "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "Hodges-Lehmann shift ms",
+        "change of median PLT", "Cliff's delta", "method",
     )  # fmt: skip
     return _table(columns, [_load_row(findings, one) for one in findings.conditions], 4)
 
@@ -153,27 +154,32 @@ def _load_row(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
         str(one.trials_count),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
         f"{one.reached_count}/{usable}",
-        _both(one.plt_ms),
+        both_text(one.plt_ms),
         estimate_text(one.response_start_ms),
     )
     if one.comparison is None:
-        return *start, "baseline", "", "", ""
+        word = f"copy {one.condition.replicate}" if one.condition.replicate > 1 else "baseline"
+        return *start, word, "", "", "", "", ""
     difference, change = one.comparison.difference_ms, one.comparison.change
     return (
         *start,
-        _both(difference, signed=True),
+        both_text(difference, signed=True),
         number_text(one.comparison.expected_ms, signed=True),
-        _percent(change),
+        "" if one.comparison.shift_ms is None else both_text(one.comparison.shift_ms, signed=True),
+        percent_text(change),
+        "" if one.comparison.delta is None else both_text(one.comparison.delta, 2, signed=True),
         f"{difference.method}, n = {difference.n}",
     )
 
 
-def _both(estimate: Estimate, digits: int = 1, *, signed: bool = False) -> str:
+def both_text(estimate: Estimate, digits: int = 1, *, signed: bool = False) -> str:
+    """Write an estimate with its interval."""
     value = estimate_text(estimate, digits, signed=signed)
     return f"{value} {interval_text(estimate, digits, signed=signed)}".rstrip()
 
 
-def _percent(change: Estimate) -> str:
+def percent_text(change: Estimate) -> str:
+    """Write a relative change in per cent with its interval."""
     if not change.n:
         return ABSENT
     value, interval = (text(change, scale=100, signed=True) for text in (estimate_text, interval_text))

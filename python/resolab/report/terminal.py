@@ -4,16 +4,18 @@ For: what a person wants to see before opening the report; a rich renderable, pr
 Not for: everything.
 """
 
+import math
 from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from resolab.plots import estimate_text, interval_text, transport_label
+from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.analysis import analyse
-from resolab.report.findings import Findings
+from resolab.report.findings import ConditionResult, Findings
 from resolab.report.labels import baseline_label, combination_of
+from resolab.stats import Estimate
 from resolab.store import open_dataset
 
 
@@ -69,19 +71,44 @@ def _exchanges(findings: Findings) -> Table:
 
 
 def _loads(findings: Findings) -> Table:
-    title = f"Page load time against {baseline_label(findings)} (median, 95 % interval)"
+    title = (
+        f"Page load time against {baseline_label(findings)}: median and 95 % interval, range of the loads that ended; "
+        "± half of the interval"
+    )
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    words = ("page", "profile", "condition")
-    for column in (*words, "PLT ms", "difference ms", "change"):
-        table.add_column(column, justify="left" if column in words else "right", no_wrap=column != "condition")
-    for one, comparison in findings.compared:
-        difference, change = comparison.difference_ms, comparison.change
-        table.add_row(
-            one.condition.page,
-            one.condition.profile,
-            combination_of(findings, one.condition),
-            estimate_text(one.plt_ms),
-            f"{estimate_text(difference, signed=True)} {interval_text(difference, signed=True)}",
-            estimate_text(change, scale=100, signed=True) + (" %" if change.n else ""),
-        )
+    words = ("page, profile, condition", "against the baseline")
+    for column in (words[0], "PLT ms", "range ms", "n", "failed", words[1]):
+        table.add_column(column, justify="left" if column in words else "right", no_wrap=column != words[0])
+    places = dict.fromkeys((one.condition.page, one.condition.profile) for one in findings.conditions)
+    for place in places:
+        those = [one for one in findings.conditions if (one.condition.page, one.condition.profile) == place]
+        table.add_row(Text(", ".join(place), style="bold"))
+        for one in sorted(those, key=lambda one: one.comparison is not None):
+            table.add_row(*_load(findings, one))
     return table
+
+
+def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
+    low_high = "" if one.range_ms is None else " … ".join(number_text(end) for end in one.range_ms)
+    return (
+        f"  {combination_of(findings, one.condition)}",
+        f"{estimate_text(one.plt_ms)} {interval_text(one.plt_ms)}",
+        low_high,
+        str(one.plt_ms.n),
+        str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
+        "baseline" if one.comparison is None else times_text(one.comparison.change),
+    )
+
+
+def times_text(change: Estimate) -> str:
+    """Say how many times slower or faster than the baseline, as the ratio of the medians above 1."""
+    if change.value is None:
+        return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
+    slower = change.value >= 0
+    ratio, *ends = (1 + part for part in (change.value, change.ci_low, change.ci_high) if part is not None)
+    if not slower:
+        ratio, ends = 1 / ratio, [1 / end for end in ends if end > 0]
+    half = abs(ends[1] - ends[0]) / 2 if len(ends) == 2 else math.inf
+    spread = f" ± {half:.2f}" if math.isfinite(half) else ""
+    unsure = " (interval contains 1)" if change.ci_contains_zero else ""
+    return f"{ratio:.2f}{spread} times {'slower' if slower else 'faster'}{unsure}"

@@ -17,7 +17,7 @@ from resolab.stats.closed_form import (
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
-from resolab.stats.order import median_interval_ranks, quantile
+from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import remaining_share
 from resolab.stats.proportion import proportion
 from resolab.stats.restricted import restricted_mean
@@ -31,10 +31,13 @@ from resolab.stats.significance import (
     significant_share,
     two_sample_p_value,
 )
-from resolab.stats.stopping import width_reached
+from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
+    "LEVEL",
+    "STOPPING_LEVEL",
+    "STOPPING_MIN_BLOCKS",
     "Amortisation",
     "BatchedMean",
     "Estimate",

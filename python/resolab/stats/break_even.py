@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from resolab.stats.bootstrap import RESAMPLES_COUNT
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.medians import LEVEL
+from resolab.stats.order import LEVEL
 from resolab.stats.sample import FloatArray
 
 # A count that is met exactly must not become the next one by the last bit of a quotient.

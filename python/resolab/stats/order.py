@@ -8,6 +8,7 @@ that is the interval of Hettmansperger and Sheather (1986).
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -16,8 +17,8 @@ from resolab.stats.estimate import Estimate, Method
 from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
-SHORTFALL = 0.02
-"""By how much the range of all values may miss the level asked and still stand for the interval of a median."""
+TOLERANCE = 0.02
+"""How far from the level asked the range of all values may be to stand for the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,12 @@ def interval(
     """Return the interval of a quantile between sorted bounds, the level it reaches, and how it was found."""
     tail = (1 - level) / 2
     below, above = _end(lows.size, probability, tail), _end(highs.size, 1 - probability, tail)
+    reached = 1 - float((1 - probability) ** lows.size + probability**lows.size)
+    if below.rank <= 1 and above.rank <= 1 and abs(reached - level) <= TOLERANCE:
+        # The range needs no interpolation, which is at its worst between the two outermost values.
+        return float(lows[0]), float(highs[-1]), reached, Method.RANGE
     if below.rank and above.rank:
         return _value(lows, below, -np.inf), -_value(-highs[::-1], above, -np.inf), level, Method.ORDER_STATISTIC
-    reached = 1 - float((1 - probability) ** lows.size + probability**lows.size)
-    if reached >= level - SHORTFALL:
-        return float(lows[0]), float(highs[-1]), min(level, reached), Method.RANGE
     below, above = _end(lows.size, probability, 2 * tail), _end(highs.size, 1 - probability, 2 * tail)
     if bool(below.rank) == bool(above.rank):
         return None, None, level, Method.NONE
@@ -75,6 +77,7 @@ def interval(
     return -np.inf, -_value(-highs[::-1], above, -np.inf), level, Method.ORDER_STATISTIC
 
 
+@lru_cache(maxsize=4096)
 def _end(size: int, probability: float, tail: float) -> _End:
     """Find the lower end that lies above the quantile with probability `tail`, by Nyblom's interpolation."""
     # x_(r) > q_p happens when fewer than r values lie at or below q_p.
@@ -108,6 +111,6 @@ def _middle(lows: FloatArray, highs: FloatArray, probability: float) -> tuple[fl
     low, high = (float(np.quantile(values, probability, method="lower")) for values in (lows, highs))
     next_low, next_high = (float(np.quantile(values, probability, method="higher")) for values in (lows, highs))
     if low == high and next_low == next_high and np.isfinite([low, next_low]).all():
-        number = float(np.quantile(lows, probability))
+        number = low if low == next_low else float(np.quantile(lows, probability))
         return number, number
     return low, next_high

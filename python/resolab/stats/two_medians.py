@@ -4,6 +4,7 @@ For: two datasets, which share no blocks. Not for: conditions of one dataset; th
 """
 
 import numpy as np
+from scipy import stats
 
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL, quantile
@@ -25,11 +26,12 @@ def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEV
     low, high = _ratio(over.low, under.high, 0.0) - 1, _ratio(over.high, under.low, np.inf) - 1
     if over.ci_low is None or over.ci_high is None or under.ci_low is None or under.ci_high is None:
         return Estimate(low, high, None, None, n, count, level, Method.NONE)
-    down = _joined(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high))
-    up = _joined(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low))
+    # The range of five or six values reaches another level than asked; as a normal's interval it scales with z.
+    at = tuple(float(stats.norm.ppf((1 + level) / 2) / stats.norm.ppf((1 + one.level) / 2)) for one in (over, under))
+    down = _joined(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high), at)
+    up = _joined(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low), at)
     ci_low, ci_high = (1 + low) / down - 1, np.inf if np.isinf(high) else (1 + high) * up - 1
-    reached = min(over.level, under.level)
-    return Estimate(low, high, float(ci_low), float(ci_high), n, count, reached, Method.MOVER)
+    return Estimate(low, high, float(ci_low), float(ci_high), n, count, level, Method.MOVER)
 
 
 def _factor(greater: float, smaller: float) -> float:
@@ -45,5 +47,5 @@ def _ratio(over: float, under: float, unknown: float) -> float:
     return unknown if np.isnan(found) else found
 
 
-def _joined(one: float, other: float) -> float:
-    return float(np.exp(np.hypot(np.log(one), np.log(other))))
+def _joined(one: float, other: float, scale: tuple[float, ...]) -> float:
+    return float(np.exp(np.hypot(scale[0] * np.log(one), scale[1] * np.log(other))))

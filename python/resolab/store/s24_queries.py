@@ -7,6 +7,7 @@ phase: up to 1,000 exchanges every one is there, and a hundred million are as ma
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -78,6 +79,7 @@ def connects(dataset: Dataset) -> list[ConnectRow]:
     return msgspec.convert(dataset.sql(CONNECTS), list[ConnectRow])
 
 
+@lru_cache(maxsize=1)  # Figures and tables both ask, and each time costs a pass per phase over all queries.
 def phase_distributions(dataset: Dataset) -> list[PhaseRow]:
     """List the distributions of the phases, each in ascending order."""
     return msgspec.convert(dataset.sql(_THINNED.format(phases=" UNION ALL ".join(_phases()))), list[PhaseRow])

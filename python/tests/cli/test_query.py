@@ -130,7 +130,7 @@ def test_many_rounds_are_a_row_a_resolver_with_differences(core, capsys):
     assert "[" in difference
     assert row(output, DEAD, "doudp")[1:4] == ["doudp", "12", "12"]
     assert f"{DEAD}: 12 x query_refused (Connection refused (os error 111))" in output
-    assert "95% bootstrap interval" in output
+    assert "95% interval" in output
 
 
 def test_json_is_every_record_as_it_came(core, capsys):

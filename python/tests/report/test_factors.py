@@ -100,7 +100,14 @@ def test_lateness_is_told_apart_by_browser(findings: Findings) -> None:
 
 
 def test_what_was_held_is_said(findings: Findings) -> None:
-    assert held_factors(findings) == ["h3_discovery forced", "name_resolution built_in", "requested_dns_handshake_mode full"]  # fmt: skip
+    assert held_factors(findings) == [
+        "h3_discovery forced",
+        "name_resolution built_in",
+        "requested_dns_handshake_mode full",
+        "resolver_extra_rtt_ms 0",
+        "resolver_cache hit",
+        "browser_preset none",
+    ]
     assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
 
 

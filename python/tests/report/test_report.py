@@ -118,7 +118,7 @@ def test_every_part_is_there(clean: Path) -> None:
         assert wanted in reader.text
     assert "./resolab run plans/made-up.toml --blocks 6" in reader.text
     assert PLAN_TEXT.strip() in reader.text
-    assert "n = 6; 95 % intervals by BCa bootstrap" in reader.text
+    assert "n = 6; 95 % intervals by percentile bootstrap" in reader.text
     assert "made-up-20240712T101500Z-7" in reader.text
     files = sorted(file.name for file in (clean / "report" / "figures").iterdir())
     assert files == [

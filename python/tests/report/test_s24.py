@@ -21,6 +21,7 @@ from synthetic_dataset import (
 )
 
 from resolab.plots import Drawing, save_drawing
+from resolab.report import build_report
 from resolab.report.analysis import analyse
 from resolab.report.s24 import s24_drawings, s24_missing, s24_tables
 from resolab.report.s24_changes import sign_of
@@ -194,7 +195,7 @@ def test_both_readings_of_the_headline_are_kept_apart(made: Made) -> None:
     ],
 )
 def test_a_sign_needs_an_interval_without_zero(low: float, value: float, high: float, theirs: float, word: str) -> None:
-    assert sign_of(Estimate(value, value, low, high, 9, 0, 0.95, Method.BCA), theirs) == word
+    assert sign_of(Estimate(value, value, low, high, 9, 0, 0.95, Method.PERCENTILE), theirs) == word
 
 
 def test_table_2_sets_the_applied_beside_the_printed(made: Made) -> None:
@@ -232,3 +233,17 @@ def test_the_csv_holds_what_is_drawn(made: Made, tmp_path: Path) -> None:
         values(list(made.drawings["s24_fig12"].rows), "relative_change_ratio")
     )
     assert "Dataset made-up-20240712T101500Z-7" in made.drawings["s24_fig12"].caption
+
+
+@pytest.mark.usefixtures("with_papers")
+def test_the_report_has_them_in_a_section_with_their_files(tmp_path: Path) -> None:
+    plan = make_plan(TEXT.replace("blocks = 4", "blocks = 2").replace('["fiber", "4g"]', '["dsl"]'))
+    folder = make_dataset(tmp_path / "dataset", plan)
+    page = build_report(folder)
+    section = page.read_text().partition('<section id="sengupta">')[2].partition("</section>")[0]
+    files = {file.name for file in (folder / "report" / "figures").iterdir()}
+    for name in ("s24_fig3", "s24_fig8", "s24_fig12"):
+        assert f'<figure id="{name}">' in section
+        assert {f"{name}.svg", f"{name}.pdf", f"{name}.csv"} <= files
+    assert {"s24_changes.csv", "s24_table2.csv", "s24_overhead.csv"} <= files
+    assert "s24_fig4: needs page loads over HTTP/3 on fiber or 4g." in section

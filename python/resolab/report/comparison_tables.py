@@ -1,0 +1,109 @@
+"""The plan's comparisons and its A/A copies, in tables and sentences.
+
+For: rounding and words. Not for: estimates (`comparisons`).
+"""
+
+from collections.abc import Sequence
+
+from resolab.plots import estimate_text, interval_text, number_text
+from resolab.report.findings import Findings, PairResult
+from resolab.report.labels import combination_of
+from resolab.report.tables import Table, both_text, percent_text
+from resolab.stats import SignificantShare
+
+SIGNIFICANCE = 0.05
+COLUMNS = (
+    "page", "profile", "treatment", "against", "pairs", "paired difference of PLT, ms", "Hodges-Lehmann shift ms",
+    "change of median PLT", "Cliff's delta", "p",
+)  # fmt: skip
+
+
+def comparison_table(findings: Findings) -> Table:
+    """List the comparisons the plan names; empty where it names none, since all conditions have a table."""
+    if not findings.plan.comparison_rules:
+        return Table((), ())
+    columns = ("comparison", *COLUMNS, "p after Holm")
+    rows = [(one.comparison.name, *_cells(findings, one), p_text(one.adjusted_p_value)) for one in findings.comparisons]
+    return Table(columns, rows, frozenset((0, 1, 2, 3, 4)))
+
+
+def aa_table(findings: Findings) -> Table:
+    """List the copies against the first of their condition."""
+    rows = [_cells(findings, one) for one in findings.aa]
+    return Table(COLUMNS if rows else (), rows, frozenset((0, 1, 2, 3)))
+
+
+def _cells(findings: Findings, one: PairResult) -> tuple[str, ...]:
+    treatment, baseline = one.comparison.treatment, one.comparison.baseline
+    return (
+        treatment.page,
+        treatment.profile,
+        combination_of(findings, treatment),
+        combination_of(findings, baseline),
+        str(one.difference_ms.n),
+        both_text(one.difference_ms, signed=True),
+        both_text(one.shift_ms, signed=True),
+        percent_text(one.change),
+        both_text(one.delta, 2, signed=True),
+        p_text(one.p_value),
+    )
+
+
+def p_text(p: float | None) -> str:
+    """Write a p-value; below a ten-thousandth its size says nothing."""
+    return "" if p is None else "< 0.0001" if p < 1e-4 else number_text(p, 4)
+
+
+def named_answers(findings: Findings) -> list[str]:
+    """Answer each comparison the plan names in a sentence; all of their cells count in the correction."""
+    groups: dict[str, list[PairResult]] = {}
+    for one in findings.comparisons if findings.plan.comparison_rules else ():
+        groups.setdefault(one.comparison.name, []).append(one)
+    return [_answer(findings, name, group) for name, group in groups.items()]
+
+
+def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
+    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    start = f"{name} against {next(iter(baselines)) if len(baselines) == 1 else 'its baseline'}: "
+    known = sorted((one for one in group if one.change.value is not None), key=lambda one: one.change.value or 0.0)
+    if not known:
+        return start + "no answer yet; too few loads ended."
+    places = [_place(known[0]), *([_place(known[-1])] if len(known) > 1 else [])]
+    clear = sum((one.adjusted_p_value or 1.0) <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
+    return (
+        f"{start}the median page load time changes by {' to '.join(places)}; {clear} of {len(group)} differ from 0 "
+        f"at 5 % after Holm's correction over the plan's {len(findings.comparisons)} comparisons."
+    )
+
+
+def _place(one: PairResult) -> str:
+    change = f"{estimate_text(one.change, scale=100, signed=True)} %"
+    interval = interval_text(one.change, scale=100, signed=True) or "no interval"
+    difference = estimate_text(one.difference_ms, signed=True)
+    treatment = one.comparison.treatment
+    return f"{change} {interval} ({treatment.page} on {treatment.profile}, {difference} ms)"
+
+
+def aa_sentences(findings: Findings) -> list[str]:
+    """Say what the copies show of the instrument: false alarms, and the noise floor."""
+    noise = findings.noise
+    if noise is None:
+        return []
+    sentences = [_false_alarms(noise.comparisons_count, noise.difference_ms)]
+    floor, ratio = noise.difference_ms.p95_absolute_difference, noise.change.p95_absolute_difference
+    if floor is not None and ratio is not None:
+        sentences.append(
+            f"Noise floor: 95 % of the A/A differences are at most {number_text(floor)} ms and "
+            f"{number_text(100 * ratio)} % of the median; a smaller effect is not told from noise by this run."
+        )
+    return sentences
+
+
+def _false_alarms(comparisons_count: int, share: SignificantShare) -> str:
+    if share.share is None:
+        return f"{comparisons_count} A/A comparisons: none has pairs yet."
+    return (
+        f"{comparisons_count} A/A comparisons of a condition with its own copy: {share.significant_count} of {share.n} "
+        f"significant at {share.significance * 100:g} %, a share of {share.share * 100:.1f} % "
+        f"[{share.ci_low * 100:.1f}, {share.ci_high * 100:.1f}] (Clopper and Pearson 1934)."
+    )

@@ -1,0 +1,82 @@
+"""The stopping rule looks at the numbers the report shows."""
+
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
+
+from resolab.browser.trial import INSTRUMENT_FAILURES
+from resolab.campaign.precision import Precision
+from resolab.plan import Plan, Stop
+from resolab.report import page_loads
+from resolab.report.comparisons import comparison_results
+from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+
+NAMED = """
+[[comparison]]
+name = "DoQ"
+treatment = { dns_transport = ["doq"], page = ["example"] }
+baseline = { dns_transport = "doudp" }
+[[repeat]]
+dns_transport = ["doudp"]
+"""
+
+
+def precision_of(plan: Plan, folder: Path, stop: Stop) -> Precision:
+    precision = Precision(plan, stop, plan.seed)
+    for file in finished_trials(folder).values():
+        records = list(read_trial(file))
+        precision.add(records[0].condition, records[0].block, records)
+    return precision
+
+
+@pytest.mark.parametrize("extra", ["", NAMED])
+def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str) -> None:
+    plan = make_plan(PLAN_TEXT + extra)
+    folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        results = comparison_results(plan, dataset.measured_loads())
+    in_ms = precision_of(plan, folder, Stop(ci_width_ms=1.0)).look(plan.blocks)
+    in_ratio = precision_of(plan, folder, Stop(ci_width_ratio=1.0)).look(plan.blocks)
+    assert len(in_ms.widths) == len(results) == (4 if extra else 20)
+    for result, ms, ratio in zip(results, in_ms.widths, in_ratio.widths, strict=True):
+        assert (ms.treatment, ms.ci_width_ratio, ratio.ci_width_ms) == (result.comparison.treatment.id, None, None)
+        assert ms.ci_width_ms == finite(result.difference_ms.ci_width)
+        assert ratio.ci_width_ratio == finite(result.change.ci_width)
+    assert not in_ms.reached
+
+
+def finite(width: float | None) -> float | None:
+    return None if width is None or width == float("inf") else width
+
+
+def test_a_campaign_is_precise_when_the_widest_interval_is(tmp_path: Path) -> None:
+    plan = make_plan()
+    folder = make_dataset(tmp_path / "d", plan)
+    look = precision_of(plan, folder, Stop(ci_width_ms=1.0)).look(plan.blocks)
+    widest = max(one.ci_width_ms or 0.0 for one in look.widths)
+    assert look.widest == widest
+    assert precision_of(plan, folder, Stop(ci_width_ms=widest)).look(plan.blocks).reached
+    short = precision_of(plan, folder, Stop(ci_width_ms=widest * 0.99))
+    assert not short.look(plan.blocks).reached
+    assert short.expected_blocks(short.look(plan.blocks), cap=100) == plan.blocks + 1
+    half = precision_of(plan, folder, Stop(ci_width_ms=widest / 2))
+    assert half.expected_blocks(half.look(plan.blocks), cap=100) == 4 * plan.blocks
+    assert half.expected_blocks(half.look(plan.blocks), cap=20) == 20
+    assert half.text(half.look(plan.blocks)).startswith(f"widest interval {widest:.3g} ms of {widest / 2:g} ms asked")
+
+
+def test_looks_come_from_the_fewest_blocks_on_at_their_distance() -> None:
+    precision = Precision(make_plan(), Stop(ci_width_ms=1.0, min_blocks=4, check_every_blocks=3), 1)
+    assert [blocks for blocks in range(12) if precision.due(blocks)] == [4, 7, 10]
+
+
+def test_a_look_at_nothing_is_unbounded() -> None:
+    look = Precision(make_plan(), Stop(ci_width_ms=1.0), 1).look(0)
+    assert look.widest == float("inf")
+    assert not look.reached
+
+
+def test_report_and_campaign_leave_out_the_same_failures() -> None:
+    assert set(page_loads.INSTRUMENT_FAILURES) == INSTRUMENT_FAILURES

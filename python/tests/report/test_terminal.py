@@ -1,0 +1,59 @@
+"""The summary at the end of a run: one line a comparison, its numbers against the loads."""
+
+import statistics
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
+
+from resolab.report import terminal_summary
+from resolab.report.terminal import times_text
+from resolab.stats import Estimate, Method
+from resolab.store import build_tables, open_dataset
+
+
+def change(value: float | None, low: float | None, high: float | None) -> Estimate:
+    return Estimate(value, value, low, high, 9 if value is not None else 0, 0, 0.95, Method.BCA)
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (change(0.23, 0.19, 0.27), "1.23 ± 0.04 times slower"),
+        # Half as long is twice as fast; the interval 0.4 to 0.625 of the time is 1.6 to 2.5 times as fast.
+        (change(-0.5, -0.6, -0.375), "2.00 ± 0.45 times faster"),
+        (change(0.01, -0.01, 0.03), "1.01 ± 0.02 times slower (interval contains 1)"),
+        (change(0.1, None, None), "1.10 times slower"),
+        (change(0.1, 0.0, float("inf")), "1.10 times slower (interval contains 1)"),
+        (change(None, None, None), "n/a"),
+    ],
+)
+def test_a_change_is_said_as_times_slower_or_faster(found: Estimate, text: str) -> None:
+    assert times_text(found) == text
+
+
+def test_every_comparison_has_its_line(tmp_path: Path) -> None:
+    plan = make_plan(PLAN_TEXT.replace('["example", "wikipedia"]', '["example"]').replace('["fiber", "4g"]', '["4g"]'))
+    folder = make_dataset(tmp_path / "dataset", plan)
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        loads = dataset.measured_loads()
+
+    def plts(transport: str) -> list[float]:
+        wanted = (transport, "full")
+        return [load.plt_ms or 0 for load in loads if (load.dns_transport, load.requested_handshake_mode) == wanted]
+
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(terminal_summary(folder))
+    lines = capture.get().splitlines()
+    assert "example, 4g" in [line.strip() for line in lines]
+    (doh,) = (line for line in lines if line.strip().startswith("DoH + H3 full"))
+    base = statistics.median(plts("doudp"))
+    assert f" {statistics.median(plts('doh')):.1f} [" in doh
+    assert f"{min(plts('doh')):.1f} … {max(plts('doh')):.1f}" in doh
+    assert f"{statistics.median(plts('doh')) / base:.2f} ± " in doh
+    assert "times slower" in doh
+    (baseline,) = (line for line in lines if line.strip().startswith("DoUDP + H3 full"))
+    assert baseline.rstrip().endswith("baseline")
