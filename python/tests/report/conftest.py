@@ -1,22 +1,17 @@
-"""The papers' figures take longer than all the rest of a report: they are left out of those that other tests build."""
+"""The papers' figures take longer than all the rest of a report: only their own tests build reports that have them."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from resolab.report import build
-from resolab.report.s24 import s24_drawings, s24_tables
+
+WITH_PAPERS = ("test_s24", "test_h20")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def without_papers() -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def without_papers(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "s24_drawings", lambda _dataset, _findings: iter(()))
-        patch.setattr(build, "s24_tables", lambda _dataset, _findings: [])
+        if request.module.__name__.rpartition(".")[2] not in WITH_PAPERS:
+            patch.setattr(build, "_papers", lambda _dataset, _findings: [])
         yield
-
-
-@pytest.fixture
-def with_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "s24_drawings", s24_drawings)
-    monkeypatch.setattr(build, "s24_tables", s24_tables)

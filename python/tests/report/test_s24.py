@@ -235,7 +235,6 @@ def test_the_csv_holds_what_is_drawn(made: Made, tmp_path: Path) -> None:
     assert "Dataset made-up-20240712T101500Z-7" in made.drawings["s24_fig12"].caption
 
 
-@pytest.mark.usefixtures("with_papers")
 def test_the_report_has_them_in_a_section_with_their_files(tmp_path: Path) -> None:
     plan = make_plan(TEXT.replace("blocks = 4", "blocks = 2").replace('["fiber", "4g"]', '["dsl"]'))
     folder = make_dataset(tmp_path / "dataset", plan)
