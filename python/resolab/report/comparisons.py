@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings import Noise, PairResult
-from resolab.report.page_loads import plt_sample, usable_loads
+from resolab.report.page_loads import level_of, plt_sample, usable_loads
 from resolab.stats import (
     Sample,
     cliffs_delta,
@@ -69,10 +69,11 @@ def _result(
     plan: Plan, one: PlannedComparison, pair: tuple[Sample, Sample], p: float | None, adjusted: float | None
 ) -> PairResult:
     treatment, baseline = pair
+    level = level_of(plan)
     return PairResult(
         comparison=one,
-        difference_ms=paired_difference(treatment, baseline, seed=stream_seed(plan.seed, "difference", one.id)),
-        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", one.id)),
+        difference_ms=paired_difference(treatment, baseline, level=level),
+        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", one.id), level=level),
         shift_ms=hodges_lehmann(treatment, baseline, paired=True),
         delta=cliffs_delta(treatment, baseline),
         p_value=p,

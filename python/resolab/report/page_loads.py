@@ -82,7 +82,7 @@ def _compare(
     baseline = _sample(other, _plt).take(compared)
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     reference = plan.baseline_of(condition)
-    level = LEVEL if plan.stop is None else STOPPING_LEVEL
+    level = level_of(plan)
     return Comparison(
         baseline=reference,
         difference_ms=paired_difference(treatment, baseline, level=level),
@@ -103,6 +103,11 @@ def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, fl
     miss_ms = plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
     link_ms = rtt_ms[condition.profile]
     return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms
+
+
+def level_of(plan: Plan) -> float:
+    """Level of the intervals of differences: a plan that may stop by them has wider ones, as each look may err."""
+    return LEVEL if plan.stop is None else STOPPING_LEVEL
 
 
 def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:

@@ -1,5 +1,6 @@
 """The stopping rule looks at the numbers the report shows."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: s
     folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True))
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        results = comparison_results(plan, dataset.measured_loads())
+        results = comparison_results(replace(plan, stop=Stop(ci_width_ms=1.0)), dataset.measured_loads())
     in_ms = precision_of(plan, folder, Stop(ci_width_ms=1.0)).look(plan.blocks)
     in_ratio = precision_of(plan, folder, Stop(ci_width_ratio=1.0)).look(plan.blocks)
     assert len(in_ms.widths) == len(results) == (4 if extra else 20)

@@ -204,7 +204,7 @@ def test_one_block_gives_numbers_without_intervals(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", make_plan(PLAN_TEXT.replace("blocks = 6", "blocks = 1")))
     _, reader = read(build_report(folder))
     assert "no interval" in reader.text
-    assert "none (fewer than two values)" in reader.text
+    assert "no interval for too few values" in reader.text
 
 
 def test_a_manifest_without_a_profile_is_told(tmp_path: Path) -> None:
