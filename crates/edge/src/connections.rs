@@ -79,9 +79,9 @@ impl OpenConnection {
         Arc::clone(&self.exchanges).try_acquire_owned().ok()
     }
 
-    /// Whether a message that has become this long is read on.
-    pub fn may_grow(&self, length_bytes: usize) -> bool {
-        length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded()
+    /// Whether a message that has become this long takes so many bytes more.
+    pub fn may_grow(&self, length_bytes: usize, more_bytes: usize) -> bool {
+        length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded(more_bytes)
     }
 
     /// A DNS query came on it.
@@ -194,6 +194,8 @@ const EXCHANGES_RATIO: usize = 10;
 const SHORT_MESSAGE_BYTES: usize = 4_096;
 /// Up to here nobody asks for the memory: no experiment shall pay for it.
 const FEW_CONNECTIONS_COUNT: usize = 256;
+/// About what one more of them takes; 10,000 took 200 kB each with their clients' halves.
+const CONNECTION_BYTES: usize = 100_000;
 
 #[derive(Default)]
 struct Open {
@@ -256,7 +258,7 @@ impl Connections {
         let open = self.lock();
         let count = open.by_id.len();
         let is_full = count >= self.limits.connections_count
-            || (count >= FEW_CONNECTIONS_COUNT && self.memory.is_exceeded());
+            || (count >= FEW_CONNECTIONS_COUNT && self.memory.is_exceeded(CONNECTION_BYTES));
         if is_full {
             self.tallies.refused_total.add();
             return false;

@@ -139,7 +139,7 @@ async fn read_query(
             return Ok(Some(end));
         }
         match receive.read_chunk(usize::MAX, true).await {
-            Ok(Some(_)) if !connection.may_grow(bytes.len()) => {
+            Ok(Some(chunk)) if !connection.may_grow(bytes.len(), chunk.bytes.len()) => {
                 let _ = receive.stop(VarInt::from_u32(EXCESSIVE_LOAD));
                 return Ok(None);
             }

@@ -140,7 +140,7 @@ async fn read_body(connection: &OpenConnection, mut body: Incoming) -> Result<By
         if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
-        if !connection.may_grow(whole.len()) {
+        if !connection.may_grow(whole.len(), chunk.len()) {
             return Err(StatusCode::SERVICE_UNAVAILABLE);
         }
         whole.extend_from_slice(&chunk);

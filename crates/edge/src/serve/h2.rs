@@ -150,7 +150,7 @@ async fn read_body(
         if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        if !connection.may_grow(whole.len()) {
+        if !connection.may_grow(whole.len(), chunk.len()) {
             return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
         }
         whole.extend_from_slice(&chunk);

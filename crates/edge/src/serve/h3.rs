@@ -109,7 +109,7 @@ async fn read_body(
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        if !connection.may_grow(whole.len()) {
+        if !connection.may_grow(whole.len(), chunk.remaining()) {
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
         }

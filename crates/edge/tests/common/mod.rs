@@ -25,7 +25,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,6 +42,34 @@ pub struct Lab {
     pub folder: PathBuf,
     pub image: Vec<u8>,
     records: Arc<Mutex<Vec<Record>>>,
+}
+
+/// What a file of certificates makes trusted.
+pub fn roots_in(ca_file: &Path) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_file(ca_file).unwrap())
+        .unwrap();
+    roots
+}
+
+fn tls_client(roots: RootCertStore, alpn: &str) -> Arc<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
+    config.enable_early_data = true;
+    Arc::new(config)
+}
+
+pub fn quic_client(roots: RootCertStore, alpn: &str) -> quinn::Endpoint {
+    let mut endpoint = quinn::Endpoint::client((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let crypto = QuicClientConfig::try_from(tls_client(roots, alpn)).unwrap();
+    endpoint.set_default_client_config(quinn::ClientConfig::new(Arc::new(crypto)));
+    endpoint
 }
 
 static LABS: AtomicU32 = AtomicU32::new(0);
@@ -144,32 +172,16 @@ impl Lab {
     }
 
     pub fn roots(&self) -> RootCertStore {
-        let mut roots = RootCertStore::empty();
-        let file = self.edge.ready_record().ca_file;
-        roots
-            .add(CertificateDer::from_pem_file(file).unwrap())
-            .unwrap();
-        roots
+        roots_in(Path::new(&self.edge.ready_record().ca_file))
     }
 
     /// A client whose tickets live as long as it does.
     pub fn tls_client(&self, alpn: &str) -> Arc<ClientConfig> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[&rustls::version::TLS13])
-            .unwrap()
-            .with_root_certificates(self.roots())
-            .with_no_client_auth();
-        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
-        config.enable_early_data = true;
-        Arc::new(config)
+        tls_client(self.roots(), alpn)
     }
 
     pub fn quic_client(&self, alpn: &str) -> quinn::Endpoint {
-        let mut endpoint = quinn::Endpoint::client((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        let crypto = QuicClientConfig::try_from(self.tls_client(alpn)).unwrap();
-        endpoint.set_default_client_config(quinn::ClientConfig::new(Arc::new(crypto)));
-        endpoint
+        quic_client(self.roots(), alpn)
     }
 
     /// Wait until `pick` finds something in the records.
