@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 _FLAGS = {
     "no_lookup_in_load": "the load asked no DNS query for its page",
+    "lookup_in_load": "the load asked a DNS query for its page, where its name was to be known beforehand",
     "dns_transport_mismatch": "the look-up came over another transport than asked for",
     "dns_connection_mismatch": "the look-up's connection was warm where cold was asked for, or the reverse",
     "dns_handshake_mismatch": "the look-up's connection had another handshake than asked for",
     "foreign_name": "another name than the page's was looked up during the load",
     "http_version_mismatch": "the document came over another HTTP version",
+    "resources_missing": "the load ended well without all of its page: a look-up or connection of a part had failed",
     "path_summary_missing": "the emulated path gave no account of the load",
     "lateness_exceeded": "the emulated path was later than the plan allows",
     "device_drops": "the emulated path itself lost packets",
