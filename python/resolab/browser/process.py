@@ -24,10 +24,14 @@ MOVE_PIPE = 'exec "$@" 3<&0 4>&1 </dev/null >&2'
 STDERR_LINES_KEPT = 20
 
 
+def tie() -> list[str]:
+    """Words before a command that tie it to whatever starts it: the kernel kills it with that."""
+    return ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+
+
 def piped_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
     """Build the whole command: tied to this process, through the prefix, with the pipe at 3 and 4."""
-    tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
-    return [*tie, *prefix, "/bin/sh", "-c", MOVE_PIPE, "sh", *browser]
+    return [*tie(), *prefix, "/bin/sh", "-c", MOVE_PIPE, "sh", *browser]
 
 
 class BrowserProcess:

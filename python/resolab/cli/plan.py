@@ -13,9 +13,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.progress import duration_text
 from resolab.plan import Condition, Corpus, Plan, load_plan
-from resolab.plan.expectation import expected_duration_s
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, selects, word_of
 from resolab.plan.schema import plan_schema
 
@@ -30,10 +30,8 @@ def run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
     corpus = Corpus.of_project()
-    links = {name: corpus.profile(name) for name in plan.factors.profile}
-    rtt_ms = {name: link.up.one_way_delay_ms + link.down.one_way_delay_ms for name, link in links.items()}
-    expected_s = expected_duration_s(plan, rtt_ms)
-    least_s = expected_duration_s(plan, rtt_ms, _least_blocks(plan))
+    expected_s = expected_duration_s(plan, corpus)
+    least_s = expected_duration_s(plan, corpus, _least_blocks(plan))
     if options.json:
         print(json.dumps(_described(plan, expected_s, least_s)))
     else:

@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
             # Each query may need another one for its ticket.
             within_s = START_S + expected * (2 * options.timeout_ms + (options.interval_ms or 0)) / 1e3
             inside = None if options.path is None else (options.path, options.host)
-            asyncio.run(ask(arguments, inside=inside, on_record=take, on_note=_say(notes), within_s=within_s))
+            asking = ask(arguments, inside=inside, on_record=take, on_note=_say(notes), within_s=within_s)
+            code = EXIT_INTERRUPTED if asyncio.run(asking) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:

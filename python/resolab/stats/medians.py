@@ -52,8 +52,9 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
         low, high = float(_lowest_change(*lows)), float(_highest_change(*highs))
     if size < PAIRS_NEEDED:
         return Estimate(low, high, None, None, size, count, level, Method.NONE)
-    ci_low, _ = percentile(lows, least, level, seed)
-    _, ci_high = percentile(highs, most, level, seed)
+    ci_low, ci_high = percentile(lows, least, level, seed)
+    if not exact:
+        _, ci_high = percentile(highs, most, level, seed)
     return Estimate(low, high, ci_low, ci_high, size, count, level, Method.PERCENTILE)
 
 

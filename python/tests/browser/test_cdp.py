@@ -7,15 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from resolab.browser.chromium.cdp import (
-    CdpClosedError,
-    CdpError,
-    CdpTimeoutError,
-    Connection,
-    FrameDecoder,
-    Session,
-    encode_call,
-)
+from resolab.browser.chromium.cdp import Connection, FrameDecoder, Session, encode_call
+from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 
 
 class Writer:
@@ -68,7 +61,7 @@ def test_answers_find_their_calls_in_any_order() -> None:
         say(reader, id=writer.calls[1]["id"], result={"is": "b"})
         say(reader, id=writer.calls[0]["id"], error={"code": -1, "message": "no"})
         assert await second == {"is": "b"}
-        with pytest.raises(CdpError, match="A: no"):
+        with pytest.raises(CallError, match="A: no"):
             await first
 
     over_pipe(scene)
@@ -76,7 +69,7 @@ def test_answers_find_their_calls_in_any_order() -> None:
 
 def test_a_call_without_answer_ends_at_its_deadline_and_its_late_answer_is_ignored() -> None:
     async def scene(connection: Connection, reader: asyncio.StreamReader, writer: Writer) -> None:
-        with pytest.raises(CdpTimeoutError, match=r"A: no answer within 0\.01 s"):
+        with pytest.raises(CallTimeoutError, match=r"A: no answer within 0\.01 s"):
             await connection.call("A", timeout_s=0.01)
         say(reader, id=writer.calls[0]["id"], result={})
         waiting = asyncio.create_task(connection.call("B"))
@@ -107,10 +100,10 @@ def test_when_the_browser_goes_every_waiting_call_ends(end: bytes) -> None:
         waiting = asyncio.create_task(connection.call("A"))
         await asyncio.sleep(0)
         reader.feed_data(end) if end else reader.feed_eof()
-        with pytest.raises(CdpClosedError):
+        with pytest.raises(BrowserGoneError):
             await waiting
         assert connection.closed.is_set()
-        with pytest.raises(CdpClosedError):
+        with pytest.raises(BrowserGoneError):
             await connection.call("B")
 
     over_pipe(scene)

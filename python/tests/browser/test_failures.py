@@ -1,9 +1,10 @@
-"""Network errors as Chromium words them, and which failure each is."""
+"""Network errors as Chromium words them, and which failure each is; failures that are the same in every browser."""
 
 import pytest
 
-from resolab.browser.chromium import failures
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError
+from resolab.browser import failures
+from resolab.browser.chromium.failures import of_error_text
+from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 from resolab.records import PageFailure
 
 
@@ -27,7 +28,7 @@ from resolab.records import PageFailure
     ],
 )
 def test_error_text(text: str, failure: PageFailure) -> None:
-    assert failures.of_error_text(text) is failure
+    assert of_error_text(text) is failure
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,6 @@ def test_status(status: int | None, failed: bool) -> None:
 
 
 def test_exceptions_of_the_driver() -> None:
-    assert failures.of_exception(CdpClosedError("gone")) is PageFailure.BROWSER_CRASH
-    assert failures.of_exception(CdpTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
-    assert failures.of_exception(CdpError("A", "no")) is PageFailure.DRIVER
+    assert failures.of_exception(BrowserGoneError("gone")) is PageFailure.BROWSER_CRASH
+    assert failures.of_exception(CallTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
+    assert failures.of_exception(CallError("A", "no")) is PageFailure.DRIVER

@@ -12,7 +12,7 @@ import pytest
 from resolab.browser import find_chromium, find_firefox
 from resolab.browser.firefox.command import command_line, whole_command
 from resolab.browser.firefox.preferences import preferences, user_js
-from resolab.browser.firefox.profile import BrowserHome
+from resolab.browser.firefox.profile import FirefoxHome
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.errors import ConfigurationError, MachineError, UnsupportedError
 from resolab.records import HttpVersion
@@ -119,7 +119,7 @@ def test_the_command_line_has_its_environment_with_it_through_any_prefix() -> No
 
 
 def test_the_profile_goes_away_with_what_the_browser_wrote(tmp_path: Path) -> None:
-    home = BrowserHome(msgspec.structs.replace(SETTINGS, scratch_folder=tmp_path, doh=DOH))
+    home = FirefoxHome(msgspec.structs.replace(SETTINGS, scratch_folder=tmp_path, doh=DOH))
     written = (home.profile_folder / "user.js").read_text()
     values = dict(re.findall(r'user_pref\("([^"]+)", (.+)\);', written))
     assert json.loads(values["network.trr.mode"]) == 3
@@ -131,7 +131,7 @@ def test_the_profile_goes_away_with_what_the_browser_wrote(tmp_path: Path) -> No
 def test_an_authority_that_cannot_be_read_is_a_configuration_error_and_leaves_nothing(tmp_path: Path) -> None:
     settings = msgspec.structs.replace(SETTINGS, scratch_folder=tmp_path, ca_file=tmp_path / "missing.pem")
     with pytest.raises(ConfigurationError, match="is no file"):
-        BrowserHome(settings)
+        FirefoxHome(settings)
     assert list(tmp_path.iterdir()) == []
 
 

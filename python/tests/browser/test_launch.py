@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.chromium.profile import BrowserHome
+from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.errors import ConfigurationError, MachineError, UnsupportedError
@@ -75,14 +75,14 @@ def test_the_c_library_resolves_when_the_built_in_resolver_is_off() -> None:
 def test_doh_goes_by_get_when_told() -> None:
     assert SETTINGS.doh is not None
     doh = msgspec.structs.replace(SETTINGS.doh, method=DohMethod.GET)
-    home = BrowserHome(msgspec.structs.replace(SETTINGS, doh=doh))
+    home = ChromiumHome(msgspec.structs.replace(SETTINGS, doh=doh))
     state = json.loads((home.profile_folder / "Local State").read_text())
     home.remove()
     assert state["dns_over_https"]["templates"] == "https://dns.example/dns-query{?dns}"
 
 
 def test_the_profile_turns_prediction_off_and_doh_on_and_goes_away() -> None:
-    home = BrowserHome(SETTINGS)
+    home = ChromiumHome(SETTINGS)
     preferences = json.loads((home.profile_folder / "Default" / "Preferences").read_text())
     state = json.loads((home.profile_folder / "Local State").read_text())
     assert preferences["net"]["network_prediction_options"] == 2
@@ -93,7 +93,7 @@ def test_the_profile_turns_prediction_off_and_doh_on_and_goes_away() -> None:
 
 
 def test_without_doh_the_browser_is_left_to_the_hosts_nameserver() -> None:
-    home = BrowserHome(BrowserSettings(resolvable_names=()))
+    home = ChromiumHome(BrowserSettings(resolvable_names=()))
     assert not (home.profile_folder / "Local State").exists()
     home.remove()
 
@@ -103,7 +103,7 @@ def test_an_authority_that_cannot_be_read_is_a_configuration_error_and_leaves_no
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(ConfigurationError, match="is no file"):
-        BrowserHome(BrowserSettings(resolvable_names=(), ca_file=tmp_path / "missing.pem"))
+        ChromiumHome(BrowserSettings(resolvable_names=(), ca_file=tmp_path / "missing.pem"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -112,7 +112,7 @@ def test_an_authority_that_is_no_certificate_is_a_configuration_error(tmp_path: 
     broken = tmp_path / "ca.pem"
     broken.write_text("no certificate")
     with pytest.raises(ConfigurationError, match="certutil said"):
-        BrowserHome(BrowserSettings(resolvable_names=(), ca_file=broken))
+        ChromiumHome(BrowserSettings(resolvable_names=(), ca_file=broken))
 
 
 def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:

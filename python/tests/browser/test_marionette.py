@@ -12,15 +12,9 @@ import pytest
 
 from resolab.browser.firefox import failures
 from resolab.browser.firefox.connector import PORT_FILE, connect
-from resolab.browser.firefox.marionette import (
-    Connection,
-    FrameDecoder,
-    MarionetteClosedError,
-    MarionetteError,
-    MarionetteTimeoutError,
-    encode_command,
-)
+from resolab.browser.firefox.marionette import Connection, FrameDecoder, encode_command
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
 from resolab.errors import MachineError
 from resolab.records import PageFailure
 
@@ -82,7 +76,7 @@ async def with_connection(scene: Callable[[Connection], Awaitable[None]], *answe
 def test_answers_go_to_their_calls_and_errors_are_raised() -> None:
     async def scene(connection: Connection) -> None:
         assert await connection.call("A") == 3
-        with pytest.raises(MarionetteError, match="B: no such"):
+        with pytest.raises(CallError, match="B: no such"):
             await connection.call("B")
         assert await connection.call("C") == {"sessionId": "s"}
 
@@ -93,7 +87,7 @@ def test_answers_go_to_their_calls_and_errors_are_raised() -> None:
 
 def test_a_late_answer_is_a_timeout_and_harms_nobody() -> None:
     async def scene(connection: Connection) -> None:
-        with pytest.raises(MarionetteTimeoutError, match=r"A: no answer within 0\.1 s"):
+        with pytest.raises(CallTimeoutError, match=r"A: no answer within 0\.1 s"):
             await connection.call("A", timeout_s=0.1)
         assert await connection.call("B") == "second"
 
@@ -105,7 +99,7 @@ def test_a_late_answer_is_a_timeout_and_harms_nobody() -> None:
 def test_an_end_or_nonsense_fails_every_call(end: bytes | None) -> None:
     async def scene(connection: Connection) -> None:
         for _ in range(2):
-            with pytest.raises(MarionetteClosedError, match="A: the browser is gone"):
+            with pytest.raises(BrowserGoneError, match="A: the browser is gone"):
                 await connection.call("A")
 
     asyncio.run(with_connection(scene, end))
@@ -154,12 +148,6 @@ def test_no_connection_is_said(prefix: list[str], words: str, tmp_path: Path) ->
 )
 def test_error_name(name: str, failure: PageFailure) -> None:
     assert failures.of_error_name(name) is failure
-
-
-def test_exceptions_of_the_driver() -> None:
-    assert failures.of_exception(MarionetteClosedError("gone")) is PageFailure.BROWSER_CRASH
-    assert failures.of_exception(MarionetteTimeoutError("A", 1)) is PageFailure.BROWSER_HANG
-    assert failures.of_exception(MarionetteError("A", "no")) is PageFailure.DRIVER
 
 
 ROW = {

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import stat
-import threading
-import time
+import subprocess
+import sys
 
 import pytest
 from recorded_queries import DEAD, DOQ, DOT, FILE, NAMES, RESOLVERS, UDP
@@ -250,22 +250,42 @@ def test_a_reader_that_goes_away_ends_it_and_is_no_error(core, tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_interrupted_it_shows_what_it_has(core, capsys):
-    typed = core(ending="exec sleep 60")
-    # Once is enough; again for the rare one that Python raises where exceptions are ignored.
-    interrupts = [threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGINT)) for after_s in (1.5, 12, 24)]
-    for interrupt in interrupts:
-        interrupt.start()
-    begun = time.monotonic()
-    code = query("--count", "6")
-    for interrupt in interrupts:
-        interrupt.cancel()
-    assert code == 130
-    assert time.monotonic() - begun < 40
-    assert typed()
-    output = capsys.readouterr().out
+STARTED_BY = {
+    "a terminal": [],
+    # As a shell does with what it runs in the background: an interrupt is ignored from the start.
+    "a script": ["/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh"],
+}
+
+
+@pytest.mark.parametrize(
+    ("started_by", "number", "shown"),
+    [("a terminal", signal.SIGINT, []), ("a script", signal.SIGINT, []), ("a terminal", signal.SIGTERM, ["--json"])],
+)
+def test_interrupted_once_it_shows_what_it_has_and_leaves_nothing(core, tmp_path, started_by, number, shown):
+    pid = tmp_path / "pid"
+    # What is said on standard error a second after the records comes when they have been taken in.
+    ending = f"echo $$ > {pid}; sleep 1; echo 'resolab-core: warning: all there' >&2; exec sleep 60"
+    core(first_round(tmp_path), ending=ending)
+    command = [sys.executable, "-m", "resolab", "query", *NAMES, "-r", UDP, "-r", DOT, *shown]
+    asking = subprocess.Popen(
+        [*STARTED_BY[started_by], *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with asking:
+        assert "all there" in asking.stderr.readline()
+        # A terminal interrupts all of them, a script only the one it knows.
+        (os.killpg if started_by == "a terminal" else os.kill)(asking.pid, number)
+        # Without an end by the interrupt it would be 0, or resolab-core's, after a minute.
+        output, errors = asking.communicate(timeout=600)
+    assert asking.returncode == 130
+    assert errors == ""
     assert "192.0.2.7" in output
     assert UDP in output
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_answers_that_are_no_addresses_are_shown_and_long_ones_folded(core, tmp_path, monkeypatch, capsys):

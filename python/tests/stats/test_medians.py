@@ -130,5 +130,6 @@ def test_censoring_never_moves_bounds_past_the_truth(values: list[float], data: 
     estimate = median(Sample.censored(seen, limits), seed=1)
     assert estimate.low is not None
     assert estimate.high is not None
-    truth = float(np.median(values))
+    # As the estimate is made: the mean of the two in the middle may differ from it in the last digit.
+    truth = float(np.quantile(values, 0.5))
     assert estimate.low <= truth <= estimate.high

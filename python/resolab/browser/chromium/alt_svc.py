@@ -9,7 +9,8 @@ each origin of the warm-up, over its open connection and past the cache.
 import json
 from urllib.parse import urlsplit
 
-from resolab.browser.chromium.cdp import CdpError, Session
+from resolab.browser.chromium.cdp import Session
+from resolab.browser.remote import CallError
 from resolab.browser.result import PageLoad
 
 LEARN_TIMEOUT_S = 10.0
@@ -32,7 +33,7 @@ async def clear_http_cache(session: Session, warmup: PageLoad) -> None:
     }
     answer = await session.call("Runtime.evaluate", params, timeout_s=LEARN_TIMEOUT_S)
     if "exceptionDetails" in answer:
-        raise CdpError("Runtime.evaluate", f"the warm-up's origins: {answer['exceptionDetails'].get('text')}")
+        raise CallError("Runtime.evaluate", f"the warm-up's origins: {answer['exceptionDetails'].get('text')}")
 
 
 def urls_by_origin(warmup: PageLoad) -> list[str]:

@@ -6,7 +6,8 @@ tells them again when the domains are enabled. Not for: warnings and notes, or f
 
 import asyncio
 
-from resolab.browser.chromium.cdp import Json, Session
+from resolab.browser.chromium.cdp import Session
+from resolab.browser.remote import Json
 
 ERRORS_KEPT = 50
 LENGTH_KEPT = 500

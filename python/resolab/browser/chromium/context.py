@@ -11,8 +11,9 @@ to the context as well and go with the sockets.
 import asyncio
 from contextlib import suppress
 
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Session, seen
+from resolab.browser.chromium.cdp import Connection, Session, seen
 from resolab.browser.chromium.page import Page
+from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError
 from resolab.browser.result import Cleared
 
 INTERNALS_URL = "chrome://net-internals/#dns"
@@ -90,9 +91,9 @@ class Context:
             self._internals.cancel()
         # A hidden tab that outlives its context makes Chromium 156 abort a minute later.
         for target_id in tuple(self._hidden):
-            with suppress(CdpError, CdpTimeoutError, CdpClosedError):
+            with suppress(*REMOTE_ERRORS):
                 await self._close(target_id)
-        with suppress(CdpError, CdpTimeoutError, CdpClosedError):
+        with suppress(*REMOTE_ERRORS):
             params = {"browserContextId": self._context_id}
             await self._connection.call("Target.disposeBrowserContext", params, timeout_s=DISPOSE_TIMEOUT_S)
 
@@ -127,7 +128,7 @@ class Context:
         deadline = asyncio.get_running_loop().time() + READY_TIMEOUT_S
         while not await _ready(session):
             if asyncio.get_running_loop().time() > deadline:
-                raise CdpTimeoutError(f"opening {INTERNALS_URL}", READY_TIMEOUT_S)
+                raise CallTimeoutError(f"opening {INTERNALS_URL}", READY_TIMEOUT_S)
             await asyncio.sleep(READY_POLL_S)
         return session
 
@@ -135,6 +136,6 @@ class Context:
 async def _ready(session: Session) -> bool:
     try:
         answer = await session.call("Runtime.evaluate", {"expression": READY_SCRIPT, "returnByValue": True})
-    except CdpError:  # Between two documents there is no place to evaluate in.
+    except CallError:  # Between two documents there is no place to evaluate in.
         return False
     return answer.get("result", {}).get("value") is True

@@ -1,11 +1,10 @@
 """Which failure of the closed list a failed load is.
 
-For: pure mapping of the browser's network errors and the driver's exceptions.
-Not for: deciding whether to go on. The browser does not tell a name that does not exist from a resolver that does not
-answer; the servers' records do.
+For: pure mapping of Chromium's network errors. Not for: failures that are the same in every browser
+(`browser.failures`), or deciding whether to go on. The browser does not tell a name that does not exist from a resolver
+that does not answer; the servers' records do.
 """
 
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError
 from resolab.records import PageFailure
 
 _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
@@ -40,19 +39,3 @@ def of_error_text(error_text: str) -> PageFailure:
     """Class of a network error such as `net::ERR_NAME_NOT_RESOLVED`."""
     name = error_text.removeprefix("net::")
     return next((failure for prefix, failure in _PREFIXES if name.startswith(prefix)), PageFailure.OTHER)
-
-
-def of_status(status: int | None) -> PageFailure | None:
-    """`http_status` for a document that was answered with anything but 2xx."""
-    if status is None or 200 <= status < 300:
-        return None
-    return PageFailure.HTTP_STATUS
-
-
-def of_exception(error: CdpError | CdpTimeoutError | CdpClosedError) -> PageFailure:
-    """Class of a driver's call that went wrong outside the page's own time limit."""
-    if isinstance(error, CdpClosedError):
-        return PageFailure.BROWSER_CRASH
-    if isinstance(error, CdpTimeoutError):
-        return PageFailure.BROWSER_HANG
-    return PageFailure.DRIVER

@@ -14,16 +14,17 @@ from typing import TypeVar
 
 import msgspec
 
-from resolab.browser.chromium import failures
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection, Json, Session, seen
+from resolab.browser import failures
+from resolab.browser.chromium.cdp import Connection, Session, seen
 from resolab.browser.chromium.console import Console
+from resolab.browser.chromium.failures import of_error_text
 from resolab.browser.chromium.network_log import NetworkLog
+from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import BUFFER_SCRIPT, collect_script, page_timings, resource_records
 from resolab.records import PageFailure
 
 ResultT = TypeVar("ResultT")
-ALIVE_TIMEOUT_S = 3.0
 COLLECT_TIMEOUT_S = 10.0
 PARTIAL_TIMEOUT_S = 1.0
 _PREPARATION: tuple[tuple[str, Json], ...] = (
@@ -88,7 +89,7 @@ class Page:
         self._network.begin()
         try:
             outcome = await self._load(asked)
-        except (CdpError, CdpTimeoutError, CdpClosedError) as error:
+        except REMOTE_ERRORS as error:
             outcome = self._failed(asked, failures.of_exception(error), str(error))
         except PageCrashedError:
             outcome = self._failed(asked, PageFailure.BROWSER_CRASH, "the page's renderer died")
@@ -101,10 +102,10 @@ class Page:
                 error_text, loader_id = await self._navigate(asked)
                 if not error_text:
                     await self._unless_crashed(self._until_loaded(loader_id))
-        except (TimeoutError, CdpTimeoutError):
+        except (TimeoutError, CallTimeoutError):
             return await self._timed_out(asked, loader_id)
         if error_text:
-            return self._failed(asked, failures.of_error_text(error_text), error_text)
+            return self._failed(asked, of_error_text(error_text), error_text)
         return await self._loaded_page(asked, loader_id)
 
     async def _navigate(self, asked: Navigation) -> tuple[str | None, str]:
@@ -126,7 +127,7 @@ class Page:
         collecting = self._collect(loader_id, COLLECT_TIMEOUT_S, wait_for_paint=asked.measured)
         try:
             account = await self._unless_crashed(collecting)
-        except CdpTimeoutError:
+        except CallTimeoutError:
             if not await self._browser_answers():
                 raise
             return self._failed(asked, PageFailure.OTHER, "the page did not answer any more after its load event")
@@ -134,7 +135,7 @@ class Page:
             return self._failed(asked, PageFailure.OTHER, "the page went elsewhere right after its load event")
         status, broken_off = self._network.document_status(loader_id), self._network.document_error(loader_id)
         if broken_off:
-            return self._page_load(asked, account, status, failures.of_error_text(broken_off), broken_off)
+            return self._page_load(asked, account, status, of_error_text(broken_off), broken_off)
         failure = failures.of_status(status)
         return self._page_load(asked, account, status, failure, f"status {status}" if failure else None)
 
@@ -143,7 +144,7 @@ class Page:
             detail = f"the browser itself no longer answered after {asked.timeout_s:g} s"
             return self._failed(asked, PageFailure.BROWSER_HANG, detail)
         account: Json = {}
-        with suppress(CdpError, CdpTimeoutError):
+        with suppress(CallError, CallTimeoutError):
             account = await self._collect(loader_id, PARTIAL_TIMEOUT_S, wait_for_paint=False)
         if account.get("navigation"):
             account["navigation"]["loadEventStart"] = 0  # One that came after the limit does not count.
@@ -154,7 +155,7 @@ class Page:
     async def _browser_answers(self) -> bool:
         try:
             await self.session.connection.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)
-        except CdpTimeoutError:
+        except CallTimeoutError:
             return False
         return True
 
@@ -174,7 +175,7 @@ class Page:
         }
         answer = await self.session.call("Runtime.evaluate", params, timeout_s=timeout_s)
         if "exceptionDetails" in answer:
-            raise CdpError("Runtime.evaluate", str(answer["exceptionDetails"].get("text")))
+            raise CallError("Runtime.evaluate", str(answer["exceptionDetails"].get("text")))
         account: Json = answer["result"]["value"]
         return account
 
@@ -191,7 +192,7 @@ class Page:
                 screenshot = asked.screenshot_file
 
         # A frozen page answers neither.
-        unavailable = (CdpError, CdpTimeoutError, CdpClosedError, OSError)
+        unavailable = (*REMOTE_ERRORS, OSError)
         done = await asyncio.gather(self._console.ask(PARTIAL_TIMEOUT_S), screen(), return_exceptions=True)
         for error in done:
             if isinstance(error, BaseException) and not isinstance(error, unavailable):

@@ -13,10 +13,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from resolab.browser.chromium import alt_svc, failures
-from resolab.browser.chromium.cdp import CdpClosedError, CdpError, CdpTimeoutError, Connection
+from resolab.browser import failures
+from resolab.browser.chromium import alt_svc
+from resolab.browser.chromium.cdp import Connection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import Navigation, Page
+from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.trial import (
@@ -73,7 +75,7 @@ class TrialLoad:
             measured = await self._in_context()
         except WarmUpFailedError as failed:
             measured = not_measured_after(self._request, failed.warmup)
-        except (CdpError, CdpTimeoutError, CdpClosedError) as error:
+        except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.of_exception(error), str(error))
         except BaseException:
             await self._dispose()
@@ -125,7 +127,7 @@ class TrialLoad:
             blank = await opening
         finally:
             opening.cancel()
-            with suppress(asyncio.CancelledError, CdpError, CdpTimeoutError, CdpClosedError):
+            with suppress(asyncio.CancelledError, *REMOTE_ERRORS):
                 await opening
         await warm.close_hidden(page)
         self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)

@@ -1,16 +1,15 @@
-"""The browser's throw-away home: profile, preferences, DoH, trusted authority.
+"""What is in Chromium's throw-away home: profile, preferences, DoH, trusted authority.
 
-For: files on disk that exist before the browser starts and are gone after it ended.
-Not for: flags (`settings`) or the process (`process`).
+For: its files. Not for: the folder's life (`home`), flags (`flags`) or the process (`process`).
 """
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from resolab.browser.authority import trust
+from resolab.browser.home import BrowserHome
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings
 
 PREFERENCES = {
@@ -24,23 +23,10 @@ PREFERENCES = {
 }
 
 
-class BrowserHome:
-    """A temporary folder that is the browser's HOME and holds its profile."""
+class ChromiumHome(BrowserHome):
+    """A home with Chromium's profile, and the certificate database where it looks for it."""
 
-    def __init__(self, settings: BrowserSettings) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="resolab-chromium-", dir=settings.scratch_folder))
-        self.profile_folder = self.folder / "profile"
-        try:
-            self._write(settings)
-        except BaseException:
-            self.remove()
-            raise
-
-    def remove(self) -> None:
-        """Delete everything; a browser that still dies may write a last file meanwhile."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if self.folder.exists():
-            shutil.rmtree(self.folder, ignore_errors=True)
+    PREFIX = "resolab-chromium-"
 
     def _write(self, settings: BrowserSettings) -> None:
         default = self.profile_folder / "Default"

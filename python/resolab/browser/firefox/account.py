@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from resolab.browser.firefox.marionette import Json
+from resolab.browser.remote import Json
 from resolab.browser.timings import collect_script
 
 PAGE_SCRIPT = """

@@ -6,7 +6,8 @@ For: handing the agent over and calling it, every call with a deadline. Not for:
 from importlib.resources import files
 from typing import Any
 
-from resolab.browser.firefox.marionette import Connection, Json
+from resolab.browser.firefox.marionette import Connection
+from resolab.browser.remote import ALIVE_TIMEOUT_S, Json
 from resolab.browser.result import Cleared
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.timings import BUFFER_SCRIPT
@@ -17,7 +18,6 @@ LONGEST_SCRIPT_MS = 2**31 - 1
 """Without a limit of its own Marionette does not wait for a script's promise; the deadlines are ours."""
 BEGIN_TIMEOUT_S = 60.0
 """The session begins when the browser's own start-up is over."""
-ALIVE_TIMEOUT_S = 3.0
 CALL_TIMEOUT_S = 10.0
 
 

@@ -3,10 +3,10 @@
 For: pure construction; each part's reason stands beside it. Not for: preferences, which are in the profile.
 """
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from resolab.browser.process import tie
 from resolab.browser.settings import BrowserSettings
 
 SILENT = 'exec "$@" </dev/null >&2'
@@ -47,5 +47,4 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
 
 def whole_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:
     """Tie it to this process outside the prefix, and inside to whatever the prefix runs it from."""
-    tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
-    return [*tie, *prefix, "/bin/sh", "-c", SILENT, "sh", *tie, *browser]
+    return [*tie(), *prefix, "/bin/sh", "-c", SILENT, "sh", *tie(), *browser]

@@ -1,11 +1,10 @@
 """Which failure of the closed list a failed load is.
 
-For: pure mapping of Firefox's network errors, as XPCOM names them, and of the driver's exceptions.
-Not for: deciding whether to go on. The browser does not tell a name that does not exist from a resolver that does not
-answer; the servers' records do.
+For: pure mapping of Firefox's network errors, as XPCOM names them. Not for: failures that are the same in every browser
+(`browser.failures`), or deciding whether to go on. The browser does not tell a name that does not exist from a resolver
+that does not answer; the servers' records do.
 """
 
-from resolab.browser.firefox.marionette import AnyMarionetteError, MarionetteClosedError, MarionetteTimeoutError
 from resolab.records import PageFailure
 
 _TLS_WORDS = ("NS_ERROR_MODULE_SECURITY", "SSL_ERROR", "SEC_ERROR", "MOZILLA_PKIX", "INADEQUATE_SECURITY")
@@ -27,19 +26,3 @@ def of_error_name(name: str) -> PageFailure:
     if any(word in name for word in _TLS_WORDS):
         return PageFailure.TLS
     return next((failure for prefix, failure in _PREFIXES if name.startswith(prefix)), PageFailure.OTHER)
-
-
-def of_status(status: int | None) -> PageFailure | None:
-    """`http_status` for a document that was answered with anything but 2xx."""
-    if status is None or 200 <= status < 300:
-        return None
-    return PageFailure.HTTP_STATUS
-
-
-def of_exception(error: AnyMarionetteError) -> PageFailure:
-    """Class of a driver's call that went wrong outside the page's own time limit."""
-    if isinstance(error, MarionetteClosedError):
-        return PageFailure.BROWSER_CRASH
-    if isinstance(error, MarionetteTimeoutError):
-        return PageFailure.BROWSER_HANG
-    return PageFailure.DRIVER

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.browser.firefox import failures
+from resolab.browser import failures
 from resolab.browser.firefox.account import page_script, read_account
-from resolab.browser.firefox.agent import ALIVE_TIMEOUT_S, Agent
-from resolab.browser.firefox.marionette import MARIONETTE_ERRORS, Json
+from resolab.browser.firefox.agent import Agent
+from resolab.browser.firefox.failures import of_error_name
 from resolab.browser.firefox.network_log import document_status, network_requests
+from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import page_timings, resource_records
 from resolab.records import PageFailure
@@ -53,7 +54,7 @@ class Page:
             load = _page_load(load, answer)
             if load.failure is not None and self._screenshot_folder is not None:
                 load = msgspec.structs.replace(load, screenshot_file=await self._screenshot(self._screenshot_folder))
-        except MARIONETTE_ERRORS as error:
+        except REMOTE_ERRORS as error:
             load = msgspec.structs.replace(load, failure=failures.of_exception(error), failure_detail=str(error))
         return load
 
@@ -81,7 +82,7 @@ class Page:
         return answer
 
     async def _screenshot(self, folder: Path) -> Path | None:
-        with suppress(*MARIONETTE_ERRORS):
+        with suppress(*REMOTE_ERRORS):
             encoded = await self._agent.call("screenshot", tab=self._tab)
             if encoded:
                 file = folder / f"firefox-{time.time_ns()}.png"
@@ -120,7 +121,7 @@ def _failure(answer: Json, account: Json, status: int | None, limit_ms: float) -
     elif of_status is not None:
         failure = of_status, f"status {status}"
     elif outcome == "failed":
-        failure = failures.of_error_name(error), error
+        failure = of_error_name(error), error
     elif answer["hung"]:
         failure = PageFailure.PAGE_TIMEOUT, "the page no longer answered after its load event"
     elif not account:

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from resolab.browser.firefox import failures
+from resolab.browser import failures
 from resolab.browser.firefox.agent import Agent
-from resolab.browser.firefox.marionette import MARIONETTE_ERRORS
 from resolab.browser.firefox.page import Page
+from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
 from resolab.browser.trial import (
@@ -61,7 +61,7 @@ class TrialLoad:
         except WarmUpFailedError as failed:
             measured = not_measured_after(self._request, failed.warmup)
             self._silent = measured.failure is PageFailure.BROWSER_HANG
-        except MARIONETTE_ERRORS as error:
+        except REMOTE_ERRORS as error:
             measured = not_measured(self._request, failures.of_exception(error), str(error))
             self._silent = measured.failure is PageFailure.BROWSER_HANG
         finally:
@@ -126,5 +126,5 @@ class TrialLoad:
             return
         try:
             await self._agent.call("dispose", DISPOSE_TIMEOUT_S, contextId=self._context_id)
-        except MARIONETTE_ERRORS:
+        except REMOTE_ERRORS:
             return  # The load's own failure says why, or the next load's.

@@ -1,0 +1,119 @@
+"""What the remote protocols of all browsers have in common: numbered calls, answers, deadlines, and three ways to fail.
+
+For: one connection's calls under way, and the errors every driver is written against. Not for: how a message looks on
+the wire or what it means (`chromium.cdp`, `firefox.marionette`).
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol
+
+import msgspec
+
+Json = dict[str, Any]
+
+ALIVE_TIMEOUT_S = 3.0
+"""How long a browser that is asked for nothing may take to answer."""
+_READ_BYTES = 1 << 18
+
+
+class CallError(Exception):
+    """The browser answered a call with an error."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"{name}: {message}")
+
+
+class CallTimeoutError(Exception):
+    """A call was not answered before its deadline."""
+
+    def __init__(self, name: str, timeout_s: float) -> None:
+        super().__init__(f"{name}: no answer within {timeout_s:g} s")
+
+
+class BrowserGoneError(Exception):
+    """The browser's end of the connection is gone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}: the browser is gone")
+
+
+RemoteError = CallError | CallTimeoutError | BrowserGoneError
+REMOTE_ERRORS = (CallError, CallTimeoutError, BrowserGoneError)
+
+
+class Decoder(Protocol):
+    """Cuts a byte stream into messages."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Add bytes, return the messages they complete; `ValueError` when they are no messages."""
+
+
+class RemoteConnection(ABC):
+    """One browser's connection. Answers are matched by number; several calls may be under way."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, decoder: Decoder) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._decoder = decoder
+        self._last_number = 0
+        self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
+        self.closed = asyncio.Event()
+        self._pump = asyncio.create_task(self._read_all())
+
+    async def close(self) -> None:
+        """Stop reading and let go of the connection."""
+        self._pump.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._pump
+        self._fail_waiting()
+        self._writer.close()
+
+    @abstractmethod
+    def _dispatch(self, message: Any) -> None:
+        """Take one message; answers go to `_answered`."""
+
+    async def _ask(self, name: str, encode: Callable[[int], bytes], timeout_s: float) -> Any:
+        """Send the message that `encode` makes of the call's number, and wait for its answer."""
+        if self.closed.is_set():
+            raise BrowserGoneError(name)
+        self._last_number += 1
+        number = self._last_number
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = (name, future)
+        try:
+            # Not drained: a browser that stopped reading must not block us, and calls are small.
+            self._writer.write(encode(number))
+            return await asyncio.wait_for(future, timeout_s)
+        except TimeoutError:
+            raise CallTimeoutError(name, timeout_s) from None
+        finally:
+            self._waiting.pop(number, None)
+
+    def _answered(self, number: int, error: Json | None, result: Any) -> None:
+        """Hand an answer to the call it is for; one that nobody waits for any more is ignored."""
+        name, future = self._waiting.get(number, ("", None))
+        if future is None or future.done():
+            return
+        if error is not None:
+            future.set_exception(CallError(name, str(error.get("message"))))
+        else:
+            future.set_result(result)
+
+    async def _read_all(self) -> None:
+        try:
+            while chunk := await self._reader.read(_READ_BYTES):
+                for message in self._decoder.feed(chunk):
+                    self._dispatch(msgspec.json.decode(message))
+        except (OSError, ValueError):
+            pass  # A broken connection and a broken message both mean: this browser is of no more use.
+        finally:
+            self._fail_waiting()
+
+    def _fail_waiting(self) -> None:
+        self.closed.set()
+        for name, future in self._waiting.values():
+            if not future.done():
+                future.set_exception(BrowserGoneError(name))

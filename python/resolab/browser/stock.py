@@ -1,0 +1,145 @@
+"""The life of a stock browser's process, which is the same for all: start, loads one after the other, end for certain.
+
+For: the order of these steps and what is cleaned up when one fails. Not for: how a browser is told what to do, which
+its own driver fills in (`chromium.driver`, `firefox.driver`).
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
+from resolab.browser.result import LoadRequest, LoadResult
+from resolab.browser.settings import BrowserSettings
+from resolab.errors import MachineError, ResolabError
+from resolab.records import PageFailure
+
+if TYPE_CHECKING:
+    from resolab.browser.home import BrowserHome
+    from resolab.browser.process import BrowserProcess
+
+CLOSE_TIMEOUT_S = 2.0
+END_TIMEOUT_S = 5.0
+
+ConnectionT = TypeVar("ConnectionT", bound=RemoteConnection)
+
+
+class StockBrowser(ABC, Generic[ConnectionT]):
+    """One browser; after a crash or a hang `usable` is false and `start` may be called again."""
+
+    NAME: ClassVar[str]
+    START_ERRORS: ClassVar[tuple[type[Exception], ...]] = REMOTE_ERRORS
+    """What a start can fail in once the binary is known; its message gets the browser's last words."""
+
+    def __init__(self) -> None:
+        self._home: BrowserHome | None = None
+        self._process: BrowserProcess | None = None
+        self._connection: ConnectionT | None = None
+        self._settings = BrowserSettings(resolvable_names=())
+        self._version = ""
+        self._one_load = asyncio.Lock()
+        self._broken = False
+
+    async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
+        """Start the browser behind `command_prefix` (a program that runs it elsewhere; empty: here)."""
+        await self.close()
+        binary = settings.binary or self._find()
+        self._settings = settings
+        try:
+            self._version = await self._begin(binary, command_prefix, settings)
+        except self.START_ERRORS as error:
+            words = self._process.last_words() if self._process else ""
+            await self.close()
+            raise MachineError(f"could not start the browser {binary}: {error}; its last words: {words}") from error
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """Name of the browser in records and plans."""
+        return self.NAME
+
+    @property
+    def version(self) -> str:
+        """Version number of the running browser."""
+        return self._version
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the outermost process, `None` when not started."""
+        return self._process.pid if self._process else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it runs, answers, and can take a load."""
+        return (
+            self._connection is not None
+            and not self._connection.closed.is_set()
+            and self._process is not None
+            and self._process.running
+            and not self._broken
+        )
+
+    async def load(self, request: LoadRequest) -> LoadResult:
+        """Carry out one request, warm-up included; failures are data.
+
+        Only `between` may raise, and `UnsupportedError` comes of what the browser cannot clear.
+        """
+        async with self._one_load:
+            if not self.usable:
+                raise ResolabError("could not load a page: the browser is not running; start it first")
+            result = await self._carry_out(request)
+            if result.failure is PageFailure.BROWSER_HANG:
+                self._broken = True
+            elif result.failure is not None:
+                try:
+                    await self._check_alive()
+                except REMOTE_ERRORS:
+                    self._broken = True
+            return result
+
+    async def close(self) -> None:
+        """End the browser and remove its files; harmless when it is not running."""
+        asked = False
+        if self._connection is not None:
+            asked = await self._ask_to_end(self._connection)
+            await self._connection.close()
+        if self._process is not None:
+            await self._process.end(END_TIMEOUT_S if asked else 0.0)
+            await asyncio.to_thread(self._after_end)
+        if self._home is not None:
+            await asyncio.to_thread(self._home.remove)
+        self._home = self._process = self._connection = None
+        self._broken = False
+
+    @property
+    def _connected(self) -> ConnectionT:
+        if self._connection is None:
+            raise AssertionError("usable, so it has a connection")
+        return self._connection
+
+    @abstractmethod
+    def _find(self) -> Path:
+        """Find the machine's own."""
+
+    @abstractmethod
+    async def _begin(self, binary: Path, command_prefix: Sequence[str], settings: BrowserSettings) -> str:
+        """Make home, process and connection, each kept as soon as it is there; returns the browser's version."""
+
+    @abstractmethod
+    async def _carry_out(self, request: LoadRequest) -> LoadResult:
+        """Carry out one request in the browser that runs."""
+
+    @abstractmethod
+    async def _check_alive(self) -> None:
+        """Ask for nothing; one of `REMOTE_ERRORS` when there is no answer."""
+
+    @abstractmethod
+    async def _ask_to_end(self, connection: ConnectionT) -> bool:
+        """Ask for an orderly end where one is wanted; whether it is under way."""
+
+    def _after_end(self) -> None:
+        """Do what can be done only when the process has ended, before its home is removed."""

@@ -1,0 +1,151 @@
+"""What a query or a page load waits for the link: round trips, bytes over the rate, and the timeouts that losses cost.
+
+For: closed forms of a page's bytes and names and a profile's rate, round trip and loss, good to some ten percent.
+Not for: what a browser takes besides (`expectation`), jitter, bursts of loss, traces, schedules or cross traffic.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from resolab.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfile
+from resolab.stats import lookup_round_trips, page_handshake_round_trips, wire_time_ms
+from resolab.testbed.layout import Site
+
+INITIAL_WINDOW_BYTES = 14_600
+"""Ten segments (RFC 6928, RFC 9002 section 7.2)."""
+SEGMENT_BYTES = 1_460
+WIRE_BYTES_PER_BODY_BYTE = 1.08
+"""Headers and padding of TCP or QUIC, TLS and HTTP."""
+CONNECTION_WIRE_BYTES = 4_500
+"""Of a full TLS handshake, most of it the certificates."""
+QUERY_TIMEOUT_S = 5.0
+"""After which a lost DoUDP query is asked again by the C library and by those that do as it does."""
+CONNECT_TIMEOUT_S = 1.0
+"""After which a lost SYN (RFC 6298 section 2) or QUIC Initial (RFC 9002 section 6.2.2) is sent again."""
+LEAST_RETRANSMISSION_S = 0.2
+"""Least timeout of Linux's TCP; a loss at the end of a flow waits for one, others for a round trip."""
+_NEGLIGIBLE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """How much a page is."""
+
+    body_bytes: int
+    requests_count: int
+    names_count: int
+
+    @classmethod
+    def of(cls, site: Site) -> Self:
+        """Count a page's files."""
+        files = [file for origin in site.origins for file in origin.folder.rglob("*") if file.is_file()]
+        return cls(
+            body_bytes=sum(file.stat().st_size for file in files),
+            requests_count=site.request_count or len(files),
+            names_count=len(site.origins),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An access link as a load meets it."""
+
+    rtt_s: float
+    resolver_rtt_s: float
+    rate_bps: float
+    """Towards the client; infinite without a limit."""
+    down_loss_ratio: float
+    exchange_loss_ratio: float
+    """Chance that a packet or the one that answers it is lost."""
+
+    @classmethod
+    def of(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
+        """Take what a profile says of its link; the distances are given, as servers can be farther away."""
+        up, down = profile.up.loss_ratio or 0.0, profile.down.loss_ratio or 0.0
+        return cls(
+            rtt_s=rtt_s,
+            resolver_rtt_s=resolver_rtt_s,
+            rate_bps=profile.down.rate_bps or math.inf,
+            down_loss_ratio=down,
+            exchange_loss_ratio=1 - (1 - up) * (1 - down),
+        )
+
+
+def query_link_s(transport: DnsTransport, link: Link, *, names_count: int) -> float:
+    """Seconds of our client's queries over one transport: a cold one, and over its connection the other names."""
+    cold = lookup_round_trips(transport, HandshakeMode.FULL, "cold")
+    lost = longest_of(1, link.exchange_loss_ratio)
+    connecting_s = 0.0 if transport is DnsTransport.DOUDP else lost * CONNECT_TIMEOUT_S
+    asking_s = link.resolver_rtt_s * (cold + names_count - 1) + lost * names_count * _query_wait_s(transport, link)
+    return asking_s + connecting_s
+
+
+def load_link_s(
+    size: PageSize,
+    link: Link,
+    *,
+    dns_transport: DnsTransport | None,
+    dns_handshake_mode: HandshakeMode,
+    warm_dns: bool,
+    http_version: HttpVersion,
+    handshake_mode: HandshakeMode,
+) -> float:
+    """Seconds a load waits for the link; `dns_transport` `None`: it looks nothing up.
+
+    The document and then, at once, all it names; pages whose resources name others take a round trip more a step.
+    """
+    connecting = page_handshake_round_trips(http_version, handshake_mode)
+    page_round_trips: float = connecting + 1
+    lookup_s = 0.0
+    if dns_transport is not None:
+        first = lookup_round_trips(dns_transport, dns_handshake_mode, "warm" if warm_dns else "cold")
+        further = 1 if size.names_count > 1 else 0
+        asked_again = longest_of(size.names_count, link.exchange_loss_ratio)
+        lookup_s = (first + further) * link.resolver_rtt_s + asked_again * _query_wait_s(dns_transport, link)
+    if size.requests_count > 1:
+        page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
+    page_round_trips += _window_round_trips(size.body_bytes / size.names_count, link)
+    wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
+    return (
+        lookup_s + page_round_trips * link.rtt_s + wire_time_ms(wire_bytes, link.rate_bps) / 1e3 + _stalls_s(size, link)
+    )
+
+
+def longest_of(count: int, loss_ratio: float) -> float:
+    """Return how often the unluckiest of `count` exchanges is lost, in the mean."""
+    lost = (1 - (1 - loss_ratio**times) ** count for times in itertools.count(1))
+    return sum(itertools.takewhile(lambda chance: chance > _NEGLIGIBLE, lost))
+
+
+def most_losses(count: int, mean: float) -> float:
+    """Return the losses of the unluckiest of `count` flows that lose `mean` packets each (Poisson), in the mean."""
+    total, term, below = 0.0, math.exp(-mean), math.exp(-mean)
+    for losses in itertools.count(1):
+        chance = 1 - below**count
+        if chance < _NEGLIGIBLE:
+            return total
+        total += chance
+        term *= mean / losses
+        below = min(1.0, below + term)
+    raise AssertionError("chances fall to nothing")
+
+
+def _query_wait_s(transport: DnsTransport, link: Link) -> float:
+    if transport is DnsTransport.DOUDP:
+        return QUERY_TIMEOUT_S
+    return max(LEAST_RETRANSMISSION_S, link.resolver_rtt_s)
+
+
+def _window_round_trips(flow_bytes: float, link: Link) -> float:
+    """Round trips beyond the first in which a flow's window doubles, until it holds all or fills the link."""
+    filling_bytes = link.rate_bps / 8 * link.rtt_s if math.isfinite(link.rate_bps) else math.inf
+    return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
+
+
+def _stalls_s(size: PageSize, link: Link) -> float:
+    """Seconds by which losses hold a load up: of connections being opened, and of what comes over them."""
+    opening_s = longest_of(size.names_count, link.exchange_loss_ratio) * CONNECT_TIMEOUT_S
+    lost_mean = size.body_bytes / SEGMENT_BYTES / size.names_count * link.down_loss_ratio
+    return opening_s + most_losses(size.names_count, lost_mean) * max(LEAST_RETRANSMISSION_S, link.rtt_s)
