@@ -37,10 +37,10 @@ _KEYS = ("profile", "dns_transport", "requested_handshake_mode")
 
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
     """Sum up the exchanges in the plan's order of profiles."""
-    if dataset.cold_exchanges_count() <= LISTED_COUNT:
-        results = _of_rows(plan, dataset.cold_exchanges(), rtt_ms)
-    else:
+    if dataset.has_more_cold_exchanges(LISTED_COUNT):
         results = _of_distributions(dataset, rtt_ms)
+    else:
+        results = _of_rows(plan, dataset.cold_exchanges(), rtt_ms)
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[int, int, int]:
