@@ -76,7 +76,7 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
         scope = scope_of(plan)
         drawings += exchange_drawings(timings_of(dataset, findings, scope), findings, scope)
     with part("figures"):
-        drawings.append(draw_exchanges([exchange_series(one) for one in exchanges], exchange_caption(findings)))
+        drawings.append(draw_exchanges(exchange_series(findings), exchange_caption(findings)))
         for drawing in drawings:
             save_drawing(drawing, figures)
     counts["figures"], counts["tables"] = len(drawings), len(tables) + 4

@@ -6,7 +6,6 @@ For: reading both, then a table for people, JSON or a page. Not for: the compari
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -16,21 +15,6 @@ from rich.text import Text
 from resolab.errors import ConfigurationError
 
 _FILE_COLUMNS = 170
-
-
-def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Describe the command's arguments."""
-    compare = commands.add_parser(
-        "compare",
-        help="what changed between two datasets, and is it noise",
-        description="Compare dataset B with dataset A: conditions both have, their effects against the baseline, and "
-        "what differs in programs, machine and plan (docs/guides/compare.md). Positive: B takes longer.",
-    )
-    compare.add_argument("first", type=Path, metavar="A", help="a dataset's folder")
-    compare.add_argument("second", type=Path, metavar="B", help="the dataset to hold against it")
-    compare.add_argument("--json", action="store_true", help="everything as one JSON object")
-    compare.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page, too")
-    return compare
 
 
 def run(options: argparse.Namespace) -> int:

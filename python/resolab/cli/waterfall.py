@@ -1,6 +1,6 @@
 """`resolab waterfall`: page loads of a dataset, request by request.
 
-For: arguments, and where a drawing goes. Not for: choosing a load or drawing it (`resolab.report`).
+For: where a drawing goes. Not for: choosing a load or drawing it (`resolab.report`).
 """
 
 import argparse
@@ -10,23 +10,6 @@ from typing import Any
 from resolab.errors import ConfigurationError, MachineError
 
 SUFFIXES = (".svg", ".pdf")
-
-
-def add_waterfall(commands: Any) -> argparse.ArgumentParser:
-    """Add the command's arguments."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "waterfall",
-        help="print or draw page loads request by request",
-        description="Print the measured load of a trial, or the median load of a condition (default: of every "
-        "condition), request by request: look-up, connecting, wait, receive; FCP, LCP, load event. -o draws it, too.",
-    )
-    parser.add_argument("dataset", type=Path, help="the dataset's folder")
-    parser.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="PATH",
-        help="FILE.svg or FILE.pdf of a single load; any other name is a folder for .svg, .pdf and .csv of each",
-    )  # fmt: skip
-    return parser
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Distribution of the cold DNS exchange in round trips, one panel per access profile, closed form marked.
+"""Distribution of the cold DNS exchange in round trips, one panel per access profile and resolver, closed form marked.
 
 For: seeing at a glance how many round trips a transport takes and what it costs beyond them.
 Not for: computing medians.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
@@ -16,18 +17,27 @@ from resolab.plots.words import estimate_text, mode_label, number_text, transpor
 from resolab.stats import Estimate
 
 PANELS_A_ROW = 2
+MANY_PANELS, MANY_PANELS_A_ROW = 6, 3
 TOP = 1.15
-FAR_RIGHT = 1e3
+FAR_RIGHT = 1e6
+SHOWN_SHARE = 0.9
+"""Of each curve the axis shows at least so much."""
+LEAST_GAP = 0.09
+"""Part of the axis that a round trip needs for a label of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangeSeries:
-    """The cold exchanges of one transport on one profile; failed ones count in `n` but have no value.
+    """The cold exchanges of one transport on one profile with one resolver; failed ones count in `n`, without a value.
 
     `round_trips` rise, and `shares` says of each which part of all `n` took no longer: every exchange, or quantiles.
     """
 
+    place: str
+    """Names the panel: the profile and, of several resolvers, which."""
     profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
     rtt_ms: float
     dns_transport: str
     requested_handshake_mode: str
@@ -47,21 +57,22 @@ class ExchangeSeries:
 
 
 def draw_exchanges(series: Sequence[ExchangeSeries], caption: str) -> Drawing:
-    """Draw one panel per profile, in the order in which the series name them."""
-    profiles = list(dict.fromkeys(one.profile for one in series))
-    columns = min(PANELS_A_ROW, len(profiles))
-    lines = math.ceil(len(profiles) / columns)
-    entries = max(sum(one.profile == profile for one in series) for profile in profiles)
+    """Draw one panel per place, in the order in which the series name them."""
+    places = list(dict.fromkeys(one.place for one in series))
+    columns = min(PANELS_A_ROW if len(places) <= MANY_PANELS else MANY_PANELS_A_ROW, len(places))
+    lines = math.ceil(len(places) / columns)
+    entries = max(sum(one.place == place for one in series) for place in places)
     with house_style():
-        figure = new_figure(4.5 * columns + 0.4, lines * (2.4 + 0.19 * entries))
-        grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-        for axes, profile in zip(grid.flat, profiles, strict=False):
-            _panel(axes, [one for one in series if one.profile == profile])
-        for spare in grid.flat[len(profiles) :]:
+        figure = new_figure(4.5 * columns + 0.4, lines * (2.5 + 0.19 * entries))
+        grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
+        panels = [[one for one in series if one.place == place] for place in places]
+        ends = [_right_end(panel) for panel in panels]
+        # Alike where they may be; a resolver that takes its time for what it has not cached has an axis of its own.
+        usual = max((end for end, panel in zip(ends, panels, strict=True) if end <= _usual_end(panel)), default=0.0)
+        for axes, panel, end in zip(grid.flat, panels, ends, strict=False):
+            _panel(axes, panel, max(end, usual))
+        for spare in grid.flat[len(places) :]:
             spare.set_visible(False)
-        limit = _right_end(series)
-        grid.flat[0].set_xlim(0.5, limit)
-        grid.flat[0].set_xticks(range(1, math.ceil(limit)))
         for axes in grid[:, 0]:
             axes.set_ylabel("share of exchanges")
     rows = [row for one in series for row in _rows(one)]
@@ -72,17 +83,30 @@ def _right_end(series: Sequence[ExchangeSeries]) -> float:
     expected = max(one.expected_round_trips for one in series)
     slowest = max((one.round_trips[-1] for one in series if one.round_trips), default=expected)
     # A single straggler must not squeeze everybody else to the left; the caption says where the axis ends.
-    return max(expected + 0.7, min(slowest * 1.05, expected + 2.0))
+    most = max((_shown(one) for one in series), default=expected)
+    return max(expected + 0.7, min(slowest * 1.05, _usual_end(series)), most * 1.05)
 
 
-def _panel(axes: Axes, series: Sequence[ExchangeSeries]) -> None:
-    axes.set_title(f"{series[0].profile}  (RTT {series[0].rtt_ms:.1f} ms)")
-    axes.grid(visible=True, axis="y")
-    for trips in sorted({one.expected_round_trips for one in series}):
-        axes.axvline(trips, color="#999999", linewidth=0.8, linestyle=(0, (1, 2)))
+def _usual_end(series: Sequence[ExchangeSeries]) -> float:
+    return max(one.expected_round_trips for one in series) + 2.0
+
+
+def _shown(one: ExchangeSeries) -> float:
+    """Return what most of the exchanges that ended took."""
+    ended = one.shares[-1] if one.shares else 0.0
+    steps = zip(one.round_trips, one.shares, strict=True)
+    return next((trips for trips, share in steps if share >= SHOWN_SHARE * ended), 0.0)
+
+
+def _guides(axes: Axes, trips: Sequence[int], limit: float) -> None:
+    for one in trips:
+        axes.axvline(one, color="#999999", linewidth=0.8, linestyle=(0, (1, 2)))
+    close = len(trips) > 1 and 1 / (limit - 0.5) < LEAST_GAP
+    labels = {trips[0]: f"k = {', '.join(map(str, trips))}"} if close else {one: f"k = {one}" for one in trips}
+    for one, label in labels.items():
         axes.annotate(
-            f"k = {trips}",
-            (trips, TOP),
+            label,
+            (one, TOP),
             xytext=(3, -2),
             textcoords="offset points",
             ha="left",
@@ -91,6 +115,13 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries]) -> None:
             color="#555555",
             annotation_clip=False,
         )
+
+
+def _panel(axes: Axes, series: Sequence[ExchangeSeries], limit: float) -> None:
+    first = series[0]
+    axes.set_title(f"{first.place}{'  ' if first.place == first.profile else chr(10)}(RTT {first.rtt_ms:.1f} ms)")
+    axes.grid(visible=True, axis="y")
+    _guides(axes, sorted({one.expected_round_trips for one in series}), limit)
     for one in series:
         x = [one.round_trips[0], *one.round_trips, FAR_RIGHT] if one.shares else []
         y = [0.0, *one.shares, one.shares[-1]] if one.shares else []
@@ -102,6 +133,8 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries]) -> None:
             color=TRANSPORT_COLOURS[one.dns_transport],
             linestyle=TRANSPORT_DASHES[one.dns_transport],
         )
+    axes.set_xlim(0.5, limit)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     axes.set_ylim(0, TOP)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.tick_params(labelbottom=True)
@@ -118,6 +151,8 @@ def _rows(one: ExchangeSeries) -> list[dict[str, Value]]:
     return [
         {
             "profile": one.profile,
+            "resolver_extra_rtt_ms": one.resolver_extra_rtt_ms,
+            "resolver_cache": one.resolver_cache,
             "dns_transport": one.dns_transport,
             "requested_handshake_mode": one.requested_handshake_mode,
             "rtt_ms": one.rtt_ms,

@@ -37,22 +37,23 @@ _RC: Any = {
     "svg.hashsalt": "resolab",
     "pdf.fonttype": 42,
 }
-# Okabe and Ito's palette, safe for colour-blind readers, ordered so that neighbours differ in lightness.
+# Okabe and Ito's palette, safe for colour-blind readers, with blue darker and grey lighter than theirs: in grey print
+# the transports lie apart, and no two that are alike in lightness are alike in dash.
 TRANSPORT_COLOURS = {
     "doudp": "#000000",
-    "dotcp": "#8c8c8c",
+    "dotcp": "#b0b0b0",
     "dot": "#cc79a7",
     "doh": "#d55e00",
     "doh3": "#e69f00",
-    "doq": "#0072b2",
+    "doq": "#004c80",
 }
 TRANSPORT_DASHES: dict[str, Any] = {
     "doudp": "-",
     "dotcp": (0, (1, 1)),
-    "dot": (0, (5, 1, 1, 1)),
-    "doh": (0, (4, 1.5)),
-    "doh3": (0, (2, 1)),
-    "doq": (0, (6, 1.5, 1.5, 1.5)),
+    "dot": (0, (4, 1.2, 1, 1.2)),
+    "doh": (0, (3.5, 1.5)),
+    "doh3": (0, (11, 1.5)),
+    "doq": (0, (6, 1.2, 1, 1.2, 1, 1.2)),
 }
 # Lightness falls steadily, so that the map orders cells in grey too.
 SEQUENTIAL = "cividis_r"

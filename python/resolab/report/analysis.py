@@ -3,11 +3,10 @@
 For: one place that reads all named queries. Not for: presenting.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, parse_plan
+from resolab.plan import parse_plan
 from resolab.report.comparisons import aa_results, comparison_results, noise_of
 from resolab.report.exchanges import exchange_results
 from resolab.report.findings import Findings
@@ -40,7 +39,7 @@ def analyse(dataset: Dataset) -> Findings:
         manifest=manifest,
         plan=plan,
         conditions=condition_results(plan, loads, rtt_ms),
-        exchanges=exchange_results(plan, dataset, _resolver_rtt_ms(plan, rtt_ms)),
+        exchanges=exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),
@@ -54,9 +53,3 @@ def analyse(dataset: Dataset) -> Findings:
         noise=noise_of(copies),
         varying=plan.varying(),
     )
-
-
-def _resolver_rtt_ms(plan: Plan, rtt_ms: Mapping[str, float]) -> dict[str, float]:
-    """Round trips to the resolver by profile: of several distances the nearest, as exchanges stand by profile."""
-    extra_ms = min(plan.factors.resolver_extra_rtt_ms)
-    return {profile: link_ms + extra_ms for profile, link_ms in rtt_ms.items()}

@@ -22,6 +22,7 @@ from resolab.report.findings import Findings
 from resolab.report.h20 import H20
 from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
 from resolab.report.labels import baseline_label
+from resolab.report.levels import level_of, level_text
 from resolab.report.named_table import NamedTable
 from resolab.report.paper import CITATION
 from resolab.report.paper_tables import paper_exchange_table, paper_load_table
@@ -115,6 +116,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         figures=figures,
         answers=answers(findings),
         baseline=baseline_label(findings),
+        level=level_text(level_of(findings.plan)),
         citation=CITATION,
         hounsel_citation=HOUNSEL_CITATION,
         tables={

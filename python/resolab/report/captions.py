@@ -3,10 +3,11 @@
 For: the text under figures. Not for: the figures.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from resolab.report.findings import Findings
 from resolab.report.labels import baseline_label
+from resolab.report.levels import level_text
 from resolab.stats import Estimate, Method
 
 _METHODS = {
@@ -29,18 +30,18 @@ def how_sure(estimates: Iterable[Estimate]) -> str:
     if not counts:
         return "No values."
     n = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-    return f"{n}; {', '.join(_methods(some))}."
+    return f"{n}; {intervals_text(some)}."
 
 
-def _methods(some: Sequence[Estimate]) -> list[str]:
+def intervals_text(estimates: Iterable[Estimate]) -> str:
     """Name each method with the level it reaches; the range of few values has one of its own."""
-    found = dict.fromkeys((one.method, one.level) for one in some)
-    return [
+    found = dict.fromkeys((one.method, one.level) for one in estimates)
+    return ", ".join(
         "no interval for too few values"
         if method is Method.NONE
-        else f"{level * 100:.3g} % intervals by {_METHODS[method]}"
+        else f"{level_text(level)} intervals by {_METHODS[method]}"
         for method, level in sorted(found, key=lambda one: list(Method).index(one[0]))
-    ]
+    )
 
 
 def heat_map_caption(findings: Findings) -> str:
@@ -71,7 +72,7 @@ def exchange_caption(findings: Findings) -> str:
     drawn = any(len(one.round_trips) + one.failed_count < one.n for one in findings.exchanges)
     curves = "Curves run through quantiles" if drawn else "The axis may end before the slowest exchange"
     return (
-        "Cold DNS exchanges beside the page loads, in round trips of the profile; dotted lines: round trips k of the "
+        "Cold DNS exchanges beside the page loads, in round trips to the resolver; dotted lines: round trips k of the "
         f"closed form; c = median - k x RTT. Failed exchanges keep a curve below 1: {failed} of {total}. "
         f"{curves}; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
     )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings import Noise, PairResult
-from resolab.report.page_loads import level_of, plt_sample, usable_loads
+from resolab.report.levels import level_of
+from resolab.report.page_loads import plt_sample, usable_loads
 from resolab.stats import (
     Sample,
     cliffs_delta,
@@ -74,8 +75,8 @@ def _result(
         comparison=one,
         difference_ms=paired_difference(treatment, baseline, level=level),
         change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", one.id), level=level),
-        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
-        delta=cliffs_delta(treatment, baseline),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
+        delta=cliffs_delta(treatment, baseline, level=level),
         p_value=p,
         adjusted_p_value=adjusted,
     )

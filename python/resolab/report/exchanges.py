@@ -1,4 +1,4 @@
-"""Cold DNS exchanges into estimates per profile, transport and handshake, held against the closed form.
+"""Cold DNS exchanges into estimates per profile, resolver, transport and handshake, held against the closed form.
 
 For: medians, round trips and what is left beyond them. Not for: page loads.
 
@@ -8,10 +8,12 @@ Up to `LISTED_COUNT` exchanges each is listed and resampled; more are counted wh
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from resolab.plan import Plan, stream_seed
+from resolab.plan import Plan
 from resolab.report.findings import ExchangeResult
+from resolab.report.levels import level_of
+from resolab.report.resolvers import Resolver, resolver_of
 from resolab.stats import (
     Estimate,
     Method,
@@ -26,40 +28,52 @@ from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
 
 LISTED_COUNT = 20_000
-LEVEL = 0.95
-Key = tuple[str, str, str]
-"""Profile, transport, requested handshake."""
 _TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 _MODE_ORDER = ("full", "resumed", "zero_rtt")
 _WITHOUT_HANDSHAKE = ("doudp", "dotcp")
-_KEYS = ("profile", "dns_transport", "requested_handshake_mode")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What exchanges share that are summed up together."""
+
+    profile: str
+    resolver: Resolver
+    dns_transport: str
+    requested_handshake_mode: str
+
+
+_KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "dns_transport", "requested_handshake_mode")
 
 
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
-    """Sum up the exchanges in the plan's order of profiles."""
+    """Sum up the exchanges, profiles in the plan's order; `rtt_ms` are the access links'."""
     if dataset.has_more_cold_exchanges(LISTED_COUNT):
-        results = _of_distributions(dataset, rtt_ms)
+        results = _of_distributions(dataset, rtt_ms, level_of(plan))
     else:
-        results = _of_rows(plan, dataset.cold_exchanges(), rtt_ms)
+        results = _of_rows(dataset.cold_exchanges(), rtt_ms, level_of(plan))
     profiles = plan.factors.profile
 
-    def place(one: ExchangeResult) -> tuple[int, int, int]:
+    def place(one: ExchangeResult) -> tuple[object, ...]:
         transport, mode = _TRANSPORT_ORDER.index(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
-        return profiles.index(one.profile), transport, mode
+        return profiles.index(one.profile), resolver_of(one).place, transport, mode
 
     return sorted(results, key=place)
 
 
-def _of_rows(plan: Plan, rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
+def _of_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     groups: dict[Key, list[ExchangeRow]] = {}
     for row in rows:
-        groups.setdefault((row.profile, row.dns_transport, row.requested_handshake_mode), []).append(row)
-    return [_row_result(plan, key, group, rtt_ms[key[0]]) for key, group in groups.items()]
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+        key = Key(row.profile, resolver, row.dns_transport, row.requested_handshake_mode)
+        groups.setdefault(key, []).append(row)
+    return [_row_result(key, group, rtt_ms[key.profile], level) for key, group in groups.items()]
 
 
-def _row_result(plan: Plan, key: Key, rows: Sequence[ExchangeRow], rtt: float) -> ExchangeResult:
+def _row_result(key: Key, rows: Sequence[ExchangeRow], link_rtt_ms: float, level: float) -> ExchangeResult:
     times_ns = [row.query_response_time_ns for row in rows if row.query_response_time_ns is not None]
     times_ms = [math.inf if row.query_response_time_ns is None else row.query_response_time_ns / 1e6 for row in rows]
+    rtt = link_rtt_ms + key.resolver.extra_rtt_ms
     ordered, _ = ecdf([in_round_trips(time, rtt) for time in times_ns])
     return _result(
         key,
@@ -68,29 +82,32 @@ def _row_result(plan: Plan, key: Key, rows: Sequence[ExchangeRow], rtt: float) -
         failed_count=len(rows) - len(times_ns),
         reached_count=_reached(key, ((row.handshake_mode or "none", 1) for row in rows)),
         curve=[(float(value), (rank + 1) / len(rows)) for rank, value in enumerate(ordered)],
-        middle=median(Sample.exact(times_ms), seed=stream_seed(plan.seed, "exchange", *key)),
+        middle=median(Sample.exact(times_ms), level=level),
     )
 
 
-def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
+def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     cold = {"connection": ["cold"]}
     modes: dict[Key, list[tuple[str, int]]] = {}
     for one in dataset.query_distributions([*_KEYS, "handshake_mode"], cold):
         modes.setdefault(_key(one), []).append((one.key["handshake_mode"], one.n))
     return [
         _distribution_result(one, _reached(_key(one), modes[_key(one)]), rtt_ms[one.key["profile"]])
-        for one in dataset.query_distributions(_KEYS, cold)
+        for one in dataset.query_distributions(_KEYS, cold, level=level)
     ]
 
 
 def _key(one: QueryDistribution) -> Key:
-    return one.key["profile"], one.key["dns_transport"], one.key["requested_handshake_mode"]
+    resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), one.key["resolver_cache"])
+    return Key(one.key["profile"], resolver, one.key["dns_transport"], one.key["requested_handshake_mode"])
 
 
-def _distribution_result(one: QueryDistribution, reached_count: int, rtt: float) -> ExchangeResult:
+def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms: float) -> ExchangeResult:
     points = zip(one.quantiles_ms, DISTRIBUTION_PROBABILITIES, strict=True)
+    key = _key(one)
+    rtt = link_rtt_ms + key.resolver.extra_rtt_ms
     return _result(
-        _key(one),
+        key,
         rtt,
         n=one.n,
         failed_count=one.failed_count,
@@ -103,7 +120,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, rtt: float)
             ci_high=one.median_ci_high_ms,
             n=one.n,
             censored_count=one.failed_count,
-            level=LEVEL,
+            level=one.level,
             method=Method.NONE if one.median_ci_low_ms is None else Method.ORDER_STATISTIC,
         ),
     )
@@ -111,8 +128,8 @@ def _distribution_result(one: QueryDistribution, reached_count: int, rtt: float)
 
 def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
     """Count the exchanges that had the handshake asked for; where there is none, all had."""
-    _, transport, asked = key
-    return sum(count for mode, count in modes if transport in _WITHOUT_HANDSHAKE or mode == asked)
+    without = key.dns_transport in _WITHOUT_HANDSHAKE
+    return sum(count for mode, count in modes if without or mode == key.requested_handshake_mode)
 
 
 def _result(
@@ -125,13 +142,14 @@ def _result(
     curve: Sequence[tuple[float, float]],
     middle: Estimate,
 ) -> ExchangeResult:
-    profile, transport, mode = key
-    trips = cold_exchange_round_trips(transport, mode)
+    trips = cold_exchange_round_trips(key.dns_transport, key.requested_handshake_mode)
     return ExchangeResult(
-        profile=profile,
+        profile=key.profile,
+        resolver_extra_rtt_ms=key.resolver.extra_rtt_ms,
+        resolver_cache=key.resolver.cache,
         rtt_ms=rtt,
-        dns_transport=transport,
-        requested_handshake_mode=mode,
+        dns_transport=key.dns_transport,
+        requested_handshake_mode=key.requested_handshake_mode,
         n=n,
         failed_count=failed_count,
         reached_count=reached_count,

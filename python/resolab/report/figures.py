@@ -16,7 +16,7 @@ from resolab.plots import (
 )
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
 from resolab.report.findings import ExchangeResult, Findings
-from resolab.report.labels import combination_of
+from resolab.report.labels import combination_of, exchange_place
 
 
 def drawings(findings: Findings) -> Iterator[Drawing]:
@@ -26,7 +26,7 @@ def drawings(findings: Findings) -> Iterator[Drawing]:
         yield draw_heat_map(_cells(findings), heat_map_caption(findings))
         yield draw_differences(_differences(findings), difference_caption(findings))
     if findings.exchanges:
-        yield draw_exchanges([exchange_series(one) for one in findings.exchanges], exchange_caption(findings))
+        yield draw_exchanges(exchange_series(findings), exchange_caption(findings))
 
 
 def _cells(findings: Findings) -> list[HeatCell]:
@@ -51,10 +51,17 @@ def _differences(findings: Findings) -> list[DifferenceRow]:
     ]
 
 
-def exchange_series(one: ExchangeResult) -> ExchangeSeries:
-    """Take of a result what its curve needs."""
+def exchange_series(findings: Findings) -> list[ExchangeSeries]:
+    """Take of the exchanges what their curves need."""
+    return [_exchange_series(one, exchange_place(findings, one)) for one in findings.exchanges]
+
+
+def _exchange_series(one: ExchangeResult, place: str) -> ExchangeSeries:
     return ExchangeSeries(
+        place=place,
         profile=one.profile,
+        resolver_extra_rtt_ms=one.resolver_extra_rtt_ms,
+        resolver_cache=one.resolver_cache,
         rtt_ms=one.rtt_ms,
         dns_transport=one.dns_transport,
         requested_handshake_mode=one.requested_handshake_mode,

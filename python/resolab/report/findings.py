@@ -70,13 +70,16 @@ class ConditionResult:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeResult:
-    """All cold DNS exchanges of one transport and handshake on one profile.
+    """All cold DNS exchanges of one transport and handshake on one profile with one resolver.
 
     `round_trips` rise, `shares` is the part of all `n` that took no longer; of many exchanges they are quantiles.
     """
 
     profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
     rtt_ms: float
+    """To the resolver: the link's round trip and the one beyond it."""
     dns_transport: str
     requested_handshake_mode: str
     n: int

@@ -18,7 +18,7 @@ from resolab.report.h20_amortisation import (
     missing_amortisation,
 )
 from resolab.report.h20_differences import difference_drawings, missing_differences
-from resolab.report.h20_networks import network_rows, network_table
+from resolab.report.h20_networks import network_rows, network_tables
 from resolab.report.h20_notes import (
     AMORTISATION_NOTE,
     FASTEST_NOTE,
@@ -61,7 +61,7 @@ class H20:
         study, paid = self.study, self._paid
         amortised = [amortisation_row(one) for one in paid]
         found = [
-            NamedTable("h20_networks", "Medians by network", network_table(study), network_rows(study), NETWORKS_NOTE),
+            self._networks(),
             NamedTable("h20_table1", "Table 1", table_1(study), status_rows(study), TABLE_1_NOTE),
             NamedTable(
                 "h20_amortisation",
@@ -80,6 +80,12 @@ class H20:
             ),
         ]
         return [one for one in found if one.rows]
+
+    def _networks(self) -> NamedTable:
+        rows = network_rows(self.study)
+        medians, losses, reasons = network_tables(self.study, rows)
+        further = (("What lost packets do to look-ups", losses), ("Why", reasons))
+        return NamedTable("h20_networks", "Medians by network", medians, rows, NETWORKS_NOTE, further)
 
     def missing(self) -> list[str]:
         """Name each figure that is left out and what it lacks, one line each."""

@@ -18,9 +18,11 @@ from resolab.plan import stream_seed
 from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
 from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
 from resolab.plots.save import Value
-from resolab.report.h20_loads import TRANSPORT_ORDER, Resolver
+from resolab.report.h20_loads import TRANSPORT_ORDER
 from resolab.report.h20_paper import AMORTISED_AFTER_COUNT
 from resolab.report.h20_study import Study
+from resolab.report.levels import level_text
+from resolab.report.resolvers import Resolver
 from resolab.report.tables import Table
 from resolab.stats import Amortisation, BatchedMean, amortisation, break_even
 from resolab.store.h20_queries import QUERY_DEADLINE_MS, QueryCostRow
@@ -94,7 +96,7 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
         do53=unconnected,
         retried_ratio=sum(row.retried_count for row in do53.values()) / sum(row.n for row in do53.values()),
         failed_count=failed,
-        found=amortisation(*costs, unconnected, COUNTS, seed=seed, censored_count=failed),
+        found=amortisation(*costs, unconnected, COUNTS, seed=seed, level=study.level, censored_count=failed),
         medians_ms=_medians(study, profile, resolver, transport, warm=bool(warm)),
     )
 
@@ -152,7 +154,7 @@ def missing_amortisation(found: Sequence[Paid]) -> list[str]:
 
 
 def _line(study: Study, one: Paid) -> AmortisationLine:
-    where = ", ".join(part for part in (one.profile, one.resolver.label(study.resolvers)) if part)
+    where = ",\n".join(part for part in (one.profile, one.resolver.label(study.resolvers)) if part)
     return AmortisationLine(where, one.dns_transport, COUNTS, one.found, amortisation_row(one))
 
 
@@ -190,8 +192,9 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
         f"Cumulated time of k queries one after the other on one connection, the first cold, less that of k Do53 "
         f"queries, divided by k. Below 0 set-up is paid for. Dotted: {AMORTISED_AFTER_COUNT} queries, what Hounsel et "
         f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} "
-        f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; 95 % intervals by "
-        f"percentile bootstrap over blocks (in at most 100 batches). {study.dataset_words}"
+        f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; "
+        f"{level_text(study.level)} intervals by percentile bootstrap over blocks (in at most 100 batches). "
+        f"{study.dataset_words}"
     )
 
 

@@ -6,11 +6,12 @@ A vantage point is a distance of the resolver: the one nearest to the ping from 
 Fig. 5.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from resolab.plots import Drawing
-from resolab.plots.difference_cdfs import DifferencePanel, draw_difference_cdfs
+from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
+from resolab.report.captions import intervals_text
 from resolab.report.h20_loads import (
     Difference,
     PairKey,
@@ -24,7 +25,6 @@ from resolab.report.h20_study import Study
 from resolab.store.h20_queries import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
-_MEDIANS = "medians with 95 % intervals by order statistics, pairs taken as independent"
 
 
 def difference_drawings(study: Study) -> Iterator[Drawing]:
@@ -76,6 +76,7 @@ def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
             difference_curve(
                 difference_sample(arms[row], arms[column]),
                 {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
+                study.level,
             ),
         )
         for row in arms
@@ -110,7 +111,7 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
         f"number, colour by the paper's border of 30 ms; the one at 100 ms is ours. {min(pairs)} to {max(pairs)} pairs "
         f"a cell. {_failures(study, [profile])} Such pairs are bounds: the two edges of a curve hold all it can be; "
         "the CSV has their number, and the paper's way beside it, in which they are dropped (survivor columns). "
-        f"{_MEDIANS[0].upper()}{_MEDIANS[1:]}. {study.dataset_words}"
+        f"Medians have {_intervals(cell.curve for cell in cells)}. {study.dataset_words}"
     )
 
 
@@ -121,10 +122,15 @@ def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float
     return (
         f"Differences of page load time to Do53 by network, paired by block and page, with the resolver "
         f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Line: median; grey tick: closed form, the "
-        f"extra round trips of one cold look-up. Legends: {_MEDIANS}. {min(pairs)} to {max(pairs)} pairs a curve. "
-        f"{_failures(study, profiles)} Such pairs are bounds, shaded between the least and the most the distribution "
-        f"can be; the CSV has the paper's way beside it, in which they are dropped. {study.dataset_words}"
+        f"extra round trips of one cold look-up. Legends: medians, with {_intervals(one.curve for one in found)}. "
+        f"{min(pairs)} to {max(pairs)} pairs a curve. {_failures(study, profiles)} Such pairs are bounds, shaded "
+        f"between the least and the most the distribution can be; the CSV has the paper's way beside it, in which "
+        f"they are dropped. {study.dataset_words}"
     )
+
+
+def _intervals(curves: Iterable[DifferenceCurve]) -> str:
+    return f"{intervals_text(curve.median_ms for curve in curves)}, pairs taken as independent"
 
 
 def _failures(study: Study, profiles: Sequence[str]) -> str:

@@ -17,13 +17,13 @@ from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
 from resolab.report.h20_paper import DEFAULT_NETWORK, NETWORKS
 from resolab.report.page_loads import INSTRUMENT_FAILURES
+from resolab.report.resolvers import Resolver
 from resolab.stats import Sample, differences_of, lookup_round_trips, quantile
 from resolab.store.h20_queries import H20LoadRow
 
 POINTS_COUNT = 201
 """Points of a drawn curve at most."""
 TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
-_CACHE_ORDER = ("hit", "miss")
 _FURTHER = (
     "resolver_path",
     "name_resolution",
@@ -35,28 +35,6 @@ _FURTHER = (
 """Factors of the look-up that a plan may vary beside the paper's; the page's are alike within every pair."""
 
 PairKey = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Resolver:
-    """What stands for the paper's providers and vantage points: distance beyond the access link, state of the cache."""
-
-    extra_rtt_ms: float
-    cache: str
-
-    @property
-    def place(self) -> tuple[float, int]:
-        """Key for sorting: near before far, hit before miss."""
-        return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache)
-
-    def label(self, among: Sequence["Resolver"]) -> str:
-        """Name it by what differs among resolvers; nothing if there is only one."""
-        parts = []
-        if len({one.extra_rtt_ms for one in among}) > 1:
-            parts.append(f"resolver +{self.extra_rtt_ms:g} ms")
-        if len({one.cache for one in among}) > 1:
-            parts.append(f"cache {self.cache}")
-        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +147,8 @@ def _sample(loads: Sequence[H20LoadRow]) -> Sample:
     return Sample.censored(values, [load.limit_ms or 0.0 for load in loads])
 
 
-def difference_curve(differences: Sample, key: Mapping[str, Value]) -> DifferenceCurve:
-    """Sum a sample of differences up as a curve with its medians."""
+def difference_curve(differences: Sample, key: Mapping[str, Value], level: float) -> DifferenceCurve:
+    """Sum a sample of differences up as a curve with its medians, their intervals at a level."""
     exact = differences.low == differences.high
     known = np.sort(differences.low[exact])
     lows, highs = np.sort(differences.low), np.sort(differences.high)
@@ -190,13 +168,13 @@ def difference_curve(differences: Sample, key: Mapping[str, Value]) -> Differenc
     return DifferenceCurve(
         points=points,
         most_before=float(np.count_nonzero(np.isneginf(lows))) / lows.size if lows.size else 0.0,
-        median_ms=quantile(differences, 0.5),
-        survivors_median_ms=quantile(Sample.exact(known), 0.5),
+        median_ms=quantile(differences, 0.5, level=level),
+        survivors_median_ms=quantile(Sample.exact(known), 0.5, level=level),
         key=key,
     )
 
 
-def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float]) -> list[Difference]:
+def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float) -> list[Difference]:
     """Compare every configuration with Do53 to the same resolver, in the order of `rtt_ms`, the access links'."""
     found = []
     for profile, rtt in rtt_ms.items():
@@ -210,7 +188,7 @@ def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float]) -> list[Differe
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
                 key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}
                 key |= {"closed_form_ms": expected}
-                found.append(Difference(profile, configuration, expected, difference_curve(sample, key)))
+                found.append(Difference(profile, configuration, expected, difference_curve(sample, key, level)))
     return found
 
 

@@ -1,6 +1,6 @@
 """The medians of Hounsel et al. beside ours, network by network, with what the closed form says about their signs.
 
-For: the table that answers 'same sign or not, and why'. Not for: the distributions (`h20_differences`).
+For: the tables that answer 'same sign or not, and why'. Not for: the distributions (`h20_differences`).
 
 Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows
 with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
@@ -8,6 +8,7 @@ retransmission timeout: a gain of DoT and DoH that shows at the median only when
 """
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,22 +24,23 @@ DO53_RETRY_MS = 5_000.0
 """When the C library's resolver asks again (resolv.conf(5), RES_TIMEOUT)."""
 
 
-def network_table(study: Study) -> Table:
-    """List every configuration against Do53, the paper's median beside."""
+Row = Mapping[str, Value]
+
+
+def network_tables(study: Study, rows: Sequence[Row]) -> tuple[Table, Table, Table]:
+    """Set out `network_rows`: every configuration against Do53, what loss does on each network, and why."""
+    pairs = list(zip(study.differences, rows, strict=True))
+    return _medians(study, pairs), _losses(rows), _reasons(study, pairs)
+
+
+def _medians(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
     columns = (
         "resolver", "network", "configuration", "theirs ms", "ours: median ms", "pairs", "bounds", "same sign",
-        "failed loads dropped ms", "closed form ms", "look-up loses a packet", "names a page",
-        "loads that lose a Do53 look-up", "names for half of them", "why",
+        "failed loads dropped ms", "closed form ms",
     )  # fmt: skip
-    rows = []
-    for one in study.differences:
-        found = _row(study, one)
-        resolver = one.configuration.resolver
-        middle = one.curve.median_ms
-        row = (
-            f"{found['vantage_point'] or 'another'} (+{resolver.extra_rtt_ms:g} ms, cache {resolver.cache})",
-            f"{network_of(one.profile)} ({one.profile})",
-            one.configuration.transport,
+    rows = [
+        (
+            *_place(study, one),
             _number(found["paper_median_ms"], signed=True),
             f"{estimate_text(middle, signed=True)} {interval_text(middle, signed=True)}".rstrip(),
             str(middle.n),
@@ -46,18 +48,49 @@ def network_table(study: Study) -> Table:
             str(found["same_sign"] or ""),
             estimate_text(one.curve.survivors_median_ms, signed=True),
             _number(one.expected_ms, signed=True),
-            _percent(found["lookup_loss_ratio"]),
-            _number(found["names_count"]),
-            _percent(found["loads_with_loss_ratio"]),
-            _number(found["names_for_half_count"]),
-            str(found["why"]),
         )
-        rows.append(row)
-    return Table(columns, rows, frozenset((0, 1, 2, 7, 14)))
+        for one, found in pairs
+        for middle in [one.curve.median_ms]
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2, 7)))
+
+
+def _losses(rows: Sequence[Row]) -> Table:
+    columns = (
+        "network", "look-up loses a packet", "names a page", "loads that lose a Do53 look-up",
+        "names for half of the loads",
+    )  # fmt: skip
+    found = [
+        (
+            _network(str(profile)),
+            _percent(row["lookup_loss_ratio"]),
+            _number(row["names_count"]),
+            _percent(row["loads_with_loss_ratio"]),
+            _number(row["names_for_half_count"]) or "no loss",
+        )
+        for profile, row in {row["profile"]: row for row in rows}.items()
+    ]
+    return Table(columns, found, frozenset((0,)))
+
+
+def _reasons(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
+    rows = [(*_place(study, one), str(found["why"])) for one, found in pairs]
+    return Table(("resolver", "network", "configuration", "why"), rows, frozenset(range(4)))
+
+
+def _place(study: Study, one: Difference) -> tuple[str, str, str]:
+    resolver = one.configuration.resolver
+    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "another")
+    where = f"{vantage} (+{resolver.extra_rtt_ms:g} ms, cache {resolver.cache})"
+    return where, _network(one.profile), one.configuration.transport
+
+
+def _network(profile: str) -> str:
+    return f"{network_of(profile)} ({profile})"
 
 
 def network_rows(study: Study) -> list[dict[str, Value]]:
-    """List the same as numbers."""
+    """List every configuration against Do53 as numbers."""
     return [_row(study, one) for one in study.differences]
 
 

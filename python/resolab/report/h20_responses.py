@@ -23,10 +23,11 @@ from resolab.report.h20_paper import (
     NETWORKS,
 )
 from resolab.report.h20_study import ResponseTimes, Study
+from resolab.report.levels import level_text
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Method, cold_exchange_round_trips
 from resolab.store import QueryDistribution
-from resolab.store.distributions import DISTRIBUTION_PROBABILITIES, LEVEL
+from resolab.store.distributions import DISTRIBUTION_PROBABILITIES
 
 FASTEST_PROBABILITY_PLACE = 2
 """Of `DISTRIBUTION_PROBABILITIES`: the first percent, which a single early packet does not decide."""
@@ -91,8 +92,8 @@ def _lines(study: Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -
 def _panel(study: Study, one: ResponseTimes, *, by_resolver: bool) -> str:
     rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
     resolver = one.resolver.label(study.resolvers) if by_resolver else ""
-    where = ", ".join(part for part in (one.profile, resolver) if part)
-    return f"{where}  (RTT {rtt:.1f} ms)"
+    where = f"{one.profile}, {resolver}\n" if resolver else f"{one.profile}  "
+    return f"{where}(RTT {rtt:.1f} ms)"
 
 
 def _label(one: ResponseTimes) -> str:
@@ -109,8 +110,8 @@ def median_of(distribution: QueryDistribution) -> Estimate:
     """Present the distribution's median as every other estimate."""
     low, high = distribution.median_ci_low_ms, distribution.median_ci_high_ms
     method = Method.NONE if low is None else Method.ORDER_STATISTIC
-    middle = distribution.median_ms
-    return Estimate(middle, middle, low, high, distribution.n, distribution.failed_count, LEVEL, method)
+    middle, n = distribution.median_ms, distribution.n
+    return Estimate(middle, middle, low, high, n, distribution.failed_count, distribution.level, method)
 
 
 def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
@@ -126,7 +127,7 @@ def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
     return (
         f"{what} ({CITATION}, Fig. {figure}). Cold: the set-up of the connection is inside. {total} queries, {failed} "
         f"failed; these count as infinitely long, so that their curves end below 1. Drawn are 201 quantiles; medians "
-        f"with {LEVEL:.0%} intervals by order statistics.{told} {study.dataset_words}"
+        f"with {level_text(study.level)} intervals by order statistics.{told} {study.dataset_words}"
     )
 
 

@@ -14,6 +14,7 @@ from resolab.report.h20_loads import TRANSPORT_ORDER, network_of
 from resolab.report.h20_paper import status_percent
 from resolab.report.h20_study import Study
 from resolab.report.hounsel_statuses import HounselStatus, hounsel_status
+from resolab.report.levels import level_text
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 from resolab.store.h20_queries import H20LoadRow
@@ -35,8 +36,8 @@ def status_counts(rows: Sequence[H20LoadRow]) -> dict[Key, Counter[HounselStatus
 def table_1(study: Study) -> Table:
     """List every status of every network and transport."""
     columns = (
-        "resolver", "network", "transport", "preset", "status", "loads", "of", "%", "95 % interval (Wilson)",
-        "theirs % (Frankfurt)", "theirs inside",
+        "resolver", "network", "transport", "preset", "status", "loads", "of", "%",
+        f"{level_text(study.level)} interval (Wilson)", "theirs % (Frankfurt)", "theirs inside",
     )  # fmt: skip
     rows = [
         (
@@ -63,10 +64,14 @@ def status_rows(study: Study) -> list[dict[str, Value]]:
     profiles = list(study.profiles)
     ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), TRANSPORT_ORDER.index(key[2]), key[3]))
     return [
-        _row(study, key, status, proportion(counts[key][status], counts[key].total()), counts[key][status])
+        _row(study, key, status, _share(study, counts[key], status), counts[key][status])
         for key in ordered
         for status in HounselStatus
     ]
+
+
+def _share(study: Study, counts: Counter[HounselStatus], status: HounselStatus) -> Estimate:
+    return proportion(counts[status], counts.total(), level=study.level)
 
 
 def _row(study: Study, key: Key, status: HounselStatus, share: Estimate, count: int) -> dict[str, Value]:

@@ -12,12 +12,13 @@ from resolab.report.h20_loads import (
     TRANSPORT_ORDER,
     Difference,
     Loads,
-    Resolver,
     arrange,
     compare_with_do53,
     network_of,
 )
 from resolab.report.h20_paper import DEFAULT_NETWORK, vantage_points
+from resolab.report.levels import level_of
+from resolab.report.resolvers import Resolver
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.h20_queries import (
     ExchangeMedianRow,
@@ -38,6 +39,11 @@ class Study:
         self.findings = findings
         self.links = {one.name: one for one in findings.manifest.profiles}
 
+    @property
+    def level(self) -> float:
+        """Level of every interval."""
+        return level_of(self.findings.plan)
+
     @cached_property
     def rows(self) -> list[H20LoadRow]:
         """Finished trials with their loads."""
@@ -51,12 +57,12 @@ class Study:
     @cached_property
     def differences(self) -> list[Difference]:
         """Every configuration against Do53 to the same resolver, networks in the paper's order."""
-        return compare_with_do53(self.loads, {profile: self.rtt_ms(profile) for profile in self.profiles})
+        return compare_with_do53(self.loads, {profile: self.rtt_ms(profile) for profile in self.profiles}, self.level)
 
     @cached_property
     def distributions(self) -> list[QueryDistribution]:
         """Response times by network, resolver, transport, handshake and state of the connection."""
-        return self.dataset.query_distributions(_DISTRIBUTION_KEYS)
+        return self.dataset.query_distributions(_DISTRIBUTION_KEYS, level=self.level)
 
     @cached_property
     def response_times(self) -> list["ResponseTimes"]:

@@ -6,7 +6,8 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 from resolab.plan import Condition
 from resolab.plan.factors import OPTIONAL_FACTORS, word_of
 from resolab.plots import combination_label, level_label
-from resolab.report.findings import Findings
+from resolab.report.findings import ExchangeResult, Findings
+from resolab.report.resolvers import resolver_of, resolvers_of
 
 
 def combination_of(findings: Findings, condition: Condition) -> str:
@@ -39,6 +40,12 @@ def baseline_label(findings: Findings) -> str:
         elif levels:
             further.append(f"same {factor.replace('_', ' ')}")
     return ", ".join((*labels, *further))
+
+
+def exchange_place(findings: Findings, one: ExchangeResult) -> str:
+    """Name where an exchange was: its profile and, if there were several, its resolver."""
+    resolver = resolver_of(one).label(resolvers_of(findings.exchanges))
+    return ", ".join(part for part in (one.profile, resolver) if part)
 
 
 def held_factors(findings: Findings) -> list[str]:

@@ -19,3 +19,5 @@ class NamedTable:
     table: Table
     rows: Sequence[Mapping[str, Value]]
     note: str
+    further: Sequence[tuple[str, Table]] = ()
+    """More of the same rows, each with a title, where one table would be too wide for a page."""

@@ -14,9 +14,8 @@ import numpy as np
 from resolab.plan import Condition, Plan, stream_seed
 from resolab.records import ResolverCache
 from resolab.report.findings import Comparison, ConditionResult
+from resolab.report.levels import level_of
 from resolab.stats import (
-    LEVEL,
-    STOPPING_LEVEL,
     Sample,
     cliffs_delta,
     hodges_lehmann,
@@ -54,16 +53,15 @@ def _result(
 ) -> ConditionResult:
     usable = usable_loads(loads)
     ended = [load.plt_ms for load in usable if load.failure is None and load.plt_ms is not None]
+    level = level_of(plan)
     return ConditionResult(
         condition=condition,
         trials_count=len(loads),
         failed_count=sum(load.failure is not None for load in usable),
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
-        plt_ms=median(_sample(usable, _plt), seed=stream_seed(plan.seed, "plt", condition.id)),
-        response_start_ms=median(
-            _sample(usable, _response_start), seed=stream_seed(plan.seed, "response_start", condition.id)
-        ),
+        plt_ms=median(_sample(usable, _plt), level=level),
+        response_start_ms=median(_sample(usable, _response_start), level=level),
         comparison=comparison,
         range_ms=(min(ended), max(ended)) if ended else None,
     )
@@ -89,8 +87,8 @@ def _compare(
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", condition.id), level=level),
         expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
-        shift_ms=hodges_lehmann(treatment, baseline, paired=True),
-        delta=cliffs_delta(treatment, baseline),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
+        delta=cliffs_delta(treatment, baseline, level=level),
     )
 
 
@@ -103,11 +101,6 @@ def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, fl
     miss_ms = plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
     link_ms = rtt_ms[condition.profile]
     return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms
-
-
-def level_of(plan: Plan) -> float:
-    """Level of the intervals of differences: a plan that may stop by them has wider ones, as each look may err."""
-    return LEVEL if plan.stop is None else STOPPING_LEVEL
 
 
 def usable_loads(loads: Sequence[LoadRow]) -> list[LoadRow]:

@@ -6,6 +6,7 @@ For: the comparison section. Not for: their numbers themselves (`paper`).
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.findings import Findings
 from resolab.report.labels import combination_of
+from resolab.report.levels import level_of, level_text
 from resolab.report.paper import dns_exchange_median_ms, plt_change_percent
 from resolab.report.tables import Table
 from resolab.stats import remainder_ms
@@ -13,14 +14,16 @@ from resolab.stats import remainder_ms
 
 def paper_exchange_table(findings: Findings) -> Table:
     """Compare cold DNS exchanges."""
+    level = level_text(level_of(findings.plan))
     columns = (
-        "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", "ours: 95 % interval",
+        "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", f"ours: {level} interval",
         "theirs: c ms", "ours: c ms",
     )  # fmt: skip
     rows = []
     for one in findings.exchanges:
         theirs = dns_exchange_median_ms(one.profile, one.dns_transport, one.requested_handshake_mode)
-        if theirs is not None:
+        # Their resolver stood where the pages did, and had the answers.
+        if theirs is not None and (one.resolver_extra_rtt_ms, one.resolver_cache) == (0, "hit"):
             row = (
                 one.profile,
                 transport_label(one.dns_transport),
@@ -37,8 +40,9 @@ def paper_exchange_table(findings: Findings) -> Table:
 
 def paper_load_table(findings: Findings) -> Table:
     """Compare changes of page load time."""
+    level = level_text(level_of(findings.plan))
     columns = (
-        "page", "profile", "combination", "theirs", "ours", "ours: 95 % interval", "ours: difference ms",
+        "page", "profile", "combination", "theirs", "ours", f"ours: {level} interval", "ours: difference ms",
         "closed form ms",
     )  # fmt: skip
     rows = []

@@ -9,6 +9,7 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text
 from resolab.report.findings import Findings, PltSumResult
 from resolab.report.labels import combination_of
+from resolab.report.levels import level_of
 from resolab.report.page_loads import usable_loads
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Sample, median, paired_difference, pairs, relative_change
@@ -31,17 +32,15 @@ def plt_sum_results(plan: Plan, loads: Sequence[LoadRow]) -> list[PltSumResult]:
 def _result(plan: Plan, condition: Condition, by_condition: Mapping[str, Sequence[LoadRow]]) -> PltSumResult:
     loads = by_condition[condition.id]
     both = [load for load in loads if not load.failure and load.plt_ms is not None and load.plt_sum_ms is not None]
-    baseline = plan.baseline_of(condition)
+    baseline, level = plan.baseline_of(condition), level_of(plan)
     return PltSumResult(
         condition=condition,
-        plt_ms=median(
-            _sample(loads, [load.plt_ms for load in loads]), seed=stream_seed(plan.seed, "plt_beside_sum", condition.id)
-        ),
-        plt_sum_ms=median(_sums(loads), seed=stream_seed(plan.seed, "plt_sum", condition.id)),
+        plt_ms=median(_sample(loads, [load.plt_ms for load in loads]), level=level),
+        plt_sum_ms=median(_sums(loads), level=level),
         difference_ms=paired_difference(
             Sample.exact([load.plt_sum_ms or 0.0 for load in both]),
             Sample.exact([load.plt_ms or 0.0 for load in both]),
-            seed=stream_seed(plan.seed, "plt_sum_difference", condition.id),
+            level=level,
         ),
         change=None
         if baseline == condition or condition.replicate > 1
@@ -52,7 +51,7 @@ def _result(plan: Plan, condition: Condition, by_condition: Mapping[str, Sequenc
 def _change(plan: Plan, condition: Condition, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> Estimate:
     treated, compared = pairs([load.block for load in own], [load.block for load in other])
     seed = stream_seed(plan.seed, "plt_sum_change", condition.id)
-    return relative_change(_sums(own).take(treated), _sums(other).take(compared), seed=seed)
+    return relative_change(_sums(own).take(treated), _sums(other).take(compared), seed=seed, level=level_of(plan))
 
 
 def _sums(loads: Sequence[LoadRow]) -> Sample:

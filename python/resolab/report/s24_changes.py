@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings import Findings
+from resolab.report.levels import level_of
 from resolab.report.named_table import NamedTable
 from resolab.report.page_loads import usable_loads
 from resolab.report.paper import PLT_BASELINE_MS, plt_change_percent
@@ -158,6 +159,7 @@ def overhead_table(loads: Sequence[LoadRow], findings: Findings, scope: Scope, *
         if not of_sum or load.failure or load.plt_sum_ms is not None:
             by_condition.setdefault(load.condition, []).append(load)
     rows, cells = [], []
+    level = level_of(findings.plan)
     for (page, profile), cell in scope.cells.items():
         if not {BASELINE, COALESCED, DOH} <= cell.keys():
             continue
@@ -166,8 +168,8 @@ def overhead_table(loads: Sequence[LoadRow], findings: Findings, scope: Scope, *
         if not len(own):
             continue
         seed = stream_seed(findings.plan.seed, f"s24_overhead{'_plt_sum' * of_sum}", cell[COALESCED].id)
-        share = remaining_share(own, costly, base, seed=seed)
-        change = relative_change(own, costly, seed=seed)
+        share = remaining_share(own, costly, base, seed=seed, level=level)
+        change = relative_change(own, costly, seed=seed, level=level)
         theirs = _their_headline(profile, page)
         rows.append((page, profile, str(len(own)), *_pair(share, theirs[0]), *_pair(change, theirs[1])))
         theirs_columns = {"paper_remaining_share_ratio": theirs[0], "paper_change_against_doh_ratio": theirs[1]}
@@ -224,10 +226,12 @@ def _percent(change: Estimate | None) -> str:
 
 def _columns(name: str, estimate: Estimate | None) -> dict[str, str | float | None]:
     if estimate is None:
-        return dict.fromkeys((f"{name}_ratio", f"{name}_ci_low_ratio", f"{name}_ci_high_ratio", f"{name}_ci_method"))
+        ends = ("ratio", "ci_low_ratio", "ci_high_ratio", "ci_level", "ci_method")
+        return dict.fromkeys(f"{name}_{end}" for end in ends)
     return {
         f"{name}_ratio": estimate.value,
         f"{name}_ci_low_ratio": estimate.ci_low,
         f"{name}_ci_high_ratio": estimate.ci_high,
+        f"{name}_ci_level": estimate.level,
         f"{name}_ci_method": str(estimate.method),
     }

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from resolab.plots import number_text
 from resolab.stats import median_interval_ranks
 
-LEVEL = 0.95
-
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
@@ -40,10 +38,9 @@ class Distribution:
             return math.nan
         return (self.ranked((self.n + 1) // 2) + self.ranked(self.n // 2 + 1)) / 2
 
-    @property
-    def median_interval(self) -> tuple[float, float]:
-        """The 95 % interval of the median by order statistics, without any assumption on the distribution."""
-        low, high = median_interval_ranks(self.n, LEVEL)
+    def median_interval(self, level: float) -> tuple[float, float]:
+        """Return the interval of the median by order statistics, without any assumption on the distribution."""
+        low, high = median_interval_ranks(self.n, level)
         return (self.ranked(low) if low >= 1 else -math.inf), (self.ranked(high) if high <= self.n else math.inf)
 
     def ranked(self, rank: int) -> float:
@@ -77,10 +74,10 @@ def pooled(parts: Sequence[Distribution]) -> Distribution:
     return Distribution(steps, sum(part.n for part in parts))
 
 
-def median_text(one: Distribution, digits: int = 2) -> str:
+def median_text(one: Distribution, level: float, digits: int = 2) -> str:
     """Print the median with its interval."""
     if not one.n:
         return "no data"
     middle = "never" if math.isinf(one.median) else number_text(one.median, digits)
-    low, high = one.median_interval
+    low, high = one.median_interval(level)
     return f"{middle} [{number_text(low, digits)}, {number_text(high, digits)}]"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, Drawing, Look, draw_cdfs, transport_label, transport_look
 from resolab.report.findings import Findings
+from resolab.report.levels import level_of, level_text
 from resolab.report.page_loads import INSTRUMENT_FAILURES
 from resolab.report.paper import CITATION
 from resolab.report.s24_distributions import Distribution, distribution_of, median_text, pooled
@@ -30,6 +31,8 @@ class Timings:
     phases: Mapping[tuple[str, str, str], Distribution]
     zero_rtt_asked_count: int
     zero_rtt_reached_count: int
+    level: float
+    """Of the medians' intervals."""
 
     def connect(self, label: str, profiles: Iterable[str]) -> Distribution:
         """Pool the connects of some profiles."""
@@ -73,6 +76,7 @@ def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
         phases=_phases(phase_distributions(dataset), {one: rtt_ms[one] for one in profiles}),
         zero_rtt_asked_count=asked,
         zero_rtt_reached_count=reached,
+        level=level_of(findings.plan),
     )
 
 
@@ -135,15 +139,16 @@ def _handshakes(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[C
     curves = []
     for panel, profiles in panels.items():
         for label, look in _CONNECT_LOOKS.items():
-            curves.append(_curve(panel, label, look, timings.connect(label, profiles)))
+            curves.append(_curve(timings, panel, label, look, timings.connect(label, profiles)))
         doq = timings.phase("doq", "quic_handshake", profiles)
-        curves.append(_curve(panel, "DoQ, handshake", transport_look("doq"), doq))
+        curves.append(_curve(timings, panel, "DoQ, handshake", transport_look("doq"), doq))
     return [curve for curve in curves if curve.n]
 
 
 def _lookups(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curve]:
     curves = [
         _curve(
+            timings,
             panel,
             transport_label(transport),
             transport_look(transport),
@@ -159,23 +164,22 @@ def _single_trips(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list
     curves = []
     for panel, profiles in panels.items():
         tcp = pooled([timings.phase(one, "tcp_connect", profiles) for one in ("dotcp", "dot", "doh")])
-        curves += [
-            _curve(panel, "TCP RTT", transport_look("doh"), tcp),
-            _curve(
-                panel, "DoUDP look-up", transport_look("doudp"), timings.phase("doudp", "query_response_time", profiles)
-            ),
-            _curve(panel, "DoQ query", transport_look("doq"), timings.phase("doq", "query_exchange", profiles)),
-            _curve(panel, "DoQ handshake", Look("#8c8c8c", "-", "o"), timings.phase("doq", "quic_handshake", profiles)),
-        ]
+        parts = (
+            ("TCP RTT", transport_look("doh"), tcp),
+            ("DoUDP look-up", transport_look("doudp"), timings.phase("doudp", "query_response_time", profiles)),
+            ("DoQ query", transport_look("doq"), timings.phase("doq", "query_exchange", profiles)),
+            ("DoQ handshake", Look("#8c8c8c", "-", "o"), timings.phase("doq", "quic_handshake", profiles)),
+        )
+        curves += [_curve(timings, panel, label, look, one) for label, look, one in parts]
     return [curve for curve in curves if curve.n]
 
 
-def _curve(panel: str, label: str, look: Look, one: Distribution) -> Curve:
+def _curve(timings: Timings, panel: str, label: str, look: Look, one: Distribution) -> Curve:
     failed = f", {one.failed_count} failed" if one.failed_count else ""
     return Curve(
         row="",
         column=panel,
-        label=f"{label}: {median_text(one)}, n = {one.n}{failed}",
+        label=f"{label}: {median_text(one, timings.level)}, n = {one.n}{failed}",
         look=look,
         points=one.points,
         n=one.n,
@@ -203,8 +207,8 @@ def _draw(
     caption = (
         f"{number} of {CITATION}, here: {what}{reached} {ALL.capitalize()}: {', '.join(timings.profiles)}. n = "
         f"{min(counts)} to {max(counts)}, failed: {sum(curve.failed_count for curve in curves)}; what failed keeps its "
-        "curve below 1. Medians with 95 % intervals by order statistics. The axis may end before the slowest "
-        f"twentieth; the CSV holds all.{scope.note} Dataset {findings.manifest.dataset_id}."
+        f"curve below 1. Medians with {level_text(timings.level)} intervals by order statistics. The axis may end "
+        f"before the slowest twentieth; the CSV holds all.{scope.note} Dataset {findings.manifest.dataset_id}."
     )
     guides = (1, 2, 3) if what is _EXCHANGES else (0, 1) if what is _CONNECTS else (1,)
     return draw_cdfs(name, curves, CdfAxis(AXIS, COLUMN, guides), caption)

@@ -19,8 +19,9 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
-from resolab.report.captions import how_sure
+from resolab.report.captions import how_sure, intervals_text
 from resolab.report.findings import Findings
+from resolab.report.levels import level_of, level_text
 from resolab.report.page_loads import usable_loads
 from resolab.report.paper import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24_distributions import Distribution, distribution_of, median_text
@@ -93,6 +94,9 @@ def _values(loads: Sequence[LoadRow], value: Callable[[LoadRow], float | None]) 
     return {condition: distribution_of(values) for condition, values in found.items()}
 
 
+_NETWORKS = ("fiber", "4g")
+
+
 def load_drawings(measure: Measure, findings: Findings, scope: Scope) -> Iterator[Drawing]:
     """Draw Figs. 8 to 12 of one measure, each if the dataset has anything for it."""
     if any(cell.change and cell.change.n for cell in _cells(measure, scope)):
@@ -105,7 +109,11 @@ def load_drawings(measure: Measure, findings: Findings, scope: Scope) -> Iterato
         curves = _absolute(measure, scope, page)
         if curves:
             axis = CdfAxis(f"{'PLT sum' if measure.suffix else 'PLT'}, ms", measure.column, shared=False)
-            words = f"The {page} page on fiber and 4G: {measure.words}."
+            medians = [measure.medians[one] for one in _conditions(scope, page)]
+            words = (
+                f"The {page} page on fiber and 4G: {measure.words}. In the legend the medians, with "
+                f"{intervals_text(medians)}."
+            )
             yield _draw(f"{name}{measure.suffix}", number, words, curves, axis, measure, findings, scope)
 
 
@@ -165,7 +173,7 @@ def _against_median(measure: Measure, cell: Mapping[Combination, object], combin
 
 def _absolute(measure: Measure, scope: Scope, page: str) -> list[Curve]:
     curves = []
-    for profile in ("fiber", "4g"):
+    for profile in _NETWORKS:
         for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
             condition = scope.cells.get((page, profile), {}).get(combination)
             if condition is None or condition.id not in measure.values:
@@ -174,6 +182,11 @@ def _absolute(measure: Measure, scope: Scope, page: str) -> list[Curve]:
             label = f"{combination_name(combination)}: {_median_beside_theirs(measure, condition.id, combination)}"
             curves.append(_curve("", profile, label, combination, one, {"page": page, "profile": profile}))
     return curves
+
+
+def _conditions(scope: Scope, page: str) -> list[str]:
+    cells = (scope.cells.get((page, profile), {}) for profile in _NETWORKS)
+    return [condition.id for cell in cells for condition in cell.values()]
 
 
 def _median_beside_theirs(measure: Measure, condition: str, combination: Combination) -> str:
@@ -186,22 +199,19 @@ def _median_beside_theirs(measure: Measure, condition: str, combination: Combina
 
 def _medians(measure: Measure, findings: Findings, scope: Scope) -> Drawing:
     curves = []
+    level = level_of(findings.plan)
     for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
         known = [cell[combination].id for cell in scope.cells.values() if combination in cell]
         found = [measure.changes[one] for one in known if one in measure.changes and measure.changes[one].n]
         one = distribution_of([change.value for change in found])
-        label = f"{combination_name(combination)}: {_percent_text(one)}, n = {one.n}"
+        label = f"{combination_name(combination)}: {median_text(one.scaled(100), level, 1)} %, n = {one.n}"
         curves.append(_curve("", "", label, combination, one, {}))
     axis = CdfAxis("change of the median, %", "relative_change_ratio", (0,), percent=True)
     words = (
         f"The changes of the median {measure.words} against DoUDP + H3 full, one for each page and profile; in the "
-        "legend the median of those."
+        f"legend the median of those, with {level_text(level)} intervals by order statistics."
     )
     return _draw(f"s24_fig12{measure.suffix}", "Fig. 12", words, curves, axis, measure, findings, scope)
-
-
-def _percent_text(one: Distribution) -> str:
-    return median_text(one.scaled(100), 1) + " %"
 
 
 def _curve(
@@ -234,7 +244,7 @@ def _draw(
         f"{number} of {CITATION}, here: {words} n = {min(counts)} to {max(counts)} a curve. The axis may end before "
         f"the slowest twentieth; the CSV holds all. {_tail(measure, findings, scope)}"
     )
-    size = (3.1, 1.75) if name.startswith("s24_fig9") else (4.6, 2.6)
+    size = (3.1, 1.75) if name.startswith("s24_fig9") else (5.1, 2.6)
     return draw_cdfs(name, curves, axis, caption, panel_inch=size)
 
 

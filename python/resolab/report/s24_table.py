@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.report.findings import Findings
+from resolab.report.levels import level_text
 from resolab.report.named_table import NamedTable
 from resolab.report.paper import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
 from resolab.report.s24_distributions import median_text
@@ -109,12 +110,12 @@ def connect_table(timings: Timings) -> NamedTable | None:
         if not any(one.n for one in ours):
             continue
         zero, full, doq = (ABSENT if one is None else number_text(one, 2) for one in theirs)
-        texts = [median_text(one) for one in ours]
+        texts = [median_text(one, timings.level) for one in ours]
         rows.append((panel, zero, texts[0], texts[1], full, texts[2], doq, texts[3]))
         names = ("h3_zero_rtt_connect", "h3_zero_rtt_until_request", "h3_full_connect", "doq_handshake")
         paper = (theirs[0], None, theirs[1], theirs[2])
         for name, one, number in zip(names, ours, paper, strict=True):
-            low, high = one.median_interval if one.n else (None, None)
+            low, high = one.median_interval(timings.level) if one.n else (None, None)
             cells.append(
                 {
                     "panel": panel,
@@ -123,6 +124,7 @@ def connect_table(timings: Timings) -> NamedTable | None:
                     "median_round_trips": one.median if one.n else None,
                     "ci_low_round_trips": low,
                     "ci_high_round_trips": high,
+                    "ci_level": timings.level,
                     "n_count": one.n,
                     "failed_count": one.failed_count,
                 }
@@ -130,15 +132,19 @@ def connect_table(timings: Timings) -> NamedTable | None:
     if not rows:
         return None
     table = Table(_CONNECT_COLUMNS, rows, frozenset((0,)))
-    return NamedTable("s24_connects", "Figs. 3 and 4: handshakes in round trips", table, cells, _CONNECT_NOTE)
+    note = _connect_note(timings.level)
+    return NamedTable("s24_connects", "Figs. 3 and 4: handshakes in round trips", table, cells, note)
 
 
 _CONNECT_COLUMNS = (
     "profile", "H3 0-RTT connect: paper", "ours", "until the request: ours", "H3 full connect: paper", "ours",
     "DoQ handshake: paper", "ours",
 )  # fmt: skip
-_CONNECT_NOTE = (
-    "Medians with 95 % intervals by order statistics. The paper takes connectEnd for the instant at which a 0-RTT "
-    "request leaves and finds that nearly no round trip is saved. With early data the request leaves before "
-    "connectEnd: the column in the middle is requestStart - connectStart."
-)
+
+
+def _connect_note(level: float) -> str:
+    return (
+        f"Medians with {level_text(level)} intervals by order statistics. The paper takes connectEnd for the instant "
+        "at which a 0-RTT request leaves and finds that nearly no round trip is saved. With early data the request "
+        "leaves before connectEnd: the column in the middle is requestStart - connectStart."
+    )

@@ -9,6 +9,7 @@ from resolab.plots import estimate_text, interval_text, number_text, transport_l
 from resolab.report.comparison_tables import named_answers
 from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
 from resolab.report.labels import baseline_label, combination_of
+from resolab.report.resolvers import resolver_of, resolvers_of, several_caches
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -19,15 +20,16 @@ def answers(findings: Findings) -> list[str]:
     Then one per transport's look-up.
     """
     groups: dict[str, list[Compared]] = {}
-    for one in findings.compared:
-        groups.setdefault(combination_of(findings, one[0].condition), []).append(one)
+    for compared in findings.compared:
+        groups.setdefault(combination_of(findings, compared[0].condition), []).append(compared)
     baseline = baseline_label(findings)
     named = named_answers(findings)
     sentences = named or [_combination(name, baseline, group) for name, group in groups.items()]
-    exchanges: dict[tuple[str, str], list[ExchangeResult]] = {}
-    for exchange in findings.exchanges:
-        exchanges.setdefault((exchange.dns_transport, exchange.requested_handshake_mode), []).append(exchange)
-    return sentences + [_lookup(group) for group in exchanges.values()]
+    exchanges: dict[tuple[str, str, str], list[ExchangeResult]] = {}
+    for one in findings.exchanges:
+        exchanges.setdefault((one.dns_transport, one.requested_handshake_mode, one.resolver_cache), []).append(one)
+    caches = several_caches(resolvers_of(findings.exchanges))
+    return sentences + [_lookup(group, caches=caches) for group in exchanges.values()]
 
 
 def _combination(name: str, baseline: str, group: Sequence[Compared]) -> str:
@@ -54,15 +56,23 @@ def _place(one: Compared) -> str:
     return f"{change} {interval} ({result.condition.page} on {result.condition.profile}, {difference} ms)"
 
 
-def _lookup(group: Sequence[ExchangeResult]) -> str:
+def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
     first = group[0]
     label = transport_label(first.dns_transport)
-    mode = "" if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}"
+    cache = f" (cache {first.resolver_cache})" if caches else ""
+    mode = cache if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}{cache}"
     trips = "1 round trip" if first.expected_round_trips == 1 else f"{first.expected_round_trips} round trips"
     known = [one.remainder_ms.value for one in group if one.remainder_ms.value is not None]
     if not known:
         return f"A cold {label} exchange{mode}: no median; half or more of the exchanges failed."
     low, high = number_text(min(known), 2), number_text(max(known), 2)
     rest = f"{low} ms" if low == high else f"{low} to {high} ms"
-    intervals = ", ".join(f"{one.profile} {interval_text(one.remainder_ms, 2) or 'no interval'}" for one in group)
+    intervals = ", ".join(
+        f"{_where(one, group)} {interval_text(one.remainder_ms, 2) or 'no interval'}" for one in group
+    )
     return f"A cold {label} exchange{mode} takes {trips} and, at the median, {rest} more ({intervals})."
+
+
+def _where(one: ExchangeResult, group: Sequence[ExchangeResult]) -> str:
+    resolver = resolver_of(one).label(resolvers_of(group))
+    return f"{one.profile} ({resolver})" if resolver else one.profile

@@ -11,6 +11,7 @@ from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mod
 from resolab.report.findings import ConditionResult, Findings
 from resolab.report.hounsel_statuses import hounsel_status
 from resolab.report.labels import combination_of
+from resolab.report.resolvers import resolvers_of, several_caches, several_distances
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 _FLAGS = {
     "no_lookup_in_load": "the load asked no DNS query for its page",
+    "lookup_in_load": "the load asked a DNS query for its page, where its name was to be known beforehand",
     "dns_transport_mismatch": "the look-up came over another transport than asked for",
     "dns_connection_mismatch": "the look-up's connection was warm where cold was asked for, or the reverse",
     "dns_handshake_mismatch": "the look-up's connection had another handshake than asked for",
     "foreign_name": "another name than the page's was looked up during the load",
     "http_version_mismatch": "the document came over another HTTP version",
+    "resources_missing": "the load ended well without all of its page: a look-up or connection of a part had failed",
     "path_summary_missing": "the emulated path gave no account of the load",
     "lateness_exceeded": "the emulated path was later than the plan allows",
     "device_drops": "the emulated path itself lost packets",
@@ -110,14 +113,19 @@ def _browser_of(one: "HandshakeRow") -> str:
 
 
 def exchange_table(findings: Findings) -> Table:
-    """List the cold DNS exchanges against the closed form."""
+    """List the cold DNS exchanges against the closed form; of several resolvers each stands for itself."""
+    among = resolvers_of(findings.exchanges)
+    distances, caches = several_distances(among), several_caches(among)
+    resolver = (*(("resolver beyond the link",) * distances), *(("cache",) * caches))
     columns = (
-        "profile", "transport", "handshake", "n", "failed", "median ms", "RTT ms", "round trips k",
+        "profile", *resolver, "transport", "handshake", "n", "failed", "median ms", "RTT ms", "round trips k",
         "median / RTT", "c = median - k x RTT, ms", "method",
     )  # fmt: skip
     rows = [
         (
             one.profile,
+            *((f"+{one.resolver_extra_rtt_ms:g} ms",) * distances),
+            *((one.resolver_cache,) * caches),
             transport_label(one.dns_transport),
             "none" if one.dns_transport in {"doudp", "dotcp"} else mode_label(one.requested_handshake_mode),
             str(one.n),
@@ -131,7 +139,7 @@ def exchange_table(findings: Findings) -> Table:
         )
         for one in findings.exchanges
     ]
-    return _table(columns, rows, 3)
+    return _table(columns, rows, 3 + len(resolver))
 
 
 def load_table(findings: Findings) -> Table:

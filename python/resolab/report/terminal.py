@@ -14,7 +14,8 @@ from rich.text import Text
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.analysis import analyse
 from resolab.report.findings import ConditionResult, Findings
-from resolab.report.labels import baseline_label, combination_of
+from resolab.report.labels import baseline_label, combination_of, exchange_place
+from resolab.report.levels import level_of, level_text
 from resolab.stats import Estimate
 from resolab.store import open_dataset
 
@@ -60,7 +61,7 @@ def _exchanges(findings: Findings) -> Table:
         table.add_column(column, justify="left" if column in {"profile", "transport"} else "right")
     for one in findings.exchanges:
         table.add_row(
-            one.profile,
+            exchange_place(findings, one),
             transport_label(one.dns_transport),
             str(one.n),
             estimate_text(one.median_ms, 2),
@@ -71,9 +72,10 @@ def _exchanges(findings: Findings) -> Table:
 
 
 def _loads(findings: Findings) -> Table:
+    level = level_text(level_of(findings.plan))
     title = (
-        f"Page load time against {baseline_label(findings)}: median and 95 % interval, range of the loads that ended; "
-        "± half of the interval"
+        f"Page load time against {baseline_label(findings)}: median and {level} interval, range of the loads that "
+        "ended; ± half of the interval"
     )
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     words = ("page, profile, condition", "against the baseline")

@@ -1,17 +1,30 @@
 """How often intervals hold the truth, by simulation on data like page load times: skewed, bimodal, tied.
 
-For: the tests of the intervals and the table of docs/method/statistics.md (`scripts/coverage`). Not for: estimates.
+For: the one list of data and of intervals that the tests and the tables of docs/method/statistics.md
+(`scripts/coverage`) simulate. Not for: estimates.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
-from resolab.stats.sample import FloatArray
+from resolab.stats.medians import median, paired_difference, relative_change
+from resolab.stats.order import quantile
+from resolab.stats.restricted import restricted_mean
+from resolab.stats.sample import FloatArray, Sample
+from resolab.stats.shift import hodges_lehmann
+from resolab.stats.stopping import width_reached
+from resolab.stats.two_medians import change_of_medians
 
 Draw = Callable[[np.random.Generator, int], FloatArray]
 TRUTH_SIZE = 1_000_001
+LIMIT = 220.0
+"""Of the restricted mean: above most of the data, below the slowest."""
+CAP = 60
+"""Blocks after which a stopping rule gives up."""
 
 
 def _skewed(rng: np.random.Generator, n: int) -> FloatArray:
@@ -75,3 +88,72 @@ def coverage(
         # Rounding of the last digit decides nothing: 1.2 * x / x - 1 is 0.2 within it.
         held += one.ci_low - 1e-9 <= truth <= one.ci_high + 1e-9
     return held / rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One kind of interval: how it is made of `n` blocks of simulated data, and what it should hold."""
+
+    estimate: Callable[[str, int, np.random.Generator, int], Estimate]
+    """Of kind of data, number of blocks (of each sample, for two samples), generator, and seed for resampling."""
+    truth: float | Callable[[FloatArray], float]
+    """The number, or the statistic of the data's own distribution."""
+
+    def coverage(self, kind: str, blocks: int, rounds: int) -> float:
+        """Return the share of rounds in which it holds the truth."""
+        truth = truth_of(kind, self.truth) if callable(self.truth) else self.truth
+        return coverage(lambda rng, number: self.estimate(kind, blocks, rng, number), truth, rounds)
+
+
+def _one(kind: str, n: int, rng: np.random.Generator) -> Sample:
+    return Sample.exact(DATA[kind](rng, n))
+
+
+def _pair(kind: str, n: int, rng: np.random.Generator, *, add: float = 0.0, factor: float = 1.0) -> list[Sample]:
+    return [Sample.exact(values) for values in pair_of(kind, rng, n, add=add, factor=factor)]
+
+
+def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
+    return [_one(kind, n, rng), _one(kind, n, rng)]
+
+
+INTERVALS: Mapping[str, Interval] = {
+    "median": Interval(lambda kind, n, rng, _: median(_one(kind, n, rng)), lambda data: float(np.median(data))),
+    "quantile 0.9": Interval(
+        lambda kind, n, rng, _: quantile(_one(kind, n, rng), 0.9), lambda data: float(np.quantile(data, 0.9))
+    ),
+    "paired difference": Interval(lambda kind, n, rng, _: paired_difference(*_pair(kind, n, rng, add=10)), 10.0),
+    "relative change": Interval(
+        lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2
+    ),
+    "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),
+    "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
+    "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),
+    "Cliff's delta": Interval(lambda kind, n, rng, _: cliffs_delta(*_two(kind, n, rng)), 0.0),
+    "restricted mean": Interval(
+        lambda kind, n, rng, seed: restricted_mean(_one(kind, n, rng), LIMIT, seed=seed),
+        lambda data: float(np.minimum(data, LIMIT).mean()),
+    ),
+}
+"""Every interval of the report that is simulated, by the name it has in docs/method/statistics.md."""
+
+
+def coverage_when_stopped(kind: str, level: float, min_blocks: int, target_blocks: int, rounds: int) -> float:
+    """Return what is left of the level when a run stops as soon as the interval of a difference is narrow enough.
+
+    Narrow enough is the width typical of `target_blocks`; the rule looks after every block from `min_blocks` on.
+    """
+    widths = np.random.default_rng(2)
+    typical = [paired_difference(*_pair(kind, target_blocks, widths)).ci_width or 0.0 for _ in range(200)]
+    width = float(np.median(typical))
+
+    def stopped(rng: np.random.Generator, _: int) -> Estimate:
+        treatment, baseline = _pair(kind, CAP, rng)
+        for blocks in range(min_blocks, CAP + 1):
+            first = range(blocks)
+            estimate = paired_difference(treatment.take(first), baseline.take(first), level=level)
+            if width_reached(estimate, width):
+                break
+        return estimate
+
+    return coverage(stopped, 0.0, rounds)

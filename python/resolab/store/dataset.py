@@ -14,7 +14,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.store import queries
 from resolab.store.columns import TABLES
-from resolab.store.distributions import DistributionSource, QueryDistribution
+from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import Manifest, load_manifest
 from resolab.store.rows import (
@@ -96,16 +96,16 @@ class Dataset:
         return self._rows(queries.COLD_EXCHANGES, ExchangeRow)
 
     def query_distributions(
-        self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None = None
+        self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None = None, *, level: float = LEVEL
     ) -> list[QueryDistribution]:
         """Distributions of the measured queries' response times, for each combination of levels of `by`.
 
         Keys of `by` and `where` are columns of `trials`, but `dns_transport`, `requested_handshake_mode`,
         `handshake_mode` and `connection` are the query's own; levels are words as in plans. Without `connection` in
-        either, queries over cold and warm connections are pooled.
+        either, queries over cold and warm connections are pooled. `level` is that of the medians' intervals.
         """
         try:
-            return self._distributions.distributions(by, where)
+            return self._distributions.distributions(by, where, level)
         except duckdb.Error as error:
             raise unreadable(self.folder, error) from error
 

@@ -47,8 +47,10 @@ class QueryDistribution(msgspec.Struct, kw_only=True, frozen=True):
     """At `DISTRIBUTION_PROBABILITIES`; infinite where that many failed."""
     median_ms: float
     median_ci_low_ms: float | None
-    """None below 6 queries, of which no interval holds the median with 95 % certainty."""
+    """None of so few queries that no interval reaches the level: below 6 at 95 %."""
     median_ci_high_ms: float | None
+    level: float
+    """Of the median's interval."""
     relative_error: float
     """Largest relative error of a time given here against the one measured; 0 where times are exact."""
 
@@ -60,7 +62,9 @@ class DistributionSource:
         self._connection = connection
         self._histograms: list[Histogram] = []
 
-    def distributions(self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None) -> list[QueryDistribution]:
+    def distributions(
+        self, by: Sequence[str], where: Mapping[str, Sequence[str]] | None, level: float = LEVEL
+    ) -> list[QueryDistribution]:
         """Give one distribution for each combination of levels of `by` that occurs, sorted by them."""
         selection = where or {}
         check_keys([*by, *selection])
@@ -74,7 +78,7 @@ class DistributionSource:
         for number, levels in enumerate(numbered):
             group_of_cell[groups[levels]] = number
         return [
-            _distribution(dict(zip(by, levels, strict=True)), histogram, bucket, count)
+            _distribution(dict(zip(by, levels, strict=True)), histogram, bucket, count, level)
             for levels, (bucket, count) in zip(numbered, _grouped(histogram, group_of_cell, len(numbered)), strict=True)
         ]
 
@@ -100,7 +104,7 @@ def _grouped(
 
 
 def _distribution(
-    key: dict[str, str], histogram: Histogram, bucket: IntegerArray, count: IntegerArray
+    key: dict[str, str], histogram: Histogram, bucket: IntegerArray, count: IntegerArray, level: float
 ) -> QueryDistribution:
     reached = np.cumsum(count)
     n = int(reached[-1])
@@ -113,7 +117,7 @@ def _distribution(
     # A probability is written in decimals: 0.1 of 30 is rank 3, although 30 times its float is a hair above.
     ranks = np.ceil(np.asarray(DISTRIBUTION_PROBABILITIES) * n - 1e-9 * n).astype(np.int64)
     lower, upper = at(np.asarray([(n + 1) // 2, n // 2 + 1]))
-    low_rank = int(stats.binom.ppf((1 - LEVEL) / 2, n, 0.5))
+    low_rank = int(stats.binom.ppf((1 - level) / 2, n, 0.5))
     low, high = at(np.asarray([low_rank, n + 1 - low_rank])) if low_rank else (None, None)
     return QueryDistribution(
         key=key,
@@ -123,5 +127,6 @@ def _distribution(
         median_ms=math.inf if math.isinf(upper) else (lower + upper) / 2,
         median_ci_low_ms=low,
         median_ci_high_ms=high,
+        level=level,
         relative_error=histogram.relative_error,
     )

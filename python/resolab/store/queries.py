@@ -22,7 +22,7 @@ SELECT count(*) AS count FROM (
 """
 
 COLD_EXCHANGES = """
-SELECT q.trial_id, t.block, t.profile, q.dns_transport,
+SELECT q.trial_id, t.block, t.profile, t.resolver_extra_rtt_ms, t.resolver_cache, q.dns_transport,
        coalesce(q.requested_handshake_mode, 'full') AS requested_handshake_mode,
        q.handshake_mode, q.query_response_time_ns, q.failure
 FROM queries AS q JOIN trials AS t USING (trial_id)

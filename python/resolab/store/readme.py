@@ -34,7 +34,7 @@ FROM 'tables/trials.parquet' t JOIN 'tables/page_loads.parquet' l USING (trial_i
 WHERE l.measured AND l.failure IS NULL GROUP BY ALL ORDER BY ALL;
 ```
 
-pandas (with pyarrow):
+pandas (with pyarrow or fastparquet):
 
 ```python
 import pandas
@@ -60,6 +60,19 @@ loads <- arrow::read_parquet("tables/page_loads.parquet")
 good <- merge(loads[loads$measured & is.na(loads$failure), ], trials, by = "trial_id")
 aggregate(plt_ms ~ condition, good, median)
 ```
+
+R (with duckdb; any of DuckDB's SQL):
+
+```r
+connection <- DBI::dbConnect(duckdb::duckdb(bigint = "integer64"))
+DBI::dbGetQuery(connection, "
+    SELECT t.condition, median(l.plt_ms), count(*)
+    FROM 'tables/trials.parquet' t JOIN 'tables/page_loads.parquet' l USING (trial_id)
+    WHERE l.measured AND l.failure IS NULL GROUP BY ALL ORDER BY ALL")
+DBI::dbDisconnect(connection)
+```
+
+R has no 64-bit integers of its own: clocks (`_ns`) are `integer64` of the package bit64, which both readers use.
 """
 
 

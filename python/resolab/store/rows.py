@@ -33,6 +33,8 @@ class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
     trial_id: str
     block: int
     profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
     dns_transport: str
     requested_handshake_mode: str
     handshake_mode: str | None

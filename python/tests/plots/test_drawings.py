@@ -1,6 +1,7 @@
 import csv
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -46,7 +47,7 @@ def series(n: int = 20, failed: int = 2) -> ExchangeSeries:
     times = tuple(sorted(float(value) for value in 2 + RNG.random(n - failed) * 0.1))
     shares = tuple((rank + 1) / n for rank in range(n - failed))
     middle = median(Sample.exact([time * 92 for time in times]), seed=1)
-    return ExchangeSeries("4g", 92.0, "doq", "full", times, shares, n, failed, 2, middle, 3.0)
+    return ExchangeSeries("4g", "4g", 0.0, "hit", 92.0, "doq", "full", times, shares, n, failed, 2, middle, 3.0)
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -101,8 +102,21 @@ def test_exchange_curves_stay_below_one_by_the_failed_share() -> None:
 
 def test_exchanges_without_any_success_are_still_named() -> None:
     never = median(Sample.exact([math.inf] * 3), seed=1)
-    lost = ExchangeSeries("4g", 92.0, "doh", "full", (), (), 3, 3, 3, never, None)
+    lost = ExchangeSeries("4g", "4g", 0.0, "hit", 92.0, "doh", "full", (), (), 3, 3, 3, never, None)
     assert any(text.startswith("DoH: median never") for text in texts(draw_exchanges([series(), lost], "c")))
+
+
+def test_exchanges_with_another_resolver_have_a_panel_of_their_own() -> None:
+    near = series()
+    slow = tuple(trips + 40 for trips in near.round_trips)
+    far = replace(near, place="4g, cache miss", resolver_cache="miss", round_trips=slow)
+    other = replace(far, dns_transport="doh", expected_round_trips=3)
+    first, second = draw_exchanges([near, far, other], "c").figure.axes
+    assert (first.get_title(), second.get_title()) == ("4g  (RTT 92.0 ms)", "4g, cache miss\n(RTT 92.0 ms)")
+    # Each shows its curves; the round trips that lie close together there share a label.
+    assert first.get_xlim()[1] < 5
+    assert 42 < second.get_xlim()[1] < 46
+    assert [text.get_text() for text in second.texts] == ["k = 2, 3"]
 
 
 def difference(estimate: Estimate, combination: str = "DoQ + H3 full") -> DifferenceRow:

@@ -6,7 +6,7 @@ import pytest
 
 from resolab.report import build
 
-WITH_PAPERS = ("test_s24", "test_h20")
+WITH_PAPERS = ("test_s24", "test_h20", "test_levels")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -133,6 +133,21 @@ def test_medians_stand_beside_the_papers(study: tuple[dict[str, Drawing], dict[s
     assert rows["Frankfurt", "default", "dot"]["names_for_half_count"] is None
 
 
+def test_the_networks_table_is_no_wider_than_a_page(
+    study: tuple[dict[str, Drawing], dict[str, NamedTable], list[str]],
+) -> None:
+    networks = study[1]["h20_networks"]
+    (_, losses), (_, reasons) = networks.further
+    # Some 1,150 pixels hold 180 letters of this size; titles wrap, cells do not, and the reasons do.
+    widths = [max(map(len, cells)) for cells in zip(*networks.table.rows, strict=True)]
+    assert sum(widths) + 2 * len(widths) < 150
+    assert len(networks.table.rows) == len(networks.rows) == len(reasons.rows)
+    assert [row[0] for row in losses.rows] == ["default (office)", "lossy 4G (lossy-4g-h20)"]
+    assert losses.rows[1][1:] == ("3.0%", "12", "30.4%", "23")
+    assert losses.rows[0][4] == "no loss"
+    assert "Do53 waits 5 s in 30% of loads with 12 names" in reasons.rows[-1][3]
+
+
 def test_table_1_counts_statuses_with_intervals(
     study: tuple[dict[str, Drawing], dict[str, NamedTable], list[str]],
 ) -> None:

@@ -1,0 +1,30 @@
+"""Arguments of `resolab run`, `resume` and `report`. Not for: what they do (`experiment`)."""
+
+import argparse
+from pathlib import Path
+
+
+def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add `run`."""
+    run = commands.add_parser(
+        "run", help="run a plan; ends with a report", description="Run a plan; ends with a report."
+    )
+    run.add_argument("plan", type=Path, help="the plan, a TOML file")
+    run.add_argument("--out", type=Path, help="the dataset's folder (default: runs/PLAN-DATE-TIME)")
+    run.add_argument("--seed", type=int, help="use this seed instead of the plan's")
+    run.add_argument("--blocks", type=int, help="run this many blocks instead of the plan's number")
+    return run
+
+
+def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add `resume`."""
+    resume = commands.add_parser("resume", help="finish a run that was interrupted, killed or ended in an error")
+    resume.add_argument("dataset", type=Path, help="the dataset's folder")
+    return resume
+
+
+def add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add `report`."""
+    report = commands.add_parser("report", help="build tables and report of a dataset anew")
+    report.add_argument("dataset", type=Path, help="the dataset's folder")
+    return report

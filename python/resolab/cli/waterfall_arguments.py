@@ -1,0 +1,21 @@
+"""Arguments of `resolab waterfall`. Not for: what it does (`waterfall`)."""
+
+import argparse
+from pathlib import Path
+
+
+def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add the command."""
+    waterfall = commands.add_parser(
+        "waterfall",
+        help="print or draw page loads request by request",
+        description="Print the measured load of a trial, or the median load of a condition (default: of every "
+        "condition), request by request: look-up, connecting, wait, receive; FCP, LCP, load event. -o draws it, too.",
+    )
+    waterfall.add_argument("dataset", type=Path, help="the dataset's folder")
+    waterfall.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
+    waterfall.add_argument(
+        "-o", "--output", type=Path, metavar="PATH",
+        help="FILE.svg or FILE.pdf of a single load; any other name is a folder for .svg, .pdf and .csv of each",
+    )  # fmt: skip
+    return waterfall

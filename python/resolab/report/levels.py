@@ -1,0 +1,17 @@
+"""The level of a report's intervals.
+
+For: one answer for every table, figure and caption of a dataset. Not for: making intervals (`stats`).
+"""
+
+from resolab.plan import Plan
+from resolab.stats import LEVEL, STOPPING_LEVEL
+
+
+def level_of(plan: Plan) -> float:
+    """Return the level asked of all intervals: a plan that may stop by them has wider ones, as each look may err."""
+    return LEVEL if plan.stop is None else STOPPING_LEVEL
+
+
+def level_text(level: float) -> str:
+    """Print a level, e.g. `95 %`."""
+    return f"{level * 100:.3g} %"
