@@ -43,11 +43,12 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Find the place of everything once: a layout engine makes `savefig` find it twice and draw twice for each file."""
+    """Find the place of everything for both files; with a layout engine `savefig` does so and draws twice for each."""
     engine = figure.get_layout_engine()
     if engine is not None:
         FigureCanvasSVG(figure)  # becomes the figure's canvas; it measures text as both files have it, unhinted
         engine.execute(figure)
+        engine.execute(figure)  # legends below the axes move again (by 28 points) once there is room for them
         figure.set_layout_engine(None)
 
 
