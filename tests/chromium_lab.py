@@ -43,6 +43,8 @@ alt_svc = {alt_svc}
 TIMEOUT_S = 20
 SETTLE_S = 0.1
 """For what was closed to arrive."""
+PROBED_AFTER_S = 6.0
+"""By then Chromium has probed its DoH server, which it does 5 s after its start."""
 
 
 @dataclass(frozen=True)
@@ -146,5 +148,28 @@ def play(make_browser, lab, scene, **settings):
                 return await scene(browser)
         finally:
             await browser.close()
+
+    return asyncio.run(run())
+
+
+def play_in_turn(make_browser, lab, scene, settings_of):
+    """Run a scene with a browser of each of these settings, one after the other; they have started together.
+
+    With DoH no browser loads in its first seconds, and none may be at its probe while another one loads.
+    """
+
+    async def run():
+        browsers = {case: make_browser() for case in settings_of}
+        try:
+            async with asyncio.timeout(150):
+                starts = [
+                    browsers[case].start(lab.prefix(with_hosts="doh" in settings), lab.settings(**settings))
+                    for case, settings in settings_of.items()
+                ]
+                await asyncio.gather(*starts)
+                await asyncio.sleep(PROBED_AFTER_S)
+                return {case: await scene(browser) for case, browser in browsers.items()}
+        finally:
+            await asyncio.gather(*(browser.close() for browser in browsers.values()))
 
     return asyncio.run(run())

@@ -1,12 +1,20 @@
-"""Fixtures of the end-to-end tests."""
+"""Fixtures of the end-to-end tests, beside which nothing else runs."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from edge_under_test import edge_for
 from lab import network_namespaces, processes_of_the_lab, wait_until
 
 from resolab.engine import find_core
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("alone")
 
 
 @pytest.fixture

@@ -8,6 +8,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+COMMAND = (sys.executable, "-m", "resolab")
+SHORT_REPORTS = (sys.executable, Path(__file__).with_name("short_reports.py"))
+"""The same command line for tests that are not about reports."""
 LEFTOVERS = ("resolab-core", "chromium", "resolab-client", "resolab-server", "resolab-awake")
 PLAN = """
 name = "tiny"
@@ -41,9 +44,9 @@ def write_plan(
     return file
 
 
-def resolab(*arguments, timeout_s=240, **options):
+def resolab(*arguments, timeout_s=240, command=COMMAND, **options):
     return subprocess.run(
-        [sys.executable, "-m", "resolab", *map(str, arguments)],
+        [*command, *map(str, arguments)],
         capture_output=True, text=True, timeout=timeout_s, check=False, cwd=ROOT, **options,
     )  # fmt: skip
 

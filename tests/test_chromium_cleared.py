@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from chromium_lab import ALTERNATIVE, PLAIN, RESOLVER, browser_lab, play
+from chromium_lab import ALTERNATIVE, PLAIN, RESOLVER, browser_lab, play, play_in_turn
 
 from resolab.browser import Chromium, Cleared, DohSettings, H3Discovery
 from resolab.errors import UnsupportedError
@@ -65,18 +65,26 @@ def test_tickets_go_with_everything_else_or_not_at_all(lab):
         assert load.queries()
 
 
-@pytest.mark.parametrize("version", ["h2", "h3"])
-def test_the_resolvers_connection_stays_warm_while_the_pages_is_cold(lab, version):
+@pytest.fixture(scope="module")
+def warm_and_cold(lab):
+    """By the version of DoH: loads that keep the resolver's connection, and one that keeps none."""
+
     async def scene(browser):
         with pytest.raises(UnsupportedError, match="all its connections or none"):
             await lab.load(browser, PLAIN, cleared=Cleared(doh_connection=False))
         cleared = Cleared(sockets=False, doh_connection=False)
-        loads = [await lab.load(browser, PLAIN, cleared=cleared, close=PLAIN) for _ in range(3)]
+        loads = [await lab.load(browser, PLAIN, cleared=cleared, close=PLAIN) for _ in range(2)]
         return loads, [await lab.load(browser, PLAIN, close="all")]
 
     lab.set_policy(PLAIN, "early_data")
     lab.set_policy(RESOLVER, "early_data")
-    warm, cold = play(Chromium, lab, scene, h3_hosts=(PLAIN,), doh=DOH[version])
+    settings_of = {version: {"h3_hosts": (PLAIN,), "doh": doh} for version, doh in DOH.items()}
+    return play_in_turn(Chromium, lab, scene, settings_of)
+
+
+@pytest.mark.parametrize("version", DOH)
+def test_the_resolvers_connection_stays_warm_while_the_pages_is_cold(warm_and_cold, version):
+    warm, cold = warm_and_cold[version]
     for load in (*warm, *cold):
         check(load)
         (before, _), (request, connection) = load.document(warmup=True), load.document()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from chromium_lab import ADVERTISED, PLAIN, RESOLVER, browser_lab, play
+from chromium_lab import ADVERTISED, PLAIN, RESOLVER, browser_lab, play, play_in_turn
 
 from resolab.browser import Chromium, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.records import HttpVersion
@@ -12,6 +12,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 
 ATTEMPTS_COUNT = 6
 """Whether the HTTPS record is there before the connection over TCP is a race."""
+BY_DOH = [
+    ("h2", None, "POST"), ("h2", DohMethod.POST, "POST"), ("h3", DohMethod.POST, "POST"),
+    ("h2", DohMethod.GET, "GET"), ("h3", DohMethod.GET, "GET"),
+]  # fmt: skip
+"""HTTP version, the method told, the one used."""
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +39,28 @@ def doh_requests(netlog):
     return [(one["method"], one["url"].partition("?")[2].partition("=")[0]) for one in asked if RESOLVER in one["url"]]
 
 
-@pytest.mark.parametrize("version", ["h2", "h3"])
-@pytest.mark.parametrize(("method", "told"), [("POST", None), ("POST", DohMethod.POST), ("GET", DohMethod.GET)])
-def test_doh_goes_by_version_and_method_and_nothing_over_do53(lab, version, method, told, tmp_path):
-    if told is None and version == "h3":
-        pytest.skip("the default is seen over h2")
-    doh = DohSettings(host=RESOLVER, address="10.77.0.1", http_version=HttpVersion(version), method=told)
-    netlog = tmp_path / "netlog.json"
+@pytest.fixture(scope="module")
+def by_doh(lab, tmp_path_factory):
+    """A load by a browser of each DoH setting, and the browser's log."""
+    folder = tmp_path_factory.mktemp("netlogs")
+
+    def settings(version, told):
+        doh = DohSettings(host=RESOLVER, address="10.77.0.1", http_version=HttpVersion(version), method=told)
+        return {"doh": doh, "h3_hosts": (PLAIN,), "netlog_file": folder / f"{version}-{told}.json"}
 
     async def scene(browser):
         return await lab.load(browser, PLAIN, close="all")
 
     lab.set_policy(RESOLVER, "none")
-    load = good(play(Chromium, lab, scene, doh=doh, h3_hosts=(PLAIN,), netlog_file=netlog))
+    settings_of = {(version, told): settings(version, told) for version, told, _ in BY_DOH}
+    loads = play_in_turn(Chromium, lab, scene, settings_of)
+    return {case: (load, settings_of[case]["netlog_file"]) for case, load in loads.items()}
+
+
+@pytest.mark.parametrize(("version", "told", "method"), BY_DOH)
+def test_doh_goes_by_version_and_method_and_nothing_over_do53(by_doh, version, told, method):
+    load, netlog = by_doh[version, told]
+    good(load)
     queries = [one for one in load.before + load.after if one["record"] == "edge_query"]
     assert {query["dns_transport"] for query in queries} == {"doh" if version == "h2" else "doh3"}
     # POST has its query in the body, GET in the address.

@@ -5,12 +5,11 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import duckdb
 import pytest
-from lab import ROOT, finished, processes_of_the_lab, resolab, wait_until, write_plan
+from lab import ROOT, SHORT_REPORTS, finished, processes_of_the_lab, resolab, wait_until, write_plan
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 
@@ -85,18 +84,13 @@ def test_the_report_needs_no_network_and_shows_failures_first(dataset):
     assert html.index("Failures") < html.index("<svg")
 
 
-def test_a_finished_run_has_nothing_to_resume_and_reports_again(dataset):
-    out, _ = dataset
-    before = {file.name: file.stat().st_mtime_ns for file in (out / "trials").iterdir()}
-    assert resolab("resume", out).returncode == 0
-    assert {file.name: file.stat().st_mtime_ns for file in (out / "trials").iterdir()} == before
-
-
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_run_is_resumed_with_even_blocks(tmp_path, privileged, lab_is_clean, sign):
+def test_a_stopped_run_is_resumed_with_even_blocks_and_then_has_nothing_to_resume(
+    tmp_path, privileged, lab_is_clean, sign
+):
     out = tmp_path / "out"
     plan = write_plan(tmp_path, blocks=2, mode=["full", "zero_rtt"])
-    command = [sys.executable, "-m", "resolab", "run", str(plan), "--out", str(out)]
+    command = [*SHORT_REPORTS, "run", plan, "--out", out]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     wait_until(lambda: len(finished(out)) >= 1, 60)
     time.sleep(0.4)  # into the next trial
@@ -107,17 +101,23 @@ def test_a_stopped_run_is_resumed_with_even_blocks(tmp_path, privileged, lab_is_
     if sign == signal.SIGINT:
         assert run.returncode == 130
         assert f"resume {out}" in errors
-    resumed = resolab("resume", out)
+    resumed = resolab("resume", out, command=SHORT_REPORTS)
     assert resumed.returncode == 0, resumed.stderr
     assert {name: (out / "trials" / name).read_bytes() for name in kept} == kept
     per_condition = rows(out, "select condition, count(*) from '@trials.parquet' group by 1")
     assert [count for _, count in per_condition] == [2, 2]
     assert json.loads((out / "manifest.json").read_text())["status"] == "finished"
+    if sign == signal.SIGINT:
+        before = {file.name: file.stat().st_mtime_ns for file in finished(out)}
+        (out / "report/index.html").unlink()
+        assert resolab("resume", out, command=SHORT_REPORTS).returncode == 0
+        assert {file.name: file.stat().st_mtime_ns for file in finished(out)} == before
+        assert (out / "report/index.html").exists()
 
 
 def test_nothing_is_left_behind_by_a_killed_run(tmp_path, privileged, lab_is_clean):
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "resolab", "run", str(write_plan(tmp_path, blocks=50)), "--out", str(out)]
+    command = [*SHORT_REPORTS, "run", write_plan(tmp_path, blocks=50), "--out", out]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     wait_until(lambda: len(finished(out)) >= 1, 60)
     run.kill()
@@ -130,11 +130,12 @@ def test_a_full_disk_ends_the_run_with_one_line_and_no_half_trial(tmp_path, priv
         pytest.skip("NEEDS ROOT to mount a small file system")
     small = tmp_path / "small"
     small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(small)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], check=True)
     try:
         ended = resolab("run", write_plan(tmp_path, blocks=30), "--out", small / "out")
         assert ended.returncode == 4, ended.stderr
         assert "No space left" in ended.stderr.strip().splitlines()[-1]
+        assert finished(small / "out")
         for file in finished(small / "out"):
             assert json.loads(file.read_text().splitlines()[-1])["record"] == "trial_end"
     finally:

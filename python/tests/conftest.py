@@ -1,9 +1,32 @@
-"""Fixtures shared by the rooms that read datasets; its folder also puts `synthetic_dataset` on the import path."""
+"""What tests of all rooms share: no waiting for the disk, short reports; its folder puts `synthetic_dataset` on the import path."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from synthetic_dataset import make_dataset
+
+REPORTING = ("report", "store")
+"""Folders of tests that build reports."""
+WITH_PAPERS = ("test_s24", "test_h20", "test_levels")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Nothing that a test writes must outlive a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_papers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Leave the papers' figures, which take longer than all the rest of a report, to the reports of their own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name in REPORTING and request.path.stem not in WITH_PAPERS:
+            patch.setattr("resolab.report.build._papers", lambda _dataset, _findings: [])
+        yield
 
 
 @pytest.fixture

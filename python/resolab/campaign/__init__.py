@@ -1,4 +1,4 @@
-"""Carrying a plan out: block after block, one load at a time, every finished trial on disk, resumable at any moment.
+"""Carrying a plan out: block after block, one load at a time per path, each finished trial on disk, always resumable.
 
 For: `run_campaign` (new) and `resume_campaign` (after any end). Not for: what a trial does (testbed) or means (report).
 """

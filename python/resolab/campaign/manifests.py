@@ -45,6 +45,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         plan_text=plan.source_text,
         seed=plan.seed,
         blocks=plan.blocks,
+        paths=plan.instrument.paths,
         profiles=[corpus.profile(name) for name in plan.factors.profile],
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],

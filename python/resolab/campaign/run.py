@@ -1,6 +1,10 @@
-"""The campaign's loop: start the testbed, run what the schedule still holds, write each trial when it ends.
+"""The campaign's loop: start the testbeds, run what the schedule still holds, write each trial when it ends.
 
 For: running, stopping and resuming. Not for: what is in a trial (testbed) or in a file (store).
+
+Trials run on one path or, if the plan asks for it, on several at a time, each with a testbed of its own. Testbeds stand
+and fall together: what ends the work on one (all is done, a stop, a failure of the instrument, fewer paths from then
+on) lets the trials in flight on the others end, and then all are closed.
 
 Whatever happens, a trial's file exists only when the trial is whole, and the manifest says how far the campaign came.
 """
@@ -10,8 +14,9 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,10 +26,12 @@ from rich.console import Console
 
 from resolab.campaign import manifests
 from resolab.campaign.lock import dataset_lock
+from resolab.campaign.overload import Overload
 from resolab.campaign.precision import Look, Precision
 from resolab.campaign.progress import CampaignProgress
 from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
 from resolab.campaign.stopping import StopRequest
+from resolab.campaign.turns import Turns
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
@@ -40,10 +47,10 @@ from resolab.store import (
     read_trial,
     save_manifest,
 )
-from resolab.testbed import Testbed, TrialResult
+from resolab.testbed import LATENESS_EXCEEDED, Testbed, TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
-"""Consecutive failures of the instrument itself after which a campaign gives up."""
+"""Consecutive failures of the instrument itself on one path after which a campaign gives up."""
 
 
 class TrialRunner(Protocol):
@@ -54,8 +61,8 @@ class TrialRunner(Protocol):
         ...
 
 
-MakeTestbed = Callable[[Plan, int, Path], AbstractAsyncContextManager[TrialRunner]]
-"""Makes the place trials run in, from plan, seed and the dataset's folder."""
+MakeTestbed = Callable[[Plan, int, Path, int], AbstractAsyncContextManager[TrialRunner]]
+"""Makes the place trials run in, from plan, seed, the dataset's folder and the path's number, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +77,16 @@ class Outcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def testbed_of(plan: Plan, seed: int, folder: Path) -> Testbed:
-    """Make the testbed of a campaign."""
+def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed:
+    """Make a testbed of a campaign: that of a path."""
+    # Every testbed counts its browsers, and their logs are named by that.
+    netlogs = folder / "netlogs" if number == 1 else folder / "netlogs" / f"path{number}"
     return Testbed(
         plan,
         Corpus.of_project(),
         seed,
         screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
-        netlog_folder=folder / "netlogs" if plan.instrument.netlog else None,
+        netlog_folder=netlogs if plan.instrument.netlog else None,
     )
 
 
@@ -135,7 +144,10 @@ class _Campaign:
         self._plan, self._manifest, self._folder = plan, manifest, folder
         self._console, self._make_testbed, self._versions = console, make_testbed, versions
         self._stop = StopRequest()
-        self._instrument_failures = 0
+        self._instrument_failures: Counter[int] = Counter()
+        """Consecutive ones, by path."""
+        self._paths = min(manifest.paths, len(plan.conditions()))
+        self._overload = Overload()
         self._block_size = len(plan.conditions())
         self._precision = Precision(plan, plan.stop, manifest.seed) if plan.stop is not None else None
         self._look: Look | None = None
@@ -147,12 +159,12 @@ class _Campaign:
         finished = finished_trials(self._folder)
         left = remaining(planned, finished.keys())
         self._remember(planned, finished)
-        with self._stop.on_signals(self._say):
+        with self._stop.on_signals(self._say, several=self._paths > 1):
             try:
                 if left and not self._enough:
                     await self._run_trials(left, planned_count=len(planned))
             except asyncio.CancelledError:
-                self._say("the trial in flight was abandoned")
+                self._say("what was in flight was abandoned")
             finally:
                 self._save_end(planned)
         return Outcome(self._manifest)
@@ -160,6 +172,9 @@ class _Campaign:
     @property
     def _enough(self) -> bool:
         return self._look is not None and self._look.reached
+
+    def _is_over(self) -> bool:
+        return self._stop.requested or self._enough
 
     def _remember(self, planned: list[PlannedTrial], finished: dict[str, Path]) -> None:
         """Take in what earlier processes measured, and look where they would have looked."""
@@ -179,40 +194,83 @@ class _Campaign:
 
     async def _run_trials(self, left: list[PlannedTrial], *, planned_count: int) -> None:
         done = planned_count - len(left)
-        self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}")
+        several = f", {self._paths} at a time" if self._paths > 1 else ""
+        self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}{several}")
         with CampaignProgress(planned_count, done, self._console) as progress:
-            while left and not self._stop.requested and not self._enough:
-                async with self._make_testbed(self._plan, self._manifest.seed, self._folder) as testbed:
-                    # Saved only now: a machine that cannot run the testbed leaves no dataset behind.
-                    save_manifest(self._folder, self._manifest)
-                    progress.trials_begin()
-                    await self._use(testbed, left, progress)
+            while left and not self._is_over():
+                await self._run_side_by_side(left, progress)
 
-    async def _use(self, testbed: TrialRunner, left: list[PlannedTrial], progress: CampaignProgress) -> None:
-        """Run trials on one testbed until all are done, somebody stops it, or the instrument fails."""
-        while left and not self._stop.requested and not self._enough:
-            try:
-                result = await self._run_trial(testbed, left[0])
-            except ResolabError as error:
-                self._instrument_failures += 1
-                if self._instrument_failures >= INSTRUMENT_FAILURES_LIMIT:
-                    raise
-                self._manifest = msgspec.structs.replace(
-                    self._manifest, instrument_failures_count=self._manifest.instrument_failures_count + 1
+    async def _run_side_by_side(self, left: list[PlannedTrial], progress: CampaignProgress) -> None:
+        """Run trials on new testbeds, one for each path, until work on any of them ends."""
+        async with AsyncExitStack() as stack:
+            testbeds = {
+                number: await stack.enter_async_context(
+                    self._make_testbed(self._plan, self._manifest.seed, self._folder, number)
                 )
-                progress.say(f"{left[0].trial_id}: {error}; the testbed is made anew and the trial repeated")
-                return
-            self._instrument_failures = 0
-            self._take_in(left.pop(0), result, progress)
+                for number in range(1, self._paths + 1)
+            }
+            # Saved only now: a machine that cannot run the testbeds leaves no dataset behind.
+            save_manifest(self._folder, self._manifest)
+            progress.trials_begin()
+            turns = Turns(left, self._is_over)
+            ends = await asyncio.gather(
+                *(self._use(testbed, number, turns, progress) for number, testbed in testbeds.items()),
+                return_exceptions=True,
+            )
+            for error in ends:
+                if error is not None:
+                    raise error
 
-    def _take_in(self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress) -> None:
+    async def _use(self, testbed: TrialRunner, number: int, turns: Turns, progress: CampaignProgress) -> None:
+        """Run trials on one path's testbed until work on some path ends."""
+        paths = self._paths
+        try:
+            while self._paths == paths and (trial := await turns.next()) is not None:
+                try:
+                    result = await self._run_trial(testbed, trial)
+                except ResolabError as error:
+                    turns.give_back(trial)
+                    self._forgive(error, number, trial, progress)
+                    return
+                self._instrument_failures[number] = 0
+                self._take_in(trial, result, progress, block_ends=turns.done(trial))
+        finally:
+            turns.end()
+
+    def _forgive(self, error: ResolabError, number: int, trial: PlannedTrial, progress: CampaignProgress) -> None:
+        """Let the instrument fail, but not again and again."""
+        self._instrument_failures[number] += 1
+        if self._instrument_failures[number] >= INSTRUMENT_FAILURES_LIMIT:
+            raise error
+        self._manifest = msgspec.structs.replace(
+            self._manifest, instrument_failures_count=self._manifest.instrument_failures_count + 1
+        )
+        made = "the testbed is" if self._paths == 1 else "all testbeds are"
+        progress.say(f"{trial.trial_id}: {error}; {made} made anew and the trial repeated")
+
+    def _take_in(
+        self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress, *, block_ends: bool
+    ) -> None:
         if self._precision is not None:
             self._precision.add(trial.condition.id, trial.block, result.records)
-            look = self._look_after(trial.block + 1) if trial.position == self._block_size - 1 else None
+            look = self._look_after(trial.block + 1) if block_ends else None
             if look is not None:
                 blocks = self._precision.expected_blocks(look, self._manifest.blocks)
                 progress.expect(blocks * self._block_size, self._precision.text(look))
         progress.trial_done(failed=result.failed, flagged=bool(result.flags))
+        if self._paths > 1:
+            self._overload.add(late=LATENESS_EXCEEDED in result.flags)
+            if self._overload.is_reached:
+                self._fall_back(trial, progress)
+
+    def _fall_back(self, trial: PlannedTrial, progress: CampaignProgress) -> None:
+        """Use one path for the rest, after a resume too."""
+        late = self._overload.text(self._plan.limits.lateness_p99_ms)
+        text = f"after {trial.trial_id} one path instead of {self._paths}: {late}"
+        progress.say(text)
+        self._paths = 1
+        self._manifest = msgspec.structs.replace(self._manifest, paths=1, warnings=[*self._manifest.warnings, text])
+        save_manifest(self._folder, self._manifest)
 
     async def _run_trial(self, testbed: TrialRunner, trial: PlannedTrial) -> TrialResult:
         head = _head(trial)

@@ -1,4 +1,4 @@
-"""Stopping a campaign by signal: once lets the trial in flight end, twice abandons it. Not for: SIGKILL (`store`)."""
+"""Stopping a campaign by signal: once lets trials in flight end, twice abandons them. Not for: SIGKILL (`store`)."""
 
 import asyncio
 import signal
@@ -15,7 +15,7 @@ class StopRequest:
         self.requested = False
 
     @contextmanager
-    def on_signals(self, say: Callable[[str], None]) -> Iterator[None]:
+    def on_signals(self, say: Callable[[str], None], *, several: bool) -> Iterator[None]:
         """Listen to SIGINT and SIGTERM while the block runs, in the task that entered it."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
@@ -24,7 +24,8 @@ class StopRequest:
                 task.cancel()
                 return
             self.requested = True
-            say("stopping when this trial ends; once more to abandon it")
+            trials = "the trials in flight end; once more to abandon them"
+            say(f"stopping when {trials if several else 'this trial ends; once more to abandon it'}")
 
         for number in SIGNALS:
             loop.add_signal_handler(number, stop)

@@ -54,6 +54,7 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
         "blocks_count": plan.blocks,
         "conditions_count": len(conditions),
         "trials_count": plan.blocks * len(conditions),
+        "paths_count": plan.instrument.paths,
         "expected_duration_s": round(expected_s, 1),
         "least_blocks_count": _least_blocks(plan),
         "least_duration_s": round(least_s, 1),
@@ -79,7 +80,9 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
 
     say(f"{plan.name}: {plan.question}")
     trials = plan.blocks * len(conditions)
-    say(f"{len(conditions)} conditions in {plan.blocks} blocks: {trials} trials, about {duration_text(expected_s)}")
+    several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
+    expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
+    say(f"{len(conditions)} conditions in {plan.blocks} blocks: {expected}")
     for line in _comparisons(plan, least_s):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -20,11 +20,16 @@ RESOLVER_ROUND_TRIPS = 8
 
 
 def expected_duration_s(plan: Plan, rtt_ms: Mapping[str, float], blocks: int | None = None) -> float:
-    """Estimate the seconds the trials of all blocks take, or of some, set-up not counted; `rtt_ms` by profile."""
-    block_s = sum(
+    """Estimate the seconds the trials of all blocks take, or of some, set-up not counted; `rtt_ms` by profile.
+
+    Several paths share the trials of a block; what they cost each other is not in it.
+    """
+    trials_s = [
         TRIAL_S[condition.browser] + _trial_round_trips_s(condition, rtt_ms[condition.profile])
         for condition in plan.conditions()
-    )
+    ]
+    # A block has ended only when its longest trial has.
+    block_s = max(sum(trials_s) / plan.instrument.paths, *trials_s)
     return (plan.blocks if blocks is None else blocks) * block_s
 
 

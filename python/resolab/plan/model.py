@@ -45,6 +45,8 @@ class Instrument:
     """Whether a picture of every failed load is kept in the dataset."""
     netlog: bool = False
     """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
+    paths: int = 1
+    """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from resolab.plan.choices import HIGHEST_TIMES
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.model import Baseline, Instrument
-from resolab.plan.settings import FEWEST_BLOCKS, MOST_WARM_QUERIES
+from resolab.plan.settings import FEWEST_BLOCKS, MOST_PATHS, MOST_WARM_QUERIES
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
@@ -37,7 +37,7 @@ def plan_schema() -> Schema:
                 "resolver": _table({"miss_delay_ms": {"type": "number"}}),
                 "queries": _table({"warm_count": {"type": "integer", "minimum": 0, "maximum": MOST_WARM_QUERIES}}),
                 "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
-                "instrument": _table({one.name: {"type": "boolean"} for one in fields(Instrument)}),
+                "instrument": _instrument(),
             },
             required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
         ),
@@ -99,6 +99,12 @@ def _stop() -> Schema:
             "check_every_blocks": {"type": "integer", "minimum": 1},
         }
     )
+
+
+def _instrument() -> Schema:
+    switches = {one.name: {"type": "boolean"} for one in fields(Instrument) if one.name != "paths"}
+    paths = {"type": "integer", "minimum": 1, "maximum": MOST_PATHS, "description": "On which trials run at a time."}
+    return _table({**switches, "paths": paths})
 
 
 def _baseline() -> Schema:

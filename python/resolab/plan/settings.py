@@ -8,6 +8,7 @@ from resolab.plan.section import Section
 
 HIGHEST_BLOCKS = 100_000
 MOST_WARM_QUERIES = 100
+MOST_PATHS = 16
 FEWEST_BLOCKS = 2
 """Below two blocks there is no interval."""
 
@@ -30,6 +31,7 @@ def instrument_in(section: Section) -> Instrument:
         keep_awake=section.flag("keep_awake", default=default.keep_awake),
         failure_screenshots=section.flag("failure_screenshots", default=default.failure_screenshots),
         netlog=section.flag("netlog", default=default.netlog),
+        paths=section.integer("paths", low=1, high=MOST_PATHS, default=default.paths),
     )
     section.finish()
     return instrument

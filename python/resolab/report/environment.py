@@ -29,6 +29,7 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("resumed", f"{manifest.resume_count} times"),
         ("seed", str(manifest.seed)),
         ("blocks", str(manifest.blocks)),
+        ("paths", f"{manifest.paths} at a time"),
         ("stopped by", _stop(manifest)),
         ("started", _wall_time(manifest.created_unix_ns)),
         ("ended", _wall_time(manifest.ended_unix_ns)),

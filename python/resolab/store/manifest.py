@@ -104,6 +104,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     load_average_start: float | None = None
     load_average_end: float | None = None
     ended_unix_ns: int | None = None
+    paths: int = 1
+    """Emulated paths that trials run on at a time: as many as the plan asks or, once links were late too often, 1."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0

@@ -105,6 +105,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
         ended_unix_ns=max(ends, default=None),
         load_average_end=manifests[-1].load_average_end,
+        paths=max(one.paths for one in manifests),
         resume_count=sum(one.resume_count for one in manifests),
         status=RunStatus.FINISHED if finished else RunStatus.INTERRUPTED,
         trials_planned_count=sum(one.trials_planned_count for one in manifests),

@@ -36,6 +36,7 @@ from resolab.testbed.lookup import (
 from resolab.testbed.ways import looks_up
 
 OK, NOT_MODIFIED = 200, 304
+LATENESS_EXCEEDED = "lateness_exceeded"
 CRYPTO_ERRORS = range(0x100, 0x200)
 """CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
 
@@ -202,7 +203,7 @@ def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> lis
     flags = []
     late = [d.lateness_p99_ns for d in (summary.up, summary.down) if d.lateness_p99_ns is not None]
     if any(value > lateness_p99_ms * 1e6 for value in late):
-        flags.append("lateness_exceeded")
+        flags.append(LATENESS_EXCEEDED)
     if summary.up.dropped_device_count or summary.down.dropped_device_count:
         flags.append("device_drops")
     return flags

@@ -107,7 +107,7 @@ class Testbed:
         folder = self._stack.enter_context(scratch_folder())
         for kept in (self._screenshot_folder, self._netlog_folder):
             if kept is not None:
-                kept.mkdir(exist_ok=True)
+                kept.mkdir(parents=True, exist_ok=True)
         first = self._plan.factors.profile[0]
         self.path = await engine.Path.start(
             self._corpus.profile_file(first),

@@ -1,23 +1,22 @@
-"""What Chromium makes of pages that load, from a server on loopback."""
+"""What only Chromium's driver has, against a real Chromium and servers on loopback (`test_drivers` has the rest)."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from resolab.browser import Chromium, LoadRequest
+from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
-from chromium_scene import check_whole, need_chromium, single, with_chromium
+from authority import Authority
+from driver_scene import SETTINGS, Play, check_whole, failing, single, stage
 from page_server import PageServer
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _browser_present() -> None:
-    need_chromium()
 
 
 @pytest.fixture
@@ -27,55 +26,115 @@ def server() -> Iterator[PageServer]:
     server.close()
 
 
-def test_warm_up_between_and_measured_load_in_this_order_and_nothing_from_a_cache(server: PageServer) -> None:
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("trusted") / "authority")
+
+
+@pytest.fixture(scope="module")
+def play(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
+    pictures = tmp_path_factory.mktemp("failed") / "screenshots"
+    settings = msgspec.structs.replace(SETTINGS, ca_file=authority.file, screenshot_folder=pictures)
+    with stage(Chromium, settings) as play:
+        yield play
+
+
+def test_a_document_that_never_ends_is_censored_and_the_next_load_is_good(play: Play, server: PageServer) -> None:
     async def scene(chromium: Chromium) -> None:
-        marks: list[int] = []
+        load = await failing(chromium, f"{server.url}/trickle", timeout_s=1.5)
+        assert load.failure is PageFailure.PAGE_TIMEOUT
+        assert chromium.usable
+        check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).measured)
 
-        async def between() -> None:
-            marks.append(len(server.asked))
-
-        request = LoadRequest(url=f"{server.url}/", timeout_s=10, between=between)
-        result = await chromium.load(request)
-        assert result.warmup is not None
-        assert (result.warmup.measured, result.measured.measured) == (False, True)
-        check_whole(result.warmup)
-        check_whole(result.measured)
-        assert marks == [2]
-        assert server.asked == ["/", "/pixel.svg"] * 2
-        assert not any(r.connection_reused for r in result.measured.network[:1])
-        assert result.overhead.total_ms > 10
-
-    with_chromium(scene)
+    play(scene)
 
 
-def test_each_load_has_a_context_of_its_own(server: PageServer) -> None:
+def test_a_renderer_that_freezes_after_its_load_event_is_no_hang_of_the_browser(
+    play: Play, server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resolab.browser.chromium.page.COLLECT_TIMEOUT_S", 1.0)
+
     async def scene(chromium: Chromium) -> None:
-        for _ in range(2):
-            check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=10))).measured)
-        of_documents = [cookie for path, cookie in zip(server.asked, server.cookies, strict=True) if path == "/"]
-        assert of_documents == ["", "seen=1", "", "seen=1"]
+        load = await failing(chromium, f"{server.url}/later-loop")
+        assert load.failure is PageFailure.OTHER
+        assert "after its load event" in (load.failure_detail or "")
+        monkeypatch.undo()
+        check_whole((await chromium.load(single(f"{server.url}/"))).measured)
 
-    with_chromium(scene)
+    play(scene)
 
 
-def test_redirects_are_followed_and_kept_in_the_table(server: PageServer) -> None:
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/hang-up", "net::ERR_EMPTY_RESPONSE"),
+        ("/reset", "net::ERR_CONNECTION_RESET"),
+        ("/torn", "net::ERR_CONTENT_LENGTH_MISMATCH"),
+        ("/torn-chunk", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"),
+    ],
+)
+def test_a_connection_that_is_dropped_is_a_failed_connection(
+    play: Play, server: PageServer, path: str, words: str
+) -> None:
     async def scene(chromium: Chromium) -> None:
-        load = (await chromium.load(single(f"{server.url}/moved"))).measured
-        assert load.failure is None
-        assert [(r.url.removeprefix(server.url), r.status) for r in load.network[:2]] == [("/moved", 302), ("/", 200)]
+        load = await failing(chromium, f"{server.url}{path}")
+        assert (load.failure, load.failure_detail) == (PageFailure.CONNECT, words)
+        check_whole((await chromium.load(single(f"{server.url}/"))).measured)
 
-    with_chromium(scene)
+    play(scene)
 
 
-def test_a_page_without_paint_and_a_page_that_meddles_with_its_clock_are_measured(server: PageServer) -> None:
+def test_certificates_are_refused_for_their_authority_and_for_their_name(
+    play: Play, authority: Authority, tmp_path: Path
+) -> None:
+    stranger = Authority(tmp_path / "stranger")
+    good = PageServer(authority.certificate("127.0.0.1"))
+    wrong_name = PageServer(authority.certificate("127.0.0.2"))
+    unknown = PageServer(stranger.certificate("127.0.0.1"))
+
     async def scene(chromium: Chromium) -> None:
-        blank = (await chromium.load(single(f"{server.url}/blank"))).measured
-        assert blank.failure is None
-        assert blank.timings is not None
-        assert blank.timings.plt_ms is not None
-        assert blank.timings.fcp_ms is blank.timings.lcp_ms is None
-        meddler = (await chromium.load(single(f"{server.url}/meddler"))).measured
-        assert meddler.timings is not None
-        assert meddler.timings.plt_ms is not None
+        for server, words in ((wrong_name, "COMMON_NAME_INVALID"), (unknown, "AUTHORITY_INVALID")):
+            load = await failing(chromium, f"{server.url}/")
+            assert (load.failure, load.failure_detail) == (PageFailure.TLS, f"net::ERR_CERT_{words}")
+            check_whole((await chromium.load(single(f"{good.url}/"))).measured)
+        assert not wrong_name.asked + unknown.asked
 
-    with_chromium(scene)
+    try:
+        play(scene)
+    finally:
+        for server in (good, wrong_name, unknown):
+            server.close()
+
+
+def test_console_errors_are_kept_and_a_frozen_page_leaves_no_screenshot(play: Play, server: PageServer) -> None:
+    async def scene(chromium: Chromium) -> None:
+        gone = await failing(chromium, f"{server.url}/gone")
+        assert gone.screenshot_file is not None
+        assert gone.screenshot_file.parent.name == "screenshots"  # which was not there
+        frozen = await failing(chromium, f"{server.url}/loop", timeout_s=1.5)
+        assert frozen.screenshot_file is None
+        noisy = (await chromium.load(single(f"{server.url}/noisy"))).measured
+        assert (noisy.failure, noisy.screenshot_file) == (None, None)
+        said, thrown, failed = sorted(noisy.console_errors)
+        assert said.startswith("Uncaught Error: thrown")
+        assert thrown.startswith("console.error: said 1")
+        assert failed.startswith("network: Failed to load resource")
+        quiet = (await chromium.load(single(f"{server.url}/"))).measured
+        assert quiet.console_errors == []
+
+    play(scene)
+
+
+def test_the_network_log_is_whole_after_a_clean_end_and_the_next_does_not_overwrite_it(
+    server: PageServer, tmp_path: Path
+) -> None:
+    async def scene(chromium: Chromium) -> None:
+        check_whole((await chromium.load(single(f"{server.url}/"))).measured)
+
+    settings = msgspec.structs.replace(SETTINGS, netlog_file=tmp_path / "netlog.json")
+    for _ in range(2):
+        with stage(Chromium, settings) as play:
+            play(scene)
+    for file in ("netlog.json", "netlog.1.json"):
+        log = json.loads((tmp_path / file).read_text())
+        assert f"{server.url}/pixel.svg" in {one.get("params", {}).get("url") for one in log["events"]}

@@ -28,9 +28,11 @@ from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
 from resolab.records import BrowserName, PageFailure, PageLoadRecord
-from resolab.testbed import TrialResult
+from resolab.testbed import LATENESS_EXCEEDED, TrialResult
 
 TRIAL_S = 0.005
+LATE_SHARE = 0.02
+"""So seldom late that several paths stay several."""
 AT_THE_START = 0.2
 """Share of kills that come soon after the process began, whatever it has done."""
 
@@ -38,7 +40,7 @@ AT_THE_START = 0.2
 class PretendedTestbed:
     """Trials that take no browser: what they record depends on the condition and the trial's identifier alone."""
 
-    def __init__(self, plan: Plan, seed: int, folder: Path, *, trial_s: float = TRIAL_S) -> None:
+    def __init__(self, plan: Plan, seed: int, folder: Path, number: int, *, trial_s: float = TRIAL_S) -> None:
         self._trial_s = trial_s
 
     async def __aenter__(self) -> Self:
@@ -66,7 +68,8 @@ class PretendedTestbed:
             failure=failure,
             limit_ms=30_000.0,
         )
-        return TrialResult([load], ["lateness_exceeded"] if chance.random() < 0.1 else [], failed=failure is not None)
+        flags = [LATENESS_EXCEEDED] if chance.random() < LATE_SHARE else []
+        return TrialResult([load], flags, failed=failure is not None)
 
 
 def run(plan: Path, folder: Path) -> None:
@@ -108,7 +111,8 @@ def kill(plan: Path, folder: Path, chance: random.Random) -> str:
         return f"ended with {os.waitstatus_to_exitcode(status)}"
     if not (folder / "manifest.json").exists():
         return "before the manifest"
-    return "within a trial" if list((folder / "trials").glob("*.partial")) else "between trials"
+    in_flight = len(list((folder / "trials").glob("*.partial")))
+    return f"within {in_flight} trials" if in_flight else "between trials"
 
 
 def main() -> None:

@@ -21,6 +21,8 @@ name = "killed"
 question = "Is anything lost?"
 seed = 11
 blocks = 60
+[instrument]
+paths = {paths}
 [factors]
 page = ["example"]
 profile = ["fiber", "4g"]
@@ -42,10 +44,9 @@ check_every_blocks = 4
 """
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    file = tmp_path / "killed.toml"
-    file.write_text(PLAN)
+def write_plan(folder: Path, paths: int) -> Path:
+    file = folder / f"killed-{paths}.toml"
+    file.write_text(PLAN.replace("{paths}", str(paths)))
     return file
 
 
@@ -82,21 +83,25 @@ def kept(manifest: Manifest) -> tuple[Any, ...]:
         manifest.blocks_finished_count,
         manifest.trials_finished_count,
         manifest.widths_reached,
-        manifest.plan_text,
         manifest.seed,
     )
 
 
-def test_fifty_kills_leave_row_for_row_what_an_unkilled_run_leaves(tmp_path: Path, plan: Path) -> None:
-    output_of("whole", plan, tmp_path / "whole")
-    states = json.loads(output_of("kills", plan, tmp_path / "killed", KILLS_COUNT, 5))
+@pytest.mark.parametrize("paths", [1, 2])
+def test_fifty_kills_leave_row_for_row_what_an_unkilled_run_on_one_path_leaves(tmp_path: Path, paths: int) -> None:
+    output_of("whole", write_plan(tmp_path, 1), tmp_path / "whole")
+    states = json.loads(output_of("kills", write_plan(tmp_path, paths), tmp_path / "killed", KILLS_COUNT, 5))
     # All of them were killed while they had work to do, most of them amid a trial.
     assert sum(states.values()) == KILLS_COUNT
     assert not [state for state in states if state.startswith("ended")]
-    assert states["within a trial"] > KILLS_COUNT / 3
+    assert states[f"within {paths} trials"] > KILLS_COUNT / 3
+    # What was lost was in flight, one trial a path at the most.
+    expected_states = {"before the manifest", "between trials", *(f"within {one + 1} trials" for one in range(paths))}
+    assert set(states) <= expected_states
     assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
     whole, killed = load_manifest(tmp_path / "whole"), load_manifest(tmp_path / "killed")
     assert kept(killed) == kept(whole)
+    assert (whole.paths, killed.paths) == (1, paths)
     assert (whole.status, whole.stop_reason) == (RunStatus.FINISHED, StopReason.PRECISION)
     # It ended by its intervals, after whole blocks and long before the cap.
     assert whole.trials_finished_count == 10 * (whole.blocks_finished_count or 0)
@@ -105,23 +110,31 @@ def test_fifty_kills_leave_row_for_row_what_an_unkilled_run_leaves(tmp_path: Pat
     assert killed.resume_count > KILLS_COUNT / 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_lets_the_trial_end_and_says_how_to_go_on(tmp_path: Path, plan: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "paths", "said"),
+    [
+        (signal.SIGINT, 1, "stopping when this trial ends"),
+        (signal.SIGTERM, 1, "stopping when this trial ends"),
+        (signal.SIGINT, 2, "stopping when the trials in flight end"),
+    ],
+)
+def test_a_signal_lets_what_is_in_flight_end_and_says_how_to_go_on(
+    tmp_path: Path, number: signal.Signals, paths: int, said: str
+) -> None:
     folder = tmp_path / "stopped"
-    process = started("cli", plan, folder)
+    process = started("cli", write_plan(tmp_path, paths), folder)
     deadline = time.monotonic() + 300
-    while not list(folder.glob("trials/*.partial")):
+    while len(in_flight := list(folder.glob("trials/*.partial"))) < paths:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.005)
-    (in_flight,) = folder.glob("trials/*.partial")
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert in_flight.with_suffix("").exists()
+    assert all(partial.with_suffix("").exists() for partial in in_flight)
     assert not list(folder.glob("trials/*.partial"))
     manifest = load_manifest(folder)
     assert (manifest.status, manifest.stop_reason) == (RunStatus.INTERRUPTED, StopReason.INTERRUPTED)
     assert manifest.trials_finished_count == len(list(folder.glob("trials/*.jsonl")))
-    assert "stopping when this trial ends" in errors
+    assert said in errors
     assert f"./resolab resume {folder}" in errors.replace("\n", "")

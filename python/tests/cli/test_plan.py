@@ -69,6 +69,23 @@ def test_check_says_what_is_compared_and_when_it_stops(tmp_path: Path, capsys: p
     assert [one["kind"] for one in found["comparisons"]] == ["planned"] * 2 + ["aa"] * 8
 
 
+@pytest.mark.parametrize(("paths", "conditions_divided"), [(2, 2), (16, 12)])
+def test_paths_divide_the_expected_duration_down_to_a_blocks_longest_trial(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], paths: int, conditions_divided: int
+) -> None:
+    # Twelve conditions that are expected to take the same time.
+    text = (PROJECT_ROOT / "plans" / "quick.toml").read_text().replace('["fiber", "4g"]', '["4g"]')
+    (tmp_path / "one.toml").write_text(text)
+    (tmp_path / "several.toml").write_text(text + f"paths = {paths}\n")
+    one = json.loads(checked(capsys, str(tmp_path / "one.toml"), "--json"))
+    several = json.loads(checked(capsys, str(tmp_path / "several.toml"), "--json"))
+    assert (one["paths_count"], several["paths_count"], one["conditions_count"]) == (1, paths, 12)
+    expected_s = one["expected_duration_s"] / conditions_divided
+    assert several["expected_duration_s"] == pytest.approx(expected_s, abs=0.1)
+    assert "at a time" not in checked(capsys, str(tmp_path / "one.toml"))
+    assert f"96 trials, {paths} at a time, about " in checked(capsys, str(tmp_path / "several.toml"))
+
+
 def test_a_bad_plan_is_one_line_and_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text().replace('zero_rtt"]\n\n', 'resumed"]\n\n', 1)
     (tmp_path / "p.toml").write_text(text)

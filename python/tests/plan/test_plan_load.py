@@ -68,6 +68,11 @@ def test_pictures_of_failed_loads_are_kept_on_request_only(corpus: Corpus) -> No
     assert parse_plan(text, "p", corpus).instrument.failure_screenshots
 
 
+def test_one_path_unless_the_plan_says_more(corpus: Corpus) -> None:
+    assert parse_plan(TEXT, "p", corpus).instrument.paths == 1
+    assert parse_plan(TEXT + "paths = 16\n", "p", corpus).instrument.paths == 16
+
+
 def test_conditions_are_every_combination_with_stable_names(corpus: Corpus) -> None:
     plan = parse_plan(TEXT, "p", corpus)
     names = [condition.id for condition in plan.conditions()]
@@ -119,6 +124,8 @@ WRONG = [
     ("page_timeout_s = 30", "page_timeout_s = nan", "limits.page_timeout_s"),
     ("page_timeout_s = 30", "lateness_p99 = 1", "limits.lateness_p99: unknown key"),
     ("keep_awake = false", "keep_awake = 1", "instrument.keep_awake: must be true or false"),
+    ("keep_awake = false", "paths = 0", "instrument.paths: must be a whole number from 1 to 16, not 0"),
+    ("keep_awake = false", "paths = 17", "instrument.paths: must be a whole number from 1 to 16, not 17"),
     ("[limits]", "[limit]", "limit: unknown key"),
     ("seed = 1", "seed =", "not valid TOML"),
 ]  # fmt: skip

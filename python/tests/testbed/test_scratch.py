@@ -1,5 +1,6 @@
 """Scratch folders go with their process, at the latest when the next one starts."""
 
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -23,3 +24,17 @@ def test_folders_of_the_dead_go_and_those_of_the_living_stay(tmp_path, monkeypat
         (folder / "key").write_text("secret")
         assert sorted(tmp_path.iterdir()) == sorted([folder, foreign, living])
     assert sorted(Path(tmp_path).iterdir()) == sorted([foreign, living])
+
+
+def test_a_process_that_cannot_be_seen_from_here_keeps_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    elsewhere = tmp_path / f"resolab-{dead.pid}-elsewhere"
+    elsewhere.mkdir()
+    with (elsewhere / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with scratch_folder():
+            assert elsewhere.exists()
+    with scratch_folder():
+        assert not elsewhere.exists()

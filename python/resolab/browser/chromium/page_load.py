@@ -158,4 +158,5 @@ class TrialLoad:
 
     def _screenshot_file(self) -> Path | None:
         folder = self._settings.screenshot_folder
-        return folder / f"load-{time.strftime('%H%M%S')}-{self._number:04}.png" if folder else None
+        # Browsers of several paths write into one folder and count for themselves.
+        return folder / f"load-{time.time_ns()}-{self._number:04}.png" if folder else None

@@ -1,0 +1,12 @@
+"""`resolab` whose reports lack the papers' figures: they take longer than a run of a few trials.
+
+For: runs that are stopped, resumed and looked at otherwise. Not for: tests of what a run leaves in the end.
+"""
+
+import sys
+
+from resolab.cli.main import main
+from resolab.report import build
+
+build._papers = lambda _dataset, _findings: []
+sys.exit(main())
