@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from resolab.plots.style import house_style
@@ -32,13 +33,23 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     stream = io.StringIO()
     with house_style():
+        _lay_out(drawing.figure)
         drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": drawing.name})
-        drawing.figure.set_layout_engine("none")  # the layout is found; finding it again doubles the time
         pdf = folder / f"{drawing.name}.pdf"
         drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
     (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
     write_csv(drawing.rows, folder / f"{drawing.name}.csv")
     return inline_svg(stream.getvalue(), drawing.caption)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Find the place of everything for both files; with a layout engine `savefig` does so and draws twice for each."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        FigureCanvasSVG(figure)  # becomes the figure's canvas; it measures text as both files have it, unhinted
+        engine.execute(figure)
+        engine.execute(figure)  # legends below the axes move again (by 28 points) once there is room for them
+        figure.set_layout_engine(None)
 
 
 def save_file(drawing: Drawing, file: Path) -> None:

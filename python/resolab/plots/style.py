@@ -11,6 +11,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 _RC: Any = {
+    # A figure without a layout engine stays as it was laid out, whatever the user's own settings.
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 9.5,

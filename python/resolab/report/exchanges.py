@@ -48,10 +48,10 @@ _KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "dns_transport", 
 
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
     """Sum up the exchanges, profiles in the plan's order; `rtt_ms` are the access links'."""
-    if dataset.cold_exchanges_count() <= LISTED_COUNT:
-        results = _of_rows(dataset.cold_exchanges(), rtt_ms, level_of(plan))
-    else:
+    if dataset.has_more_cold_exchanges(LISTED_COUNT):
         results = _of_distributions(dataset, rtt_ms, level_of(plan))
+    else:
+        results = _of_rows(dataset.cold_exchanges(), rtt_ms, level_of(plan))
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[object, ...]:

@@ -26,6 +26,7 @@ from resolab.store.h20_queries import (
     QueryCostRow,
     exchange_medians,
     h20_loads,
+    h20_resolvers,
     query_costs,
 )
 
@@ -95,7 +96,7 @@ class Study:
     @cached_property
     def resolvers(self) -> list[Resolver]:
         """Distances and cache states that occur, near before far."""
-        found = {Resolver(row.resolver_extra_rtt_ms, row.resolver_cache) for row in self.rows}
+        found = (Resolver(row.resolver_extra_rtt_ms, row.resolver_cache) for row in h20_resolvers(self.dataset))
         return sorted(found, key=lambda one: one.place)
 
     @property

@@ -87,9 +87,9 @@ class Dataset:
         """List one row per finished trial, in the order they ran."""
         return self._rows(queries.MEASURED_LOADS, LoadRow)
 
-    def cold_exchanges_count(self) -> int:
-        """Count the DNS client's cold exchanges; of many, ask `query_distributions`."""
-        return int(self.sql(queries.COLD_EXCHANGES_COUNT)[0]["count"])
+    def has_more_cold_exchanges(self, than: int) -> bool:
+        """Say whether the DNS client made more cold exchanges than so many; of many, ask `query_distributions`."""
+        return int(self.sql(queries.COLD_EXCHANGES_COUNT, [than + 1])[0]["count"]) > than
 
     def cold_exchanges(self) -> list[ExchangeRow]:
         """List the DNS client's cold exchanges, each a row in memory."""

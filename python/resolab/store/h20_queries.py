@@ -6,13 +6,14 @@ Not for: statistics; what leaves here is one row per load, or a few hundred per 
 
 import msgspec
 
+from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
 
 QUERY_DEADLINE_MS = 10_000.0
 """`resolab-core query` gives a query up after so long, set-up and retries included; a failed one counts as that."""
+_DEADLINE_NS = round(QUERY_DEADLINE_MS * 1e6)
 BATCHES_COUNT = 100
 """Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
-_BINS_PER_E_FOLD = 10_000
 
 LOADS = """
 WITH names AS (
@@ -30,6 +31,11 @@ WHERE t.replicate = 1
 ORDER BY t.block, t.position
 """
 
+# Asked apart from the loads: figures of queries need no list of a million trials.
+RESOLVERS = """
+SELECT DISTINCT resolver_extra_rtt_ms, resolver_cache FROM trials WHERE replicate = 1 ORDER BY ALL
+"""
+
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.
 _CELLS = f"""
 cells AS (
@@ -41,48 +47,42 @@ cells AS (
 _MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
 
 # Beside what a query took stands its exchange alone: sent on the open connection to answered. A query that never got
-# as far as an open connection says nothing of that.
+# as far as an open connection says nothing of that. Sums are of integers: no order in which threads add changes them.
 QUERY_COSTS = f"""
 WITH {_CELLS}, counted AS (
     SELECT c.cell, c.batch, q.dns_transport, coalesce(q.connection, 'none') AS connection,
            count(*) AS n, count(*) - count(query_response_time_ns) AS failed_count,
            count(*) FILTER (attempt_count > 1) AS retried_count,
-           sum(least(coalesce(query_response_time_ns / 1e6, {QUERY_DEADLINE_MS}), {QUERY_DEADLINE_MS})) AS sum_ms,
+           sum(least(coalesce(query_response_time_ns, {_DEADLINE_NS}), {_DEADLINE_NS})) AS sum_ns,
            count(query_exchange_start_ns) AS exchanges_count,
            sum(CASE WHEN query_exchange_start_ns IS NOT NULL THEN
-               least(coalesce((query_exchange_end_ns - query_exchange_start_ns) / 1e6, {QUERY_DEADLINE_MS}),
-                     {QUERY_DEADLINE_MS}) END) AS exchanges_sum_ms
+               least(coalesce(query_exchange_end_ns - query_exchange_start_ns, {_DEADLINE_NS}),
+                     {_DEADLINE_NS}) END) AS exchanges_sum_ns
     FROM queries AS q JOIN cells AS c USING (trial_id)
     WHERE {_MEASURED}
     GROUP BY ALL
 )
 SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, connection, batch, n, failed_count, retried_count,
-       sum_ms, exchanges_count, coalesce(exchanges_sum_ms, 0) AS exchanges_sum_ms
+       sum_ns::DOUBLE / 1e6 AS sum_ms, exchanges_count, coalesce(exchanges_sum_ns, 0)::DOUBLE / 1e6 AS exchanges_sum_ms
 FROM counted JOIN levels USING (cell)
 ORDER BY ALL
 """  # noqa: S608
 
 # An exact median of 1e8 values would need all of them in memory; bins of a ten thousandth of the value need few.
 EXCHANGE_MEDIANS = f"""
-WITH {_CELLS}, binned AS (
-    SELECT c.cell, q.dns_transport,
-           floor(ln(greatest(query_exchange_end_ns - query_exchange_start_ns, 1)) * {_BINS_PER_E_FOLD}) AS bin,
-           count(*) AS members
-    FROM queries AS q JOIN cells AS c USING (trial_id)
-    WHERE {_MEASURED} AND coalesce(connection, 'cold') = 'cold' AND query_exchange_end_ns IS NOT NULL
-    GROUP BY ALL
-), ranked AS (
-    SELECT cell, dns_transport, exp((bin + 0.5) / {_BINS_PER_E_FOLD}) / 1e6 AS exchange_ms,
-           sum(members) OVER (PARTITION BY cell, dns_transport ORDER BY bin) AS upto,
-           sum(members) OVER (PARTITION BY cell, dns_transport) AS total
-    FROM binned
+WITH ranked AS (
+    SELECT {LEVELS}, dns_transport, exp((bin::DOUBLE + 0.5) / {BINS_PER_E_FOLD}) / 1e6 AS exchange_ms,
+           sum(members) OVER (PARTITION BY {LEVELS}, dns_transport ORDER BY bin) AS upto,
+           sum(members) OVER (PARTITION BY {LEVELS}, dns_transport) AS total
+    FROM cold_phases
+    WHERE quantity = '{EXCHANGE}' AND bin IS NOT NULL
 )
-SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, any_value(total)::BIGINT AS n,
+SELECT {LEVELS}, dns_transport, any_value(total)::BIGINT AS n,
        min(exchange_ms) FILTER (upto >= (total + 1) // 2) AS median_ms
-FROM ranked JOIN levels USING (cell)
-GROUP BY profile, resolver_extra_rtt_ms, resolver_cache, dns_transport
+FROM ranked
+GROUP BY ALL
 ORDER BY ALL
-"""  # noqa: S608
+"""  # noqa: S608 - constants of this file and the next
 
 
 class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
@@ -112,6 +112,13 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     failure: str | None
     names_count: int | None
     """Different hosts its requests went to: as many names had to be looked up."""
+
+
+class ResolverRow(msgspec.Struct, kw_only=True, frozen=True):
+    """A distance and a state of the cache that trials had."""
+
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
 
 
 class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
@@ -149,6 +156,11 @@ def h20_loads(dataset: Dataset) -> list[H20LoadRow]:
     return msgspec.convert(dataset.sql(LOADS), list[H20LoadRow])
 
 
+def h20_resolvers(dataset: Dataset) -> list[ResolverRow]:
+    """List the resolvers of those trials."""
+    return msgspec.convert(dataset.sql(RESOLVERS), list[ResolverRow])
+
+
 def query_costs(dataset: Dataset) -> list[QueryCostRow]:
     """Sum up what queries took, by network, resolver, transport, state of the connection and batch of blocks."""
     return msgspec.convert(dataset.sql(QUERY_COSTS), list[QueryCostRow])
@@ -156,4 +168,5 @@ def query_costs(dataset: Dataset) -> list[QueryCostRow]:
 
 def exchange_medians(dataset: Dataset) -> list[ExchangeMedianRow]:
     """Find the median exchange by network, resolver and transport."""
+    count_cold_phases(dataset)
     return msgspec.convert(dataset.sql(EXCHANGE_MEDIANS), list[ExchangeMedianRow])

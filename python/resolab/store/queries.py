@@ -14,8 +14,11 @@ ORDER BY t.block, t.position
 
 # A query without a connection (DoUDP) has nothing to be warm; what was asked for where there is no handshake is
 # called full, so that every row has a mode.
+# Counted no further than asked: whether there are more needs no pass over all of them.
 COLD_EXCHANGES_COUNT = """
-SELECT count(*) AS count FROM queries WHERE purpose = 'measured' AND coalesce(connection, 'cold') = 'cold'
+SELECT count(*) AS count FROM (
+    SELECT 1 FROM queries WHERE purpose = 'measured' AND coalesce(connection, 'cold') = 'cold' LIMIT ?
+)
 """
 
 COLD_EXCHANGES = """

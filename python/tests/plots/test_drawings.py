@@ -158,6 +158,18 @@ def test_the_same_drawing_gives_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "dns_exchange.pdf").read_bytes() == (tmp_path / "b" / "dns_exchange.pdf").read_bytes()
 
 
+def test_one_layout_serves_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = draw_exchanges([series(), series()], "c")
+    engine = drawing.figure.get_layout_engine()
+    assert engine is not None
+    unplaced = [axes.get_position().bounds for axes in drawing.figure.axes]
+    execute, passes = engine.execute, []
+    monkeypatch.setattr(engine, "execute", lambda figure: passes.append(execute(figure)))
+    save_drawing(drawing, tmp_path)
+    assert len(passes) == 2  # the second places what the first made room for; neither file needs another
+    assert [axes.get_position().bounds for axes in drawing.figure.axes] != unplaced
+
+
 def test_nothing_is_drawn_outside_the_figure() -> None:
     """Ink at the very edge would be text cut off."""
     for drawing in (draw_heat_map(cells(), ""), draw_exchanges([series(), series()], "")):

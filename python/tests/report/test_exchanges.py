@@ -28,7 +28,9 @@ def test_many_exchanges_give_the_same_medians_without_being_listed(
 ) -> None:
     with open_dataset(folder) as dataset:
         few = exchange_results(make_plan(), dataset, RTT_MS)
-        monkeypatch.setattr(exchanges, "LISTED_COUNT", dataset.cold_exchanges_count() - 1)
+        listed = len(dataset.cold_exchanges())
+        assert not dataset.has_more_cold_exchanges(listed)
+        monkeypatch.setattr(exchanges, "LISTED_COUNT", listed - 1)
         monkeypatch.setattr(dataset, "cold_exchanges", None)
         many = exchange_results(make_plan(), dataset, RTT_MS)
     assert len(few) == 6

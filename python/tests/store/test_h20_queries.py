@@ -4,7 +4,8 @@ import pytest
 from h20_dataset import Arm, Query, make_h20_dataset
 
 from resolab.store import open_dataset
-from resolab.store.h20_queries import QUERY_DEADLINE_MS, exchange_medians, h20_loads, query_costs
+from resolab.store.h20_queries import QUERY_DEADLINE_MS, exchange_medians, h20_loads, h20_resolvers, query_costs
+from resolab.store.s24_queries import phase_distributions
 
 DO53 = Arm("office", "doudp", 25.0, "miss")
 DOT = Arm("office", "dot", 25.0, "miss")
@@ -66,3 +67,30 @@ def test_medians_of_exchanges_leave_warm_queries_out(tmp_path: Path) -> None:
         (row,) = exchange_medians(dataset)
     assert (row.n, row.dns_transport, row.resolver_extra_rtt_ms, row.resolver_cache) == (3, "dot", 25.0, "miss")
     assert row.median_ms == pytest.approx(11, rel=1e-4)
+
+
+def test_one_pass_serves_both_papers_and_keeps_far_resolvers_apart(tmp_path: Path) -> None:
+    near = Arm("office", "dot", 0.0, "hit")
+    queries = {
+        near: [[Query(20.0, 10.0, "cold"), Query(None, connection="cold"), Query(9.0, 9.0, "warm")]],
+        Arm("office", "dot", 25.0, "hit"): [[Query(70.0, 35.0, "cold")]],
+        Arm("office", "dot", 0.0, "miss"): [[Query(60.0, 50.0, "cold")]],
+    }
+    with open_dataset(make_h20_dataset(tmp_path / "d", {arm: [1.0] for arm in queries}, queries)) as dataset:
+        medians = exchange_medians(dataset)
+        phases: dict[str, list[tuple[str, int | None, int, int]]] = {}
+        for row in phase_distributions(dataset):
+            levels = (row.dns_transport, row.time_us, row.reached_count, row.total_count)
+            phases.setdefault(row.phase, []).append(levels)
+        (tables,) = dataset.sql("SELECT count(*) AS count FROM duckdb_tables() WHERE table_name = 'cold_phases'")
+        resolvers = [(row.resolver_extra_rtt_ms, row.resolver_cache) for row in h20_resolvers(dataset)]
+    assert [(row.resolver_extra_rtt_ms, row.resolver_cache, row.n) for row in medians] == [
+        (0.0, "hit", 1),
+        (0.0, "miss", 1),
+        (25.0, "hit", 1),
+    ]
+    assert [row.median_ms for row in medians] == pytest.approx([10, 50, 35], rel=1e-4)
+    # Sengupta et al. had the resolver at the edge and its answer in the cache; the failed query counts in the total.
+    assert phases["query_response_time"] == [("dot", 20_000, 1, 2), ("dot", None, 2, 2)]
+    assert tables["count"] == 1
+    assert resolvers == [(0.0, "hit"), (0.0, "miss"), (25.0, "hit")]

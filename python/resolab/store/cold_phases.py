@@ -1,0 +1,73 @@
+"""Phases of cold queries with a full handshake as counts by cell and bin: one pass over `queries` for both papers.
+
+For: the temporary table that statements of `h20_queries` and `s24_queries` read. Not for: what they make of it.
+
+A cell is a network, resolver and transport. Bins of one quantity add up, so that a question of fewer cells needs no
+pass of its own. Durations of our own client to the nearest resolver with its answer in the cache, which is what
+Sengupta et al. measured, are told to the microsecond; every exchange on an open connection to a ten thousandth.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from resolab.store.dataset import Dataset
+
+PHASES: Mapping[str, Sequence[str]] = {
+    "query_response_time": ("doudp", "dotcp", "dot", "doh", "doh3", "doq"),
+    "tcp_connect": ("dotcp", "dot", "doh"),
+    "quic_handshake": ("doq",),
+    "query_exchange": ("doq",),
+}
+"""The phases told to the microsecond, and the transports they are told of."""
+EXCHANGE = "exchange"
+"""The quantity whose bins are those of the logarithm."""
+BINS_PER_E_FOLD = 10_000
+LEVELS = "profile, resolver_extra_rtt_ms, resolver_cache"
+
+# Levels as one number for each trial: 1e8 queries are grouped by small integers.
+_STATEMENT = """
+CREATE TEMP TABLE IF NOT EXISTS cold_phases AS
+WITH cells AS (
+    SELECT trial_id, {levels}, resolver_extra_rtt_ms = 0 AND resolver_cache = 'hit' AS near,
+           dense_rank() OVER (ORDER BY {levels})::INTEGER AS cell
+    FROM trials
+), found AS (
+    SELECT cell, q.dns_transport, {bins}
+    FROM queries AS q JOIN cells USING (trial_id)
+    WHERE q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold'
+          AND coalesce(q.requested_handshake_mode, 'full') = 'full'
+), counted AS (
+    SELECT cell, dns_transport, CASE grouping({names}) {quantities} END AS quantity, coalesce({names}) AS bin,
+           count(*) AS members
+    FROM found
+    GROUP BY GROUPING SETS ({sets})
+)
+SELECT {levels}, near, dns_transport, quantity, bin, members
+FROM counted JOIN (SELECT DISTINCT cell, near, {levels} FROM cells) USING (cell)
+"""
+
+
+def count_cold_phases(dataset: Dataset) -> None:
+    """Make the table `cold_phases` unless it is there; a phase that has no end has a null bin."""
+    bins = {EXCHANGE: _EXCHANGE_BIN} | {phase: _microseconds(phase) for phase in PHASES}
+    names = [f"{one}_bin" for one in bins]
+    # The word `grouping` sets the bit of every name that a row is not of, the first name's highest.
+    every = 2 ** len(names) - 1
+    bits = [every - 2**place for place in reversed(range(len(names)))]
+    statement = _STATEMENT.format(
+        levels=LEVELS,
+        bins=", ".join(f"{sql} AS {name}" for sql, name in zip(bins.values(), names, strict=True)),
+        names=", ".join(names),
+        quantities=" ".join(f"WHEN {bit} THEN '{one}'" for bit, one in zip(bits, bins, strict=True)),
+        sets=", ".join(f"(cell, dns_transport, {name})" for name in names),
+    )
+    dataset.sql(statement)
+
+
+_EXCHANGE_BIN = f"""CASE WHEN query_exchange_end_ns IS NOT NULL THEN
+    floor(ln(greatest(query_exchange_end_ns - query_exchange_start_ns, 1)) * {BINS_PER_E_FOLD}) END::BIGINT"""
+
+
+def _microseconds(phase: str) -> str:
+    took = f"{phase}_ns" if phase == "query_response_time" else f"{phase}_end_ns - {phase}_start_ns"
+    transports = ", ".join(f"'{transport}'" for transport in PHASES[phase])
+    return f"CASE WHEN near AND q.dns_transport IN ({transports}) THEN ({took} + 500) // 1000 END"
