@@ -11,7 +11,8 @@ import pytest
 from resolab.report import tables
 from resolab.testbed import judgement
 
-SET = re.findall(r'(?:return \[|append\()"([a-z0-9_]+)"', inspect.getsource(judgement))
+WORDS = re.findall(r'(?:return \[|append\()(?:"([a-z0-9_]+)"|([A-Z_]+))', inspect.getsource(judgement))
+SET = [word or getattr(judgement, constant) for word, constant in WORDS]
 
 
 def test_the_flags_are_found() -> None:
