@@ -6,7 +6,7 @@ Cliff 1993. delta = 2 theta - 1 with theta = P(treatment > baseline) + P(equal) 
 """
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL
@@ -22,7 +22,7 @@ def cliffs_delta(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -
     low, high = _delta(treatment.low, baseline.high), _delta(treatment.high, baseline.low)
     if min(m, n) < 2:
         return Estimate(low, high, None, None, m + n, count, level, Method.NONE)
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     return Estimate(
         low, high, -_upper((1 - low) / 2, m, n, z), _upper((1 + high) / 2, m, n, z), m + n, count, level, Method.SCORE
     )
@@ -45,5 +45,5 @@ def _upper(theta: float, m: int, n: int, z: float) -> float:
         variance = true * (1 - true) * (1 + size * (1 - true) / (2 - true) + size * true / (1 + true)) / (m * n)
         return true - theta - z * float(np.sqrt(variance))
 
-    root = float(optimize.brentq(distance, max(theta, 1e-12), 1.0))
+    root = float(scipy.optimize.brentq(distance, max(theta, 1e-12), 1.0))
     return 2 * root - 1

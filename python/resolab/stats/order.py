@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.sample import FloatArray, Sample
@@ -35,8 +35,8 @@ def median_interval_ranks(n: int, level: float = LEVEL) -> tuple[int, int]:
 
     Where even the extremes do not reach the level (below six values at 95 %) the ranks are 0 and n + 1: unbounded.
     """
-    low = int(stats.binom.ppf((1 - level) / 2, n, 0.5)) if n else 0
-    if n and stats.binom.cdf(low - 1, n, 0.5) > (1 - level) / 2 + 1e-12:
+    low = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5)) if n else 0
+    if n and scipy.stats.binom.cdf(low - 1, n, 0.5) > (1 - level) / 2 + 1e-12:
         low -= 1
     return low, n + 1 - low
 
@@ -81,14 +81,14 @@ def interval(
 def _end(size: int, probability: float, tail: float) -> _End:
     """Find the lower end that lies above the quantile with probability `tail`, by Nyblom's interpolation."""
     # x_(r) > q_p happens when fewer than r values lie at or below q_p.
-    rank = int(stats.binom.ppf(tail, size, probability))
-    above = float(stats.binom.cdf(rank - 1, size, probability))
+    rank = int(scipy.stats.binom.ppf(tail, size, probability))
+    above = float(scipy.stats.binom.cdf(rank - 1, size, probability))
     if rank and above > tail:
         rank -= 1
-        above = float(stats.binom.cdf(rank - 1, size, probability))
+        above = float(scipy.stats.binom.cdf(rank - 1, size, probability))
     if rank == 0 or rank >= size:
         return _End(min(rank, size), 0.0)
-    next_above = float(stats.binom.cdf(rank, size, probability))
+    next_above = float(scipy.stats.binom.cdf(rank, size, probability))
     part = (tail - above) / (next_above - above)
     if part <= 0:
         return _End(rank, 0.0)

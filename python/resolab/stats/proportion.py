@@ -5,7 +5,7 @@ For: success rates and error classes. Not for: times.
 
 import math
 
-from scipy import stats
+import scipy
 
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL
@@ -18,7 +18,7 @@ def proportion(count: int, total: int, *, level: float = LEVEL) -> Estimate:
     if total == 0:
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     share = count / total
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     scale = 1 + z * z / total
     centre = (share + z * z / (2 * total)) / scale
     half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / scale

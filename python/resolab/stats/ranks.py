@@ -6,7 +6,7 @@ For: tests and intervals by signed ranks and by rank sums. Not for: the statisti
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from resolab.stats.sample import FloatArray
 
@@ -20,7 +20,7 @@ def signed_rank_cdf(n: int) -> FloatArray:
     total = n * (n + 1) // 2
     if n > EXACT_UP_TO:
         spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        return np.asarray(stats.norm.cdf((np.arange(total + 1) + 0.5 - total / 2) / spread))
+        return np.asarray(scipy.stats.norm.cdf((np.arange(total + 1) + 0.5 - total / 2) / spread))
     chance = np.zeros(total + 1)
     chance[0] = 1.0
     for rank in range(1, n + 1):
@@ -36,7 +36,7 @@ def rank_sum_cdf(m: int, n: int) -> FloatArray:
     total = m * n
     if max(m, n) > EXACT_UP_TO:
         spread = np.sqrt(m * n * (m + n + 1) / 12)
-        return np.asarray(stats.norm.cdf((np.arange(total + 1) + 0.5 - total / 2) / spread))
+        return np.asarray(scipy.stats.norm.cdf((np.arange(total + 1) + 0.5 - total / 2) / spread))
     # The Gaussian binomial coefficient: multiply by (1 - x^(n+i)) and divide by (1 - x^i), i = 1..m.
     ways = [0] * (total + 1)
     ways[0] = 1
@@ -68,12 +68,12 @@ def signed_rank_tail(differences: FloatArray) -> float:
 
     Ties have their mean rank; zeros are ranked, then dropped (Pratt 1959). Exact given the absolute values.
     """
-    ranks = stats.rankdata(np.abs(differences))
+    ranks = scipy.stats.rankdata(np.abs(differences))
     weights = np.rint(2 * ranks[differences != 0]).astype(int)
     observed = int(np.rint(2 * ranks[differences > 0].sum()))
     if weights.size > EXACT_UP_TO:
         spread = np.sqrt((weights.astype(float) ** 2).sum()) / 2
-        return float(stats.norm.sf((observed - 1 - weights.sum() / 2) / spread))
+        return float(scipy.stats.norm.sf((observed - 1 - weights.sum() / 2) / spread))
     chance = np.zeros(int(weights.sum()) + 1)
     chance[0] = 1.0
     for weight in weights:

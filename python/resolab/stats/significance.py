@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from resolab.stats.medians import differences_of
 from resolab.stats.ranks import signed_rank_tail
@@ -45,11 +45,11 @@ def two_sample_p_value(treatment: Sample, baseline: Sample) -> float | None:
 
 def _rank_sum_tail(left: FloatArray, right: FloatArray) -> float:
     both = np.concatenate((left, right))
-    ranks = stats.rankdata(both)  # ranks, because infinities have no place in the test's own checks
+    ranks = scipy.stats.rankdata(both)  # ranks, because infinities have no place in the test's own checks
     if ranks[0] == ranks.mean() and np.ptp(ranks) == 0:
         return 1.0
     exact = both.size <= 40 and np.unique(ranks).size == ranks.size
-    result = stats.mannwhitneyu(
+    result = scipy.stats.mannwhitneyu(
         ranks[: left.size], ranks[left.size :], alternative="greater", method="exact" if exact else "asymptotic"
     )
     return float(result.pvalue)
@@ -104,6 +104,6 @@ def significant_share(
 def clopper_pearson(count: int, size: int, level: float = 0.95) -> tuple[float, float]:
     """Return the exact interval of a share of which `count` of `size` were seen."""
     tail = (1 - level) / 2
-    low = float(stats.beta.ppf(tail, count, size - count + 1)) if count else 0.0
-    high = float(stats.beta.ppf(1 - tail, count + 1, size - count)) if count < size else 1.0
+    low = float(scipy.stats.beta.ppf(tail, count, size - count + 1)) if count else 0.0
+    high = float(scipy.stats.beta.ppf(1 - tail, count + 1, size - count)) if count < size else 1.0
     return low, high

@@ -4,7 +4,7 @@ For: two datasets, which share no blocks. Not for: conditions of one dataset; th
 """
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL, quantile
@@ -27,7 +27,8 @@ def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEV
     if over.ci_low is None or over.ci_high is None or under.ci_low is None or under.ci_high is None:
         return Estimate(low, high, None, None, n, count, level, Method.NONE)
     # The range of five or six values reaches another level than asked; as a normal's interval it scales with z.
-    at = tuple(float(stats.norm.ppf((1 + level) / 2) / stats.norm.ppf((1 + one.level) / 2)) for one in (over, under))
+    asked = scipy.stats.norm.ppf((1 + level) / 2)
+    at = tuple(float(asked / scipy.stats.norm.ppf((1 + one.level) / 2)) for one in (over, under))
     down = _joined(_factor(over.low, over.ci_low), _factor(under.ci_high, under.high), at)
     up = _joined(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low), at)
     ci_low, ci_high = (1 + low) / down - 1, np.inf if np.isinf(high) else (1 + high) * up - 1

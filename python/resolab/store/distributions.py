@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import msgspec
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from resolab.store.histograms import Histogram, IntegerArray, check_keys, count_queries
 
@@ -117,7 +117,7 @@ def _distribution(
     # A probability is written in decimals: 0.1 of 30 is rank 3, although 30 times its float is a hair above.
     ranks = np.ceil(np.asarray(DISTRIBUTION_PROBABILITIES) * n - 1e-9 * n).astype(np.int64)
     lower, upper = at(np.asarray([(n + 1) // 2, n // 2 + 1]))
-    low_rank = int(stats.binom.ppf((1 - level) / 2, n, 0.5))
+    low_rank = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))
     low, high = at(np.asarray([low_rank, n + 1 - low_rank])) if low_rank else (None, None)
     return QueryDistribution(
         key=key,
