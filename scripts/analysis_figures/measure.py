@@ -3,6 +3,7 @@
 For: one process that does this and nothing else. Not for: making the dataset.
 """
 
+import os
 import resource
 import tempfile
 import time
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resolab.plan import parse_plan
-from resolab.plots import draw_exchanges, save_drawing
+from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.captions import exchange_caption
 from resolab.report.exchanges import exchange_results
 from resolab.report.figures import exchange_series
@@ -33,11 +34,11 @@ def analyse(folder: Path) -> dict[str, object]:
     begun = time.monotonic()
     with open_dataset(folder) as dataset, tempfile.TemporaryDirectory() as figures:
         _report(dataset, Path(figures), parts_s, counts)
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {
         "seconds": time.monotonic() - begun,
-        "processor_s": used.ru_utime + used.ru_stime,
-        "resident_max_mb": _resident_max_mb(),
+        "processor_s": sum(one.ru_utime + one.ru_stime for one in used),
+        "resident_max_mb": _resident_max_mb(used[1].ru_maxrss * 1024 / 1e6),
         "parts_s": parts_s,
         **counts,
     }
@@ -77,12 +78,20 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
         drawings += exchange_drawings(timings_of(dataset, findings, scope), findings, scope)
     with part("figures"):
         drawings.append(draw_exchanges(exchange_series(findings), exchange_caption(findings)))
-        for drawing in drawings:
-            save_drawing(drawing, figures)
+        save_drawings(drawings, figures)
     counts["figures"], counts["tables"] = len(drawings), len(tables) + 4
 
 
-def _resident_max_mb() -> float:
-    """Read the most memory this process ever had in RAM, by the kernel's own account."""
+def _resident_max_mb(child_mb: float) -> float:
+    """Read the most memory there ever was in RAM, by the kernel's own account: alone, or with the figures' workers.
+
+    A worker begins with the pages of this process, which count once.
+    """
+    now_mb, most_mb = _status_mb("VmRSS"), _status_mb("VmHWM")
+    workers_count = len(os.sched_getaffinity(0))
+    return max(most_mb, now_mb + workers_count * max(0.0, child_mb - now_mb))
+
+
+def _status_mb(key: str) -> float:
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(key))

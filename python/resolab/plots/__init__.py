@@ -8,6 +8,7 @@ from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
+from resolab.plots.save_all import save_drawings
 from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.words import (
     ABSENT,
@@ -44,6 +45,7 @@ __all__ = [
     "mode_label",
     "number_text",
     "save_drawing",
+    "save_drawings",
     "save_file",
     "transport_label",
     "transport_look",

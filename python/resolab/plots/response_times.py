@@ -18,8 +18,11 @@ from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
 PANELS_A_ROW = 3
-PANEL_INCH = (3.7, 2.3)
+PANEL_INCH = (3.7, 2.7)
 LEGEND_LINE_INCH = 0.17
+LEGEND_CHARACTER_INCH = 0.062
+LEGEND_REST_INCH = 0.9
+"""Sample line and margins: a legend wider than its panel would leave the axes no room at all."""
 _TICKS = (1, 2, 5)
 
 
@@ -45,7 +48,7 @@ def draw_response_times(name: str, caption: str, lines: Sequence[ResponseLine]) 
     rows = math.ceil(len(panels) / columns)
     entries = max(sum(line.panel == panel for line in lines) for panel in panels)
     with house_style():
-        width, height = PANEL_INCH
+        width, height = max(PANEL_INCH[0], _legend_inch(lines)), PANEL_INCH[1]
         figure = new_figure(width * columns + 0.3, rows * (height + LEGEND_LINE_INCH * (entries + 1)))
         grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
         for axes, panel in zip(grid.flat, panels, strict=False):
@@ -89,6 +92,10 @@ def _line(axes: Axes, line: ResponseLine, right: float) -> None:
         linestyle=TRANSPORT_DASHES[line.dns_transport],
         linewidth=0.9 if line.warm else 1.7,
     )
+
+
+def _legend_inch(lines: Sequence[ResponseLine]) -> float:
+    return LEGEND_REST_INCH + LEGEND_CHARACTER_INCH * max(len(_legend(line)) for line in lines)
 
 
 def _legend(line: ResponseLine) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from resolab.plots import Drawing, save_drawing, write_csv
+from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
@@ -98,9 +98,10 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
+    drawn = [*drawings(findings), *(one for paper in papers for one in paper.drawings)]
     figures = {
-        drawing.name: {"svg": Markup(save_drawing(drawing, folder / "figures")), "caption": drawing.caption}  # noqa: S704
-        for drawing in (*drawings(findings), *(one for paper in papers for one in paper.drawings))
+        drawing.name: {"svg": Markup(svg), "caption": drawing.caption}  # noqa: S704
+        for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
     }
     (folder / "figures").mkdir(exist_ok=True)
     for one in (one for paper in papers for one in paper.tables):
