@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
@@ -73,7 +73,7 @@ def _panel(axes: Axes, lines: Sequence[ResponseLine]) -> None:
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_xticks(_ticks(left, right))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("query response time, ms (logarithmic)")
     axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
 

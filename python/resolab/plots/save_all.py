@@ -28,7 +28,8 @@ def save_drawings(drawings: Sequence[Drawing], folder: Path) -> list[str]:
     order = sorted(range(len(drawings)), key=lambda index: -len(drawings[index].figure.axes))
     _under_way[:] = drawings
     try:
-        with ProcessPoolExecutor(workers_count, mp_context=multiprocessing.get_context("fork")) as pool:
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(workers_count, mp_context=context) as pool:
             saved = list(pool.map(_save, order, [folder] * len(order)))
     finally:
         _under_way.clear()
