@@ -6,7 +6,10 @@ For: counting trials that were later than the plan's `lateness_p99_ms`. Not for:
 from collections import deque
 
 LATE_LIMIT_COUNT = 10
-"""More late trials than that among the last `WINDOW_COUNT` are too many. One path on a quiet machine has 1 or 2."""
+"""More late trials than that among the last `WINDOW_COUNT` are too many.
+
+One path had 1 or 2 of a hundred in some runs of a machine shared with others, and 8 in another (docs/results).
+"""
 WINDOW_COUNT = 100
 
 
