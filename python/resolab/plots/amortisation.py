@@ -11,14 +11,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
 from resolab.plots.words import transport_label
 from resolab.stats import Amortisation, Estimate
 
 PANELS_A_ROW = 3
-PANEL_INCH = (3.7, 2.4)
-LEGEND_LINE_INCH = 0.17
+PANEL_SIZE = PanelSize(3.7, 2.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,13 @@ def draw_amortisation(
     caption: str, lines: Sequence[AmortisationLine], theirs_count: int, name: str = "amortisation"
 ) -> Drawing:
     """Draw one panel per distinct `panel`; `theirs_count` is marked in each."""
-    panels = list(dict.fromkeys(line.panel for line in lines))
-    columns = min(PANELS_A_ROW, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    entries = max(sum(line.panel == panel for line in lines) for panel in panels)
+    titles = list(dict.fromkeys(line.panel for line in lines))
+    panels = {title: [line for line in lines if line.panel == title] for title in titles}
+    keys = {title: [_label(line) for line in panel] for title, panel in panels.items()}
     with house_style():
-        width, height = PANEL_INCH
-        figure = new_figure(width * columns + 0.3, rows * (height + LEGEND_LINE_INCH * (entries + 1)))
-        grid = figure.subplots(rows, columns, squeeze=False)
-        for axes, panel in zip(grid.flat, panels, strict=False):
-            _panel(axes, [line for line in lines if line.panel == panel], theirs_count)
-            axes.set_title(panel)
-        for spare in grid.flat[len(panels) :]:
-            spare.set_visible(False)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("ms a query above Do53")
+        figure, grid = panel_grid(keys, PANELS_A_ROW, PANEL_SIZE, "ms a query above Do53", share_y=False)
+        for axes, panel in zip(grid, panels.values(), strict=True):
+            _panel(axes, panel, theirs_count)
     return Drawing(name, caption, figure, [row for line in lines for row in _rows(line)])
 
 
@@ -75,13 +67,17 @@ def _panel(axes: Axes, lines: Sequence[AmortisationLine], theirs_count: int) -> 
             line.found.extra_ms / counts,
             color=colour,
             linestyle=TRANSPORT_DASHES[line.dns_transport],
-            label=f"{transport_label(line.dns_transport)}: {_paid(line.found.break_even_count)}",
+            label=_label(line),
         )
     axes.set_xlim(lines[0].counts[0], lines[0].counts[-1])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("queries on one connection (logarithmic)")
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
+    add_key(axes)
+
+
+def _label(line: AmortisationLine) -> str:
+    return f"{transport_label(line.dns_transport)}: {_paid(line.found.break_even_count)}"
 
 
 def _paid(count: Estimate) -> str:

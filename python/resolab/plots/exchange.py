@@ -4,19 +4,20 @@ For: seeing at a glance how many round trips a transport takes and what it costs
 Not for: computing medians.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
 from resolab.plots.words import estimate_text, mode_label, number_text, transport_label
 from resolab.stats import Estimate
 
 PANELS_A_ROW = 2
+PANEL_SIZE = PanelSize(4.5, 2.3)
 MANY_PANELS, MANY_PANELS_A_ROW = 6, 3
 TOP = 1.15
 FAR_RIGHT = 1e6
@@ -58,23 +59,17 @@ class ExchangeSeries:
 
 def draw_exchanges(series: Sequence[ExchangeSeries], caption: str) -> Drawing:
     """Draw one panel per place, in the order in which the series name them."""
-    places = list(dict.fromkeys(one.place for one in series))
-    columns = min(PANELS_A_ROW if len(places) <= MANY_PANELS else MANY_PANELS_A_ROW, len(places))
-    lines = math.ceil(len(places) / columns)
-    entries = max(sum(one.place == place for one in series) for place in places)
+    titles = list(dict.fromkeys(_title(one) for one in series))
+    panels = {title: [one for one in series if _title(one) == title] for title in titles}
+    columns = PANELS_A_ROW if len(panels) <= MANY_PANELS else MANY_PANELS_A_ROW
+    ends = {title: _right_end(panel) for title, panel in panels.items()}
+    # Alike where they may be; a resolver that takes its time for what it has not cached has an axis of its own.
+    usual = max((end for title, end in ends.items() if end <= _usual_end(panels[title])), default=0.0)
+    keys = {title: [_label(one) for one in panel] for title, panel in panels.items()}
     with house_style():
-        figure = new_figure(4.5 * columns + 0.4, lines * (2.5 + 0.19 * entries))
-        grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-        panels = [[one for one in series if one.place == place] for place in places]
-        ends = [_right_end(panel) for panel in panels]
-        # Alike where they may be; a resolver that takes its time for what it has not cached has an axis of its own.
-        usual = max((end for end, panel in zip(ends, panels, strict=True) if end <= _usual_end(panel)), default=0.0)
-        for axes, panel, end in zip(grid.flat, panels, ends, strict=False):
-            _panel(axes, panel, max(end, usual))
-        for spare in grid.flat[len(places) :]:
-            spare.set_visible(False)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("share of exchanges")
+        figure, grid = panel_grid(keys, columns, PANEL_SIZE, "share of exchanges", share_y=True)
+        for axes, (title, panel) in zip(grid, panels.items(), strict=True):
+            _panel(axes, panel, max(ends[title], usual))
     rows = [row for one in series for row in _rows(one)]
     return Drawing("dns_exchange", caption, figure, rows)
 
@@ -118,8 +113,6 @@ def _guides(axes: Axes, trips: Sequence[int], limit: float) -> None:
 
 
 def _panel(axes: Axes, series: Sequence[ExchangeSeries], limit: float) -> None:
-    first = series[0]
-    axes.set_title(f"{first.place}{'  ' if first.place == first.profile else chr(10)}(RTT {first.rtt_ms:.1f} ms)")
     axes.grid(visible=True, axis="y")
     _guides(axes, sorted({one.expected_round_trips for one in series}), limit)
     for one in series:
@@ -129,7 +122,7 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries], limit: float) -> None:
             x,
             y,
             where="post",
-            label=_legend(one),
+            label=_label(one),
             color=TRANSPORT_COLOURS[one.dns_transport],
             linestyle=TRANSPORT_DASHES[one.dns_transport],
         )
@@ -137,12 +130,15 @@ def _panel(axes: Axes, series: Sequence[ExchangeSeries], limit: float) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     axes.set_ylim(0, TOP)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    axes.tick_params(labelbottom=True)
     axes.set_xlabel("query response time, round trips")
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), handlelength=3.2, borderpad=0, labelspacing=0.3)
+    add_key(axes)
 
 
-def _legend(one: ExchangeSeries) -> str:
+def _title(one: ExchangeSeries) -> str:
+    return f"{one.place}{'  ' if one.place == one.profile else chr(10)}(RTT {one.rtt_ms:.1f} ms)"
+
+
+def _label(one: ExchangeSeries) -> str:
     text = f"{one.label}: median {estimate_text(one.median_ms, 2)} ms, c = {number_text(one.remainder_ms, 2)} ms"
     return text + (f", {one.failed_count} of {one.n} failed" if one.failed_count else "")
 

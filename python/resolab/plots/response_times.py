@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
 from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
 PANELS_A_ROW = 3
-PANEL_INCH = (3.7, 2.7)
-LEGEND_LINE_INCH = 0.17
-LEGEND_CHARACTER_INCH = 0.062
-LEGEND_REST_INCH = 0.9
-"""Sample line and margins: a legend wider than its panel would leave the axes no room at all."""
+PANEL_SIZE = PanelSize(3.7, 2.3)
 _TICKS = (1, 2, 5)
 
 
@@ -43,21 +40,13 @@ class ResponseLine:
 
 def draw_response_times(name: str, caption: str, lines: Sequence[ResponseLine]) -> Drawing:
     """Draw one panel per distinct `panel`, in the order in which the lines first name them."""
-    panels = list(dict.fromkeys(line.panel for line in lines))
-    columns = min(PANELS_A_ROW, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    entries = max(sum(line.panel == panel for line in lines) for panel in panels)
+    titles = list(dict.fromkeys(line.panel for line in lines))
+    panels = {title: [line for line in lines if line.panel == title] for title in titles}
+    keys = {title: [_label(line) for line in panel] for title, panel in panels.items()}
     with house_style():
-        width, height = max(PANEL_INCH[0], _legend_inch(lines)), PANEL_INCH[1]
-        figure = new_figure(width * columns + 0.3, rows * (height + LEGEND_LINE_INCH * (entries + 1)))
-        grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-        for axes, panel in zip(grid.flat, panels, strict=False):
-            _panel(axes, [line for line in lines if line.panel == panel])
-            axes.set_title(panel)
-        for spare in grid.flat[len(panels) :]:
-            spare.set_visible(False)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("share of queries")
+        figure, grid = panel_grid(keys, PANELS_A_ROW, PANEL_SIZE, "share of queries", share_y=True)
+        for axes, panel in zip(grid, panels.values(), strict=True):
+            _panel(axes, panel)
     return Drawing(name, caption, figure, [row for line in lines for row in _rows(line)])
 
 
@@ -75,7 +64,7 @@ def _panel(axes: Axes, lines: Sequence[ResponseLine]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("query response time, ms (logarithmic)")
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.22), handlelength=3.2, borderpad=0, labelspacing=0.3)
+    add_key(axes)
 
 
 def _line(axes: Axes, line: ResponseLine, right: float) -> None:
@@ -87,18 +76,14 @@ def _line(axes: Axes, line: ResponseLine, right: float) -> None:
         times,
         shares,
         where="post",
-        label=_legend(line),
+        label=_label(line),
         color=TRANSPORT_COLOURS[line.dns_transport],
         linestyle=TRANSPORT_DASHES[line.dns_transport],
         linewidth=0.9 if line.warm else 1.7,
     )
 
 
-def _legend_inch(lines: Sequence[ResponseLine]) -> float:
-    return LEGEND_REST_INCH + LEGEND_CHARACTER_INCH * max(len(_legend(line)) for line in lines)
-
-
-def _legend(line: ResponseLine) -> str:
+def _label(line: ResponseLine) -> str:
     failed = line.median_ms.censored_count
     interval = interval_text(line.median_ms, 1)
     text = f"{line.label}: median {estimate_text(line.median_ms, 1)} ms {interval}".rstrip()

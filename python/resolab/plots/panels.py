@@ -1,0 +1,95 @@
+"""A grid of panels of one size, each with a key of its own below it.
+
+For: figures of many panels with many lines each. Not for: figures whose parts find their room by themselves, with
+the layout engine of `style.new_figure`.
+
+Every part has its place by arithmetic, in inches. A layout engine measures all texts to find it, twice, and a legend
+measures its own several times more: for twenty panels that takes longer than drawing them does.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import Affine2D
+
+LEFT_INCH, RIGHT_INCH = 0.68, 0.14
+"""Beside the axes: numbers of six characters with the axis's label, and half of the last number below."""
+TITLE_INCH = 0.16
+"""A line of a title."""
+AXIS_INCH = 0.46
+"""Below the axes: numbers and label."""
+KEY_LINE_INCH = 0.17
+SAMPLE_INCH = 0.36
+"""How much of a line the key shows."""
+CHARACTER_INCH = 0.062
+"""What a character of the key takes on average, at most."""
+GAP_INCH = 0.14
+KEY_SIZE_POINTS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSize:
+    """What the panels of a grid have in common."""
+
+    width_inch: float
+    """The least there is; panels are as wide as their keys."""
+    height_inch: float
+    """Of the axes with their numbers, without title and key."""
+
+
+def panel_grid(
+    keys: Mapping[str, Sequence[str]], columns: int, size: PanelSize, y_label: str, *, share_y: bool
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure with axes for each panel, by rows; `keys` has the titles, and the texts `add_key` is to write."""
+    columns = min(columns, len(keys))
+    rows = math.ceil(len(keys) / columns)
+    longest = max((len(text) for key in keys.values() for text in key), default=0)
+    width = max(size.width_inch, LEFT_INCH + SAMPLE_INCH + CHARACTER_INCH * longest + RIGHT_INCH)
+    above = GAP_INCH + TITLE_INCH * max(1 + title.count("\n") for title in keys)
+    below = KEY_LINE_INCH * max(map(len, keys.values())) + GAP_INCH
+    height = above + size.height_inch + below
+    figure = Figure(figsize=(width * columns, height * rows))
+    found: list[Axes] = []
+    for place, title in enumerate(keys):
+        row, column = divmod(place, columns)
+        left, bottom = column * width + LEFT_INCH, (rows - 1 - row) * height + below + AXIS_INCH
+        inches = (left, bottom, width - LEFT_INCH - RIGHT_INCH, size.height_inch - AXIS_INCH)
+        axes = figure.add_axes(_ratios(inches, figure), sharey=found[0] if share_y and found else None)
+        axes.set_title(title)
+        axes.set_ylabel(y_label if column == 0 else "")
+        axes.tick_params(labelleft=column == 0 or not share_y)
+        found.append(axes)
+    return figure, found
+
+
+def add_key(axes: Axes) -> None:
+    """Name the axes' labelled lines below them, in their order: a sample of each, and its label."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    corner = axes.get_position()
+    across, up = figure.get_size_inches()
+    inches = Affine2D().translate(corner.x0 * across, corner.y0 * up) + figure.dpi_scale_trans
+    lines, labels = axes.get_legend_handles_labels()
+    for place, (line, label) in enumerate(zip(lines, labels, strict=True)):
+        height = -AXIS_INCH - (place + 0.5) * KEY_LINE_INCH
+        sample = Line2D([], [])
+        sample.update_from(line)  # its clipping to the axes, too
+        sample.set_clip_on(False)
+        sample.set_data([0, SAMPLE_INCH], [height, height])
+        sample.set_transform(inches)
+        figure.add_artist(sample, clip=False)
+        text = Text(SAMPLE_INCH + 0.07, height, label, va="center_baseline", fontsize=KEY_SIZE_POINTS)
+        text.set_transform(inches)
+        figure.add_artist(text, clip=False)
+
+
+def _ratios(inches: tuple[float, float, float, float], figure: Figure) -> tuple[float, float, float, float]:
+    """Turn left, bottom, width and height into parts of the figure's."""
+    across, up = figure.get_size_inches()
+    left, bottom, width, height = inches
+    return left / across, bottom / up, width / across, height / up
