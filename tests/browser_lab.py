@@ -9,6 +9,7 @@ from resolab.records import EdgeQueryRecord, PageLoadRecord, PathSummaryRecord
 from resolab.testbed import Testbed
 
 LIMIT_S = 8.0
+"""Above the 5 s after which the C library asks a name server again that is gone: Firefox waits for that."""
 PLAN = """
 name = "disturbed"
 question = "What becomes of a load whose part fails?"

@@ -1,4 +1,4 @@
-"""Fixtures of the end-to-end tests, beside which nothing else runs."""
+"""Fixtures of the end-to-end tests, beside which nothing else runs; of them those that never get to a load may."""
 
 import subprocess
 from pathlib import Path
@@ -9,11 +9,14 @@ from lab import network_namespaces, processes_of_the_lab, wait_until
 
 from resolab.engine import find_core
 
+SIDE_BY_SIDE = {"test_bad_input.py"}
+"""Files whose tests measure no time and start no browser; what they write is in folders of their own."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if Path(__file__).parent in item.path.parents and item.path.name not in SIDE_BY_SIDE:
             item.add_marker("alone")
 
 

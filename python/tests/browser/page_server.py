@@ -8,6 +8,8 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+POLL_S = 0.02
+"""How long closing it takes; the standard library's 0.5 s would be waited for after every test."""
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
 HEAD = b"<!doctype html><title>t</title><link rel='icon' href='data:,'>"
 PAGES: dict[str, tuple[int, str, bytes]] = {
@@ -103,7 +105,7 @@ class PageServer:
             self._server.socket = context.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(POLL_S,), daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -5,6 +5,9 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+POLL_S = 0.02
+"""How long closing it takes; the standard library's 0.5 s would be waited for after every test."""
+
 
 class SiteServer:
     """Serves until closed; remembers what was asked."""
@@ -28,7 +31,7 @@ class SiteServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(POLL_S,), daemon=True).start()
 
     @property
     def url(self) -> str:
