@@ -108,20 +108,25 @@ def _trial_levels(connection: duckdb.DuckDBPyConnection, columns: Sequence[str])
 
 
 def _statement(of_trials: Sequence[str], of_queries: Sequence[str], *, exact: bool) -> str:
-    code = "c.trial_cell" if of_trials else "0"
+    code = "trial_cell" if of_trials else "0"
     for key in of_queries:
         words = " ".join(f"WHEN '{one}' THEN {number}" for number, one in enumerate(QUERY_KEYS[key], start=1))
-        unknown = f"CASE WHEN q.{key} IS NULL THEN 0 ELSE {_size(key) - 1} END"
-        code = f"({code}) * {_size(key)} + CASE q.{key} {words} ELSE {unknown} END"
+        unknown = f"CASE WHEN {key} IS NULL THEN 0 ELSE {_size(key) - 1} END"
+        code = f"({code}) * {_size(key)} + CASE {key} {words} ELSE {unknown} END"
     time = "q.query_response_time_ns"
     bucket = time if exact else f"round(ln(greatest({time}, 1)) * {BUCKETS_PER_E_FOLD})"
+    # Grouped by the words themselves, of which each block of rows has a dictionary, and numbered once they are few.
     # The keys are names of columns and words of closed vocabularies, checked above; nothing comes from a dataset.
+    listed = "".join(f"q.{key}, " for key in of_queries)
     return f"""
-SELECT ({code})::BIGINT AS cell,
-       coalesce(CASE WHEN q.failure IS NULL THEN {bucket} END, {FAILED})::BIGINT AS bucket, count(*) AS count
-FROM queries AS q JOIN trial_cells AS c USING (trial_id)
-WHERE q.purpose = 'measured'
-GROUP BY ALL
+WITH counted AS (
+    SELECT c.trial_cell, {listed}coalesce(CASE WHEN q.failure IS NULL THEN {bucket} END, {FAILED})::BIGINT AS bucket,
+           count(*) AS count
+    FROM queries AS q JOIN trial_cells AS c USING (trial_id)
+    WHERE q.purpose = 'measured'
+    GROUP BY ALL
+)
+SELECT ({code})::BIGINT AS cell, bucket, sum(count)::BIGINT AS count FROM counted GROUP BY ALL
 """  # noqa: S608
 
 
