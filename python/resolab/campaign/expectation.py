@@ -21,7 +21,7 @@ from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
 from resolab.testbed.distance import longest_rtt_ms, resolver_rtt_ms, with_resolver_at
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import SETTLE_MS
-from resolab.testbed.ways import DOH_VERSIONS, Way, looks_up, warms_up, way_of
+from resolab.testbed.ways import Way, looks_up, probes, warms_up, way_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,7 @@ class _Expectation:
 
     def _start_s(self, condition: Condition) -> float:
         """Seconds until a new browser has loaded the page once."""
-        way = way_of(condition)
-        probing = way.browser is BrowserName.CHROMIUM and way.dns_transport in DOH_VERSIONS
-        waiting_s = DOH_PROBE_DELAY_S if probing else 0.0
+        waiting_s = DOH_PROBE_DELAY_S if probes(way_of(condition)) else 0.0
         return (
             COSTS[condition.browser].start_s + waiting_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
         )

@@ -9,11 +9,11 @@ that a browser is replaced after `RENEWED_AFTER_COUNT` trials.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
-from resolab.testbed.ways import Surroundings, Way, prefix_of, settings_of
+from resolab.testbed.ways import Surroundings, Way, prefix_of, probes, settings_of
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
@@ -22,6 +22,17 @@ MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
     BrowserName.CHROMIUM: Chromium,
     BrowserName.FIREFOX: Firefox,
 }
+
+
+def started_first(ways: Iterable[Way]) -> list[Way]:
+    """Choose, in their order, whose browsers start before the first trial: as many as may live.
+
+    A browser that asks its resolver by itself starts with its first trial, whose load waits for that: started before,
+    it would ask during a load of another.
+    """
+    distinct = list(dict.fromkeys(ways))
+    silent = [way for way in distinct if not probes(way)]
+    return (silent or distinct[:1])[:LIVE_LIMIT]
 
 
 class BrowserPool:

@@ -37,7 +37,7 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import judgement, layout, records_of_load
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool
+from resolab.testbed.browsers import BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import Site
@@ -138,8 +138,7 @@ class Testbed:
         self._stack.push_async_callback(self.stubs.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
-        # As many as may live, one after the other, before the first trial.
-        for way in list(dict.fromkeys(way_of(condition) for condition in self._plan.conditions()))[:LIVE_LIMIT]:
+        for way in started_first(map(way_of, self._plan.conditions())):
             await self._browsers.get(way)
 
     @property

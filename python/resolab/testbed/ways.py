@@ -76,6 +76,11 @@ def way_of(condition: Condition) -> Way:
     )
 
 
+def probes(way: Way) -> bool:
+    """Whether its browser asks its resolver by itself, some seconds after its start (`browser.chromium.driver`)."""
+    return way.browser is BrowserName.CHROMIUM and way.dns_transport in DOH_VERSIONS
+
+
 def looks_up(condition: Condition) -> bool:
     """Whether the browser asks for the page's names at all; with Sengupta et al.'s preset it is told the addresses."""
     return condition.browser_preset is not BrowserPreset.S24

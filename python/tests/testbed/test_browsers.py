@@ -21,7 +21,7 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import layout
-from resolab.testbed.browsers import BrowserPool
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
 from resolab.testbed.layout import Offer
 from resolab.testbed.ways import Surroundings, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
 
@@ -58,6 +58,16 @@ class Fake:
 def pool(limit):
     Fake.living = 0
     return BrowserPool(SURROUNDINGS, live_limit=limit, makers=dict.fromkeys(BrowserName, Fake))
+
+
+def test_before_the_first_trial_only_browsers_start_that_send_nothing_by_themselves():
+    versions = [replace(CONDITION, http_version=version) for version in HttpVersion]
+    silent = [way_of(replace(one, dns_transport=DnsTransport.DOUDP)) for one in versions]
+    probing = [way_of(replace(one, dns_transport=DnsTransport.DOH)) for one in versions]
+    firefox = way_of(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserName.FIREFOX))
+    assert started_first([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
+    # One starts in any case: a machine that cannot run it is to be known before there is a dataset.
+    assert started_first(probing) == probing[:1]
 
 
 def test_a_way_keeps_its_browser_until_it_dies():
