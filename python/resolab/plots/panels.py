@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -24,12 +25,12 @@ TITLE_INCH = 0.16
 AXIS_INCH = 0.46
 """Below the axes: numbers and label."""
 KEY_LINE_INCH = 0.17
-SAMPLE_INCH = 0.36
-"""How much of a line the key shows."""
+SAMPLE_INCH, BESIDE_SAMPLE_INCH = 0.36, 0.07
+"""How much of a line the key shows, and the room between that and its text."""
 CHARACTER_INCH = 0.062
 """What a character of the key takes on average, at most."""
 GAP_INCH = 0.14
-KEY_SIZE_POINTS = 8.0
+"""Above the title, and below the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ def panel_grid(
     columns = min(columns, len(keys))
     rows = math.ceil(len(keys) / columns)
     longest = max((len(text) for key in keys.values() for text in key), default=0)
-    width = max(size.width_inch, LEFT_INCH + SAMPLE_INCH + CHARACTER_INCH * longest + RIGHT_INCH)
+    key_width = SAMPLE_INCH + BESIDE_SAMPLE_INCH + CHARACTER_INCH * longest
+    width = max(size.width_inch, LEFT_INCH + key_width + RIGHT_INCH)
     above = GAP_INCH + TITLE_INCH * max(1 + title.count("\n") for title in keys)
     below = KEY_LINE_INCH * max(map(len, keys.values())) + GAP_INCH
     height = above + size.height_inch + below
@@ -68,7 +70,10 @@ def panel_grid(
 
 
 def add_key(axes: Axes) -> None:
-    """Name the axes' labelled lines below them, in their order: a sample of each, and its label."""
+    """Name the axes' labelled lines below them, in their order: a sample of each, and its label.
+
+    Like the rest of a drawing it wants `house_style` around it.
+    """
     figure = axes.get_figure(root=True)
     assert figure is not None
     corner = axes.get_position()
@@ -83,7 +88,8 @@ def add_key(axes: Axes) -> None:
         sample.set_data([0, SAMPLE_INCH], [height, height])
         sample.set_transform(inches)
         figure.add_artist(sample, clip=False)
-        text = Text(SAMPLE_INCH + 0.07, height, label, va="center_baseline", fontsize=KEY_SIZE_POINTS)
+        size = mpl.rcParams["legend.fontsize"]
+        text = Text(SAMPLE_INCH + BESIDE_SAMPLE_INCH, height, label, va="center_baseline", fontsize=size)
         text.set_transform(inches)
         figure.add_artist(text, clip=False)
 
