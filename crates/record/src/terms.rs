@@ -24,6 +24,48 @@ pub enum DnsTransport {
     Doq,
 }
 
+impl DnsTransport {
+    /// Every transport, in the order of lists and tables.
+    pub const ALL: [Self; 6] = [
+        Self::Doudp,
+        Self::Dotcp,
+        Self::Dot,
+        Self::Doh,
+        Self::Doh3,
+        Self::Doq,
+    ];
+
+    /// Its place in [`Self::ALL`], for tables by transport.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Whether it has a TLS handshake, and with it certificates, tickets and handshake modes.
+    pub const fn is_encrypted(self) -> bool {
+        match self {
+            Self::Doudp | Self::Dotcp => false,
+            Self::Dot | Self::Doh | Self::Doh3 | Self::Doq => true,
+        }
+    }
+
+    /// The HTTP version its queries are requests of; none where no HTTP is spoken.
+    pub const fn http_version(self) -> Option<HttpVersion> {
+        match self {
+            Self::Doudp | Self::Dotcp | Self::Dot | Self::Doq => None,
+            Self::Doh => Some(HttpVersion::H2),
+            Self::Doh3 => Some(HttpVersion::H3),
+        }
+    }
+
+    /// Whether its connection is a QUIC connection.
+    pub const fn is_over_quic(self) -> bool {
+        match self {
+            Self::Doudp | Self::Dotcp | Self::Dot | Self::Doh => false,
+            Self::Doh3 | Self::Doq => true,
+        }
+    }
+}
+
 /// A TLS 1.3 or QUIC handshake: as asked for in `requested_handshake_mode`, as it happened in
 /// `handshake_mode`.
 #[derive(
@@ -154,4 +196,28 @@ pub enum DohMethod {
     Get,
     /// As the request's body.
     Post,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_holds_every_transport_in_the_order_of_its_declaration() {
+        for (place, transport) in DnsTransport::ALL.into_iter().enumerate() {
+            assert_eq!(transport.index(), place);
+        }
+        let schema = schemars::schema_for!(DnsTransport).to_value();
+        let declared: Vec<_> = schema["oneOf"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["const"].clone())
+            .collect();
+        let listed: Vec<_> = DnsTransport::ALL
+            .iter()
+            .map(|one| serde_json::to_value(one).unwrap())
+            .collect();
+        assert_eq!(listed, declared);
+    }
 }
