@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan import Condition, Plan, block_order, parse_plan
+from resolab.protocols import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
 from resolab.records import (
     FORMAT_VERSION,
     Bootstrap,
@@ -34,7 +35,6 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
-from resolab.stats import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
 from resolab.store import (
     Manifest,
     RunStatus,

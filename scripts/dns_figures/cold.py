@@ -20,8 +20,8 @@ from dns_figures.testbed import testbed
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
+from resolab.protocols import cold_exchange_round_trips
 from resolab.records import QueryRecord
-from resolab.stats.closed_form import cold_exchange_round_trips
 
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 """Those of Sengupta et al. 2024."""

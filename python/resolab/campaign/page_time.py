@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from resolab.protocols import lookup_round_trips, page_handshake_round_trips, wire_time_ms
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfile
-from resolab.stats import lookup_round_trips, page_handshake_round_trips, wire_time_ms
 from resolab.testbed.layout import Site
 
 INITIAL_WINDOW_BYTES = 14_600

@@ -11,19 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from resolab.plan import Plan
+from resolab.protocols import cold_exchange_round_trips, in_round_trips, remainder_ms
 from resolab.report.findings import ExchangeResult
 from resolab.report.levels import level_of
 from resolab.report.resolvers import Resolver, resolver_of
-from resolab.stats import (
-    Estimate,
-    Method,
-    Sample,
-    cold_exchange_round_trips,
-    ecdf,
-    in_round_trips,
-    median,
-    remainder_ms,
-)
+from resolab.stats import Estimate, Method, Sample, ecdf, median
 from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
 

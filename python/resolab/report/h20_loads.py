@@ -15,10 +15,11 @@ import numpy as np
 from resolab.plots import level_label, transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
+from resolab.protocols import lookup_round_trips
 from resolab.report.h20_paper import DEFAULT_NETWORK, NETWORKS
 from resolab.report.page_loads import INSTRUMENT_FAILURES
 from resolab.report.resolvers import Resolver
-from resolab.stats import Sample, differences_of, lookup_round_trips, quantile
+from resolab.stats import Sample, differences_of, quantile
 from resolab.store.h20_queries import H20LoadRow
 
 POINTS_COUNT = 201

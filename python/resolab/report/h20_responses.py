@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from resolab.plots import Drawing, mode_label, number_text, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.plots.save import Value
+from resolab.protocols import cold_exchange_round_trips
 from resolab.report.h20_loads import network_of
 from resolab.report.h20_paper import (
     CITATION,
@@ -25,7 +26,7 @@ from resolab.report.h20_paper import (
 from resolab.report.h20_study import ResponseTimes, Study
 from resolab.report.levels import level_text
 from resolab.report.tables import Table
-from resolab.stats import Estimate, Method, cold_exchange_round_trips
+from resolab.stats import Estimate, Method
 from resolab.store import QueryDistribution
 from resolab.store.distributions import DISTRIBUTION_PROBABILITIES
 

@@ -12,20 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
+from resolab.protocols import lookup_round_trips, page_handshake_round_trips
 from resolab.records import ResolverCache
 from resolab.report.findings import Comparison, ConditionResult
 from resolab.report.levels import level_of
-from resolab.stats import (
-    Sample,
-    cliffs_delta,
-    hodges_lehmann,
-    lookup_round_trips,
-    median,
-    page_handshake_round_trips,
-    paired_difference,
-    pairs,
-    relative_change,
-)
+from resolab.stats import Sample, cliffs_delta, hodges_lehmann, median, paired_difference, pairs, relative_change
 from resolab.store.rows import LoadRow
 
 INSTRUMENT_FAILURES = ("driver", "browser_crash", "browser_hang")

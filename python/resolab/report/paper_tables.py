@@ -4,12 +4,12 @@ For: the comparison section. Not for: their numbers themselves (`paper`).
 """
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.protocols import remainder_ms
 from resolab.report.findings import Findings
 from resolab.report.labels import combination_of
 from resolab.report.levels import level_of, level_text
 from resolab.report.paper import dns_exchange_median_ms, plt_change_percent
 from resolab.report.tables import Table
-from resolab.stats import remainder_ms
 
 
 def paper_exchange_table(findings: Findings) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
+from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.report.findings import Findings
 from resolab.report.levels import level_of
 from resolab.report.named_table import NamedTable
@@ -16,14 +17,7 @@ from resolab.report.paper import PLT_BASELINE_MS, plt_change_percent
 from resolab.report.s24_loads import Measure
 from resolab.report.s24_scope import BASELINE, IN_PAPER, Scope, combination_name
 from resolab.report.tables import Table
-from resolab.stats import (
-    Estimate,
-    Sample,
-    cold_exchange_round_trips,
-    page_handshake_round_trips,
-    relative_change,
-    remaining_share,
-)
+from resolab.stats import Estimate, Sample, relative_change, remaining_share
 from resolab.store.rows import LoadRow
 
 COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]

@@ -1,7 +1,7 @@
 import pytest
 
+from resolab.protocols import cold_exchange_round_trips, remainder_ms
 from resolab.report.paper import DNS_EXCHANGE_MEDIAN_MS, dns_exchange_median_ms, plt_change_percent
-from resolab.stats import cold_exchange_round_trips, remainder_ms
 
 RTT_MS = {"fiber": 14.767147, "cable": 25.17665, "dsl": 42.35979, "4g": 91.852311, "4g-medium": 104.504141}
 

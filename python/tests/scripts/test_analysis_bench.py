@@ -1,7 +1,7 @@
 import pytest
 from analysis_figures import dataset
 
-from resolab.stats import cold_exchange_round_trips
+from resolab.protocols import cold_exchange_round_trips
 from resolab.store import open_dataset
 
 

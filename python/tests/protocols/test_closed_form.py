@@ -1,6 +1,6 @@
 import pytest
 
-from resolab.stats import (
+from resolab.protocols import (
     cold_exchange_round_trips,
     in_round_trips,
     page_handshake_round_trips,

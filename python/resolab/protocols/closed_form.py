@@ -1,17 +1,9 @@
 """What the protocols themselves cost: T = k x RTT + bytes x 8 / rate + c.
 
-For: the oracle measured times are held against. Not for: estimates from data.
+For: the oracle measured times are held against. Not for: estimates from data (`stats`).
 """
 
-_FULL_HANDSHAKE = {
-    "doudp": 1,  # query, response
-    "dotcp": 2,  # SYN first (RFC 7766)
-    "dot": 3,  # SYN, then a TLS 1.3 handshake (RFC 7858, 8446)
-    "doh": 3,  # the same; HTTP/2's preface needs no round trip of its own (RFC 9113 section 3.4)
-    "doh3": 2,  # QUIC joins transport and TLS handshake (RFC 9001 section 4)
-    "doq": 2,  # the same (RFC 9250)
-}
-_WITHOUT_HANDSHAKE = ("doudp", "dotcp")
+from resolab.protocols.dns_transports import facts_of
 
 
 def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state: str) -> int:
@@ -21,10 +13,10 @@ def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state
 
 def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") -> int:
     """Count the round trips from wanting an answer to having it, no connection being open."""
-    trips = _FULL_HANDSHAKE[dns_transport]
+    facts = facts_of(dns_transport)
     # A resumed TLS 1.3 handshake still takes its round trip; only early data saves it (RFC 8446 section 2.3).
-    saved = handshake_mode == "zero_rtt" and dns_transport not in _WITHOUT_HANDSHAKE
-    return trips - saved
+    saved = handshake_mode == "zero_rtt" and facts.has_handshake
+    return facts.cold_round_trips - saved
 
 
 def page_handshake_round_trips(http_version: str, handshake_mode: str) -> int:

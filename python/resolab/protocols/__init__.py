@@ -1,0 +1,49 @@
+"""What the protocols are: one table of the DNS transports, and the round trips that handshakes and queries take.
+
+For: facts of the standards, written once, that plans, testbed, store, figures and reports ask for.
+Not for: how figures show a transport (`plots.style`), or anything that was measured.
+"""
+
+from resolab.protocols.closed_form import (
+    cold_exchange_round_trips,
+    in_round_trips,
+    lookup_round_trips,
+    page_handshake_round_trips,
+    remainder_ms,
+    wire_time_ms,
+)
+from resolab.protocols.dns_transports import (
+    DNS_TRANSPORTS,
+    OVER_HTTP,
+    OVER_TCP,
+    WITHOUT_CONNECTION,
+    WITHOUT_HANDSHAKE,
+    WITHOUT_HTTP,
+    Carrier,
+    TransportFacts,
+    facts_of,
+    has_handshake,
+    place_of,
+    transport_label,
+)
+
+__all__ = [
+    "DNS_TRANSPORTS",
+    "OVER_HTTP",
+    "OVER_TCP",
+    "WITHOUT_CONNECTION",
+    "WITHOUT_HANDSHAKE",
+    "WITHOUT_HTTP",
+    "Carrier",
+    "TransportFacts",
+    "cold_exchange_round_trips",
+    "facts_of",
+    "has_handshake",
+    "in_round_trips",
+    "lookup_round_trips",
+    "page_handshake_round_trips",
+    "place_of",
+    "remainder_ms",
+    "transport_label",
+    "wire_time_ms",
+]

@@ -1,0 +1,57 @@
+import pytest
+
+from resolab.protocols import (
+    DNS_TRANSPORTS,
+    OVER_HTTP,
+    OVER_TCP,
+    WITHOUT_CONNECTION,
+    WITHOUT_HANDSHAKE,
+    WITHOUT_HTTP,
+    facts_of,
+    has_handshake,
+    place_of,
+    transport_label,
+)
+from resolab.records import DnsTransport, DohMethod, HttpVersion
+
+
+def test_the_order_is_that_of_the_enum() -> None:
+    assert list(DNS_TRANSPORTS) == list(DnsTransport)
+    assert sorted(["doq", "dot", "doudp"], key=place_of) == ["doudp", "dot", "doq"]
+
+
+def test_each_list_follows_from_the_table() -> None:
+    assert WITHOUT_CONNECTION == ("doudp",)
+    assert WITHOUT_HANDSHAKE == ("doudp", "dotcp")
+    assert OVER_TCP == ("dotcp", "dot", "doh")
+    assert OVER_HTTP == ("doh", "doh3")
+    assert WITHOUT_HTTP == ("doudp", "dotcp", "dot", "doq")
+    assert [one for one, facts in DNS_TRANSPORTS.items() if facts.is_over_quic] == ["doh3", "doq"]
+    assert [facts.label for facts in DNS_TRANSPORTS.values()] == ["DoUDP", "DoTCP", "DoT", "DoH", "DoH3", "DoQ"]
+
+
+def test_a_transport_is_asked_for_by_its_word_or_its_name() -> None:
+    assert facts_of("doh3") is facts_of(DnsTransport.DOH3)
+    assert facts_of("doh3").http_version is HttpVersion.H3
+    assert transport_label("doq") == "DoQ"
+    assert has_handshake("dot")
+    assert not has_handshake("dotcp")
+    with pytest.raises(ValueError, match="'dox' is not a valid DnsTransport"):
+        facts_of("dox")
+
+
+def test_urls_are_made_of_the_name_where_a_certificate_is_checked() -> None:
+    urls = {str(one): facts.url(name="dns.test", address="10.0.0.1") for one, facts in DNS_TRANSPORTS.items()}
+    assert urls == {
+        "doudp": "udp://10.0.0.1",
+        "dotcp": "tcp://10.0.0.1",
+        "dot": "tls://dns.test",
+        "doh": "https://dns.test/dns-query",
+        "doh3": "h3://dns.test/dns-query",
+        "doq": "quic://dns.test",
+    }
+
+
+def test_only_http_has_methods() -> None:
+    assert facts_of("doh").methods == (DohMethod.GET, DohMethod.POST)
+    assert facts_of("doq").methods == ()
