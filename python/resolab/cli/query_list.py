@@ -8,6 +8,7 @@ from rich.text import Text
 from resolab.cli.query_bar import bar, phases_in
 from resolab.cli.query_layout import Column, lay_out, with_legend
 from resolab.cli.query_words import clean, handshake, ms, plain
+from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
 from resolab.records import Failure, QueryRecord
 
@@ -63,7 +64,7 @@ def _notes(record: QueryRecord) -> Text:
     notes = []
     if record.failure is not None and record.failure is not Failure.DNS_RCODE:
         notes.append((record.failure.value, "red"))
-    if record.dns_transport.value == "doudp" and record.tcp_connect_start_ns is not None:
+    if record.dns_transport in WITHOUT_CONNECTION and record.tcp_connect_start_ns is not None:
         notes.append(("truncated, then over TCP", "yellow"))
     if record.attempt_count > 1:
         notes.append((f"sent {record.attempt_count} times", "yellow"))

@@ -5,12 +5,11 @@ For: conditions that say what their browser really did. Not for: the presets' ot
 
 from typing import TYPE_CHECKING, Any
 
-from resolab.records import BrowserPreset, DnsTransport, DohMethod, NameResolution, ResolverPath
+from resolab.protocols import OVER_HTTP
+from resolab.records import BrowserPreset, DohMethod, NameResolution, ResolverPath
 
 if TYPE_CHECKING:
     from resolab.plan.condition import Condition
-
-NATIVE_DOH = (DnsTransport.DOH, DnsTransport.DOH3)
 
 
 def fixed_levels(condition: "Condition") -> dict[str, Any]:
@@ -20,6 +19,6 @@ def fixed_levels(condition: "Condition") -> dict[str, Any]:
     """
     if condition.browser_preset is not BrowserPreset.H20:
         return {}
-    if condition.resolver_path is ResolverPath.NATIVE and condition.dns_transport in NATIVE_DOH:
+    if condition.resolver_path is ResolverPath.NATIVE and condition.dns_transport in OVER_HTTP:
         return {"doh_method": DohMethod.POST}
     return {"name_resolution": NameResolution.GETADDRINFO}

@@ -4,12 +4,22 @@ For: refusing a plan before it runs, in one line that says what to leave out. No
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.errors import ConfigurationError
 from resolab.plan.comparison import ComparisonKind, pairs_of
 from resolab.plan.factors import NAMED_ORDER, Selection, selects
 from resolab.plan.model import Condition, Plan
+from resolab.protocols import (
+    DNS_TRANSPORTS,
+    OVER_HTTP,
+    WITHOUT_CONNECTION,
+    WITHOUT_HANDSHAKE,
+    WITHOUT_HTTP,
+    transport_label,
+)
+from resolab.records import DnsTransport
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +30,15 @@ class Impossible:
     reason: str
 
 
-_NATIVE_DOH: Selection = {"resolver_path": ("native",), "dns_transport": ("doh", "doh3")}
+def _named(transports: Sequence[str], joint: str) -> str:
+    *first, last = (transport_label(one) for one in transports)
+    return f"{', '.join(first)} {joint} {last}" if first else last
+
+
+_BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)
+"""Over which a browser's own resolver asks."""
+_BEYOND_BROWSERS = tuple(one for one in DNS_TRANSPORTS if one not in _BROWSERS_SPEAK)
+_NATIVE_DOH: Selection = {"resolver_path": ("native",), "dns_transport": OVER_HTTP}
 _OVER_TCP = ("h1", "h2")
 _NOT_FULL = ("resumed", "zero_rtt")
 _DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
@@ -36,8 +54,8 @@ _OF_LOOKUPS: Selection = {
 
 IMPOSSIBLE = (
     Impossible(
-        {"resolver_path": ("native",), "dns_transport": ("dotcp", "dot", "doq")},
-        "no browser's own resolver speaks DoTCP, DoT or DoQ",
+        {"resolver_path": ("native",), "dns_transport": _BEYOND_BROWSERS},
+        f"no browser's own resolver speaks {_named(_BEYOND_BROWSERS, 'or')}",
     ),
     Impossible(
         {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
@@ -56,20 +74,23 @@ IMPOSSIBLE = (
         "a browser's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
     ),
     Impossible({"resolver_path": ("stub",), "doh_method": ("get", "post")}, "behind the stub the browser sends no DoH"),
-    Impossible({"dns_transport": ("doudp", "dotcp", "dot", "doq"), "doh_method": ("get", "post")}, "it is no DoH"),
+    Impossible({"dns_transport": WITHOUT_HTTP, "doh_method": ("get", "post")}, "it is no DoH"),
     Impossible({"name_resolution": ("getaddrinfo",), **_NATIVE_DOH}, "getaddrinfo asks over Do53 only"),
     Impossible(
         {"name_resolution": ("getaddrinfo",), "h3_discovery": ("https_record",)},
         "getaddrinfo gives addresses and no HTTPS records",
     ),
-    Impossible({"dns_transport": ("doudp",), "dns_connection_state": ("warm",)}, "DoUDP has no connection"),
+    Impossible(
+        {"dns_transport": WITHOUT_CONNECTION, "dns_connection_state": ("warm",)},
+        f"there is no connection over {_named(WITHOUT_CONNECTION, 'or')}",
+    ),
     Impossible(
         {"dns_connection_state": ("warm",), "requested_dns_handshake_mode": _NOT_FULL},
         "a look-up over an open connection has no handshake",
     ),
     Impossible(
-        {"dns_transport": ("doudp", "dotcp"), "requested_dns_handshake_mode": _NOT_FULL},
-        "DoUDP and DoTCP have no TLS or QUIC handshake",
+        {"dns_transport": WITHOUT_HANDSHAKE, "requested_dns_handshake_mode": _NOT_FULL},
+        f"there is no TLS or QUIC handshake over {_named(WITHOUT_HANDSHAKE, 'or')}",
     ),
     Impossible(
         {

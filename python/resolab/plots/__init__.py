@@ -18,8 +18,8 @@ from resolab.plots.words import (
     level_label,
     mode_label,
     number_text,
-    transport_label,
 )
+from resolab.protocols import transport_label
 
 __all__ = [
     "ABSENT",

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
-from resolab.plots.words import transport_label
+from resolab.protocols import transport_label
 from resolab.stats import Amortisation, Estimate
 
 PANELS_A_ROW = 3

@@ -13,7 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
-from resolab.plots.words import estimate_text, mode_label, number_text, transport_label
+from resolab.plots.words import estimate_text, mode_label, number_text
+from resolab.protocols import transport_label
 from resolab.stats import Estimate
 
 PANELS_A_ROW = 2

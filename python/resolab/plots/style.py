@@ -3,12 +3,14 @@
 For: everything that two figures share. Not for: what is in them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from resolab.records import DnsTransport
 
 _RC: Any = {
     # A figure without a layout engine stays as it was laid out, whatever the user's own settings.
@@ -39,21 +41,21 @@ _RC: Any = {
 }
 # Okabe and Ito's palette, safe for colour-blind readers, with blue darker and grey lighter than theirs: in grey print
 # the transports lie apart, and no two that are alike in lightness are alike in dash.
-TRANSPORT_COLOURS = {
-    "doudp": "#000000",
-    "dotcp": "#b0b0b0",
-    "dot": "#cc79a7",
-    "doh": "#d55e00",
-    "doh3": "#e69f00",
-    "doq": "#004c80",
+TRANSPORT_COLOURS: Mapping[str, str] = {
+    DnsTransport.DOUDP: "#000000",
+    DnsTransport.DOTCP: "#b0b0b0",
+    DnsTransport.DOT: "#cc79a7",
+    DnsTransport.DOH: "#d55e00",
+    DnsTransport.DOH3: "#e69f00",
+    DnsTransport.DOQ: "#004c80",
 }
-TRANSPORT_DASHES: dict[str, Any] = {
-    "doudp": "-",
-    "dotcp": (0, (1, 1)),
-    "dot": (0, (4, 1.2, 1, 1.2)),
-    "doh": (0, (3.5, 1.5)),
-    "doh3": (0, (11, 1.5)),
-    "doq": (0, (6, 1.2, 1, 1.2, 1, 1.2)),
+TRANSPORT_DASHES: Mapping[str, Any] = {
+    DnsTransport.DOUDP: "-",
+    DnsTransport.DOTCP: (0, (1, 1)),
+    DnsTransport.DOT: (0, (4, 1.2, 1, 1.2)),
+    DnsTransport.DOH: (0, (3.5, 1.5)),
+    DnsTransport.DOH3: (0, (11, 1.5)),
+    DnsTransport.DOQ: (0, (6, 1.2, 1, 1.2, 1, 1.2)),
 }
 # Lightness falls steadily, so that the map orders cells in grey too.
 SEQUENTIAL = "cividis_r"

@@ -6,10 +6,10 @@ For: labels of levels, numbers with signs, estimates that are only bounds. Not f
 import math
 from collections.abc import Sequence
 
+from resolab.protocols import transport_label
 from resolab.stats import Estimate
 
 ABSENT = "n/a"
-_TRANSPORTS = {"doudp": "DoUDP", "dotcp": "DoTCP", "dot": "DoT", "doh": "DoH", "doh3": "DoH3", "doq": "DoQ"}
 _MODES = {"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}
 _LEVELS = {
     "browser": {"chromium": "Chromium", "firefox": "Firefox"},
@@ -20,11 +20,6 @@ _LEVELS = {
     "dns_connection_state": {"cold": "DNS cold", "warm": "DNS warm"},
     "requested_dns_handshake_mode": {"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
 }
-
-
-def transport_label(dns_transport: str) -> str:
-    """Spell a transport as the papers do."""
-    return _TRANSPORTS.get(dns_transport, dns_transport)
 
 
 def mode_label(handshake_mode: str) -> str:

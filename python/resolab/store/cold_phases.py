@@ -9,11 +9,13 @@ Sengupta et al. measured, are told to the microsecond; every exchange on an open
 
 from collections.abc import Mapping, Sequence
 
+from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.store.dataset import Dataset
+from resolab.store.literals import literal_list
 
 PHASES: Mapping[str, Sequence[str]] = {
-    "query_response_time": ("doudp", "dotcp", "dot", "doh", "doh3", "doq"),
-    "tcp_connect": ("dotcp", "dot", "doh"),
+    "query_response_time": tuple(DNS_TRANSPORTS),
+    "tcp_connect": OVER_TCP,
     "quic_handshake": ("doq",),
     "query_exchange": ("doq",),
 }
@@ -69,5 +71,4 @@ _EXCHANGE_BIN = f"""CASE WHEN query_exchange_end_ns IS NOT NULL THEN
 
 def _microseconds(phase: str) -> str:
     took = f"{phase}_ns" if phase == "query_response_time" else f"{phase}_end_ns - {phase}_start_ns"
-    transports = ", ".join(f"'{transport}'" for transport in PHASES[phase])
-    return f"CASE WHEN near AND q.dns_transport IN ({transports}) THEN ({took} + 500) // 1000 END"
+    return f"CASE WHEN near AND q.dns_transport IN {literal_list(PHASES[phase])} THEN ({took} + 500) // 1000 END"

@@ -3,6 +3,9 @@
 For: statements with a name. Not for: running them (`dataset`).
 """
 
+from resolab.protocols import WITHOUT_HANDSHAKE
+from resolab.store.literals import literal_list
+
 MEASURED_LOADS = """
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
@@ -63,7 +66,7 @@ ORDER BY flag, condition
 
 # Only what can have a handshake counts: DoUDP and DoTCP queries ask for none, nor does a look-up over an open
 # connection, and before format 1.5 nobody saw the look-up's connection. Our client's exchanges know no browser.
-HANDSHAKES = """
+_HANDSHAKES = """
 WITH loads AS (
     SELECT t.browser, t.http_version, t.h3_discovery, t.dns_transport, t.resolver_path, t.requested_handshake_mode,
            t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, l.handshake_mode,
@@ -80,7 +83,7 @@ SELECT 'page look-up', browser, NULL, NULL, dns_transport, resolver_path,
        requested_dns_handshake_mode, dns_handshake_mode, count(*)
 FROM loads
 WHERE dns_connection_state IS NOT NULL AND requested_dns_connection_state = 'cold'
-      AND dns_transport NOT IN ('doudp', 'dotcp')
+      AND dns_transport NOT IN {without_handshake}
 GROUP BY ALL
 UNION ALL
 SELECT 'connection of the page look-up', browser, NULL, NULL, dns_transport, resolver_path,
@@ -97,6 +100,8 @@ GROUP BY ALL
 ORDER BY kind DESC, browser, http_version, h3_discovery, dns_transport, resolver_path, requested_handshake_mode,
          handshake_mode
 """
+
+HANDSHAKES = _HANDSHAKES.format(without_handshake=literal_list(WITHOUT_HANDSHAKE))
 
 # Quantiles of windows cannot be merged into quantiles of the whole, so the median and the worst of them are given.
 LATENESS = """

@@ -12,6 +12,7 @@ import msgspec
 
 from resolab.store.cold_phases import PHASES, count_cold_phases
 from resolab.store.dataset import Dataset
+from resolab.store.literals import literal_list
 
 CONNECTS = """
 SELECT t.condition, l.handshake_mode, l.failure, l.connect_end_ms - l.connect_start_ms AS connect_ms,
@@ -71,6 +72,6 @@ def phase_distributions(dataset: Dataset) -> list[PhaseRow]:
 
 def _wanted() -> str:
     def one(phase: str, transports: Sequence[str]) -> str:
-        return f"(quantity = '{phase}' AND dns_transport IN ({', '.join(map(repr, transports))}))"
+        return f"(quantity = '{phase}' AND dns_transport IN {literal_list(transports)})"
 
     return " OR ".join(one(phase, transports) for phase, transports in PHASES.items())

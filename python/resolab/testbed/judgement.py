@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from resolab.browser import PageLoad
 from resolab.plan import Condition
+from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
     ConnectionState,
@@ -23,7 +24,6 @@ from resolab.records import (
 )
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import (
-    WITHOUT_HANDSHAKE,
     PageLookup,
     Span,
     connection_of,
@@ -171,8 +171,8 @@ def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[str]
     if lookup.connection_state is not condition.dns_connection_state:
         return ["dns_connection_mismatch"]
     cold = condition.dns_connection_state is ConnectionState.COLD
-    has_handshake = condition.dns_transport not in WITHOUT_HANDSHAKE
-    if cold and has_handshake and lookup.handshake_mode is not condition.requested_dns_handshake_mode:
+    handshakes = has_handshake(condition.dns_transport)
+    if cold and handshakes and lookup.handshake_mode is not condition.requested_dns_handshake_mode:
         return ["dns_handshake_mismatch"]
     return []
 

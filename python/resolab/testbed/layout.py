@@ -12,6 +12,7 @@ import msgspec
 
 from resolab.engine import Resolver
 from resolab.errors import ConfigurationError
+from resolab.protocols import facts_of
 from resolab.records import DnsTransport, TicketPolicy
 
 RESOLVER_NAME = "dns.resolab.test"
@@ -25,14 +26,6 @@ DOH_PROBE_NAME = "www.gstatic.com"
 """Chromium asks every DoH server for this name, from each new context, until it gets an answer: unanswered, its
 repetitions would fall into other trials' loads. The address leads nowhere; nobody connects to it."""
 DOH_PROBE_ADDRESS = "10.77.1.254"
-URL_FORMS = {
-    DnsTransport.DOUDP: "udp://{address}",
-    DnsTransport.DOTCP: "tcp://{address}",
-    DnsTransport.DOT: "tls://{name}",
-    DnsTransport.DOH: "https://{name}/dns-query",
-    DnsTransport.DOH3: "h3://{name}/dns-query",
-    DnsTransport.DOQ: "quic://{name}",
-}
 
 
 class Offer(enum.Enum):
@@ -94,7 +87,7 @@ def site_address(number: int) -> str:
 
 def resolver(dns_transport: DnsTransport, ca_file: Path) -> Resolver:
     """Describe the edge as a resolver over one transport."""
-    url = URL_FORMS[dns_transport].format(name=RESOLVER_NAME, address=RESOLVER_ADDRESS)
+    url = facts_of(dns_transport).url(name=RESOLVER_NAME, address=RESOLVER_ADDRESS)
     return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file)
 
 

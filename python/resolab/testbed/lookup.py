@@ -7,11 +7,11 @@ For: pure functions over the records of one load. Not for: what the browser beli
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
     ConnectionState,
     DnsFailure,
-    DnsTransport,
     EdgeQueryRecord,
     Failure,
     FailureMode,
@@ -33,7 +33,6 @@ TIMEOUTS = {
     Failure.TLS_HANDSHAKE_TIMEOUT,
     Failure.QUIC_HANDSHAKE_TIMEOUT,
 }
-WITHOUT_HANDSHAKE = (DnsTransport.DOUDP, DnsTransport.DOTCP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def connection_of(records: Sequence[Record], connection_id: int | None) -> Conne
 
 
 def _handshake(query: EdgeQueryRecord, of_connection: HandshakeMode | None) -> HandshakeMode | None:
-    if query.dns_transport in WITHOUT_HANDSHAKE:
+    if not has_handshake(query.dns_transport):
         return None
     if query.in_early_data:
         return HandshakeMode.ZERO_RTT

@@ -12,6 +12,7 @@ from resolab import engine
 from resolab.browser import BrowserSettings, Cleared, DohSettings
 from resolab.browser.presets import preset
 from resolab.plan import Condition
+from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import (
     BrowserName,
     BrowserPreset,
@@ -29,7 +30,6 @@ from resolab.testbed import layout
 from resolab.testbed.layout import Offer
 
 NAMES_OF_THE_LAB = ("*.resolab.test", "resolab.test")
-DOH_VERSIONS = {DnsTransport.DOH: HttpVersion.H2, DnsTransport.DOH3: HttpVersion.H3}
 POLICIES = {
     HandshakeMode.FULL: TicketPolicy.NONE,
     HandshakeMode.RESUMED: TicketPolicy.RESUME,
@@ -71,14 +71,14 @@ def way_of(condition: Condition) -> Way:
         http_version=condition.http_version,
         h3_discovery=condition.h3_discovery if over_h3 else H3Discovery.FORCED,
         name_resolution=condition.name_resolution,
-        doh_method=condition.doh_method if native and condition.dns_transport in DOH_VERSIONS else None,
+        doh_method=condition.doh_method if native and condition.dns_transport in OVER_HTTP else None,
         browser_preset=condition.browser_preset,
     )
 
 
 def probes(way: Way) -> bool:
     """Whether its browser asks its resolver by itself, some seconds after its start (`browser.chromium.driver`)."""
-    return way.browser is BrowserName.CHROMIUM and way.dns_transport in DOH_VERSIONS
+    return way.browser is BrowserName.CHROMIUM and way.dns_transport in OVER_HTTP
 
 
 def looks_up(condition: Condition) -> bool:
@@ -120,7 +120,7 @@ def cleared_for(condition: Condition) -> Cleared:
 def _keeps_doh_connection(condition: Condition) -> bool:
     native = condition.resolver_path is ResolverPath.NATIVE
     warm = condition.dns_connection_state is ConnectionState.WARM
-    return native and warm and condition.dns_transport in DOH_VERSIONS
+    return native and warm and condition.dns_transport in OVER_HTTP
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +179,12 @@ def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
 
 
 def _doh(way: Way) -> DohSettings | None:
-    if way.dns_transport not in DOH_VERSIONS:
+    http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
+    if http_version is None:
         return None
     return DohSettings(
         host=layout.RESOLVER_NAME,
         address=layout.RESOLVER_ADDRESS,
-        http_version=DOH_VERSIONS[way.dns_transport],
+        http_version=http_version,
         method=way.doh_method,
     )

@@ -163,7 +163,7 @@ def test_every_mistake_is_one_line(factors: str, rest: dict[str, str], message: 
 
 
 IMPOSSIBLE = [
-    ('dns_connection_state = ["cold", "warm"]', "", "DoUDP has no connection"),
+    ('dns_connection_state = ["cold", "warm"]', "", "there is no connection over DoUDP"),
     ('requested_dns_handshake_mode = ["full", "zero_rtt"]', "", "no TLS or QUIC handshake"),
     ('doh_method = ["default", "post"]', "", "it is no DoH"),
     ('name_resolution = ["built_in", "getaddrinfo"]', "", "Do53 only"),
