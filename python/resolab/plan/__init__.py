@@ -4,6 +4,7 @@ For: reading and checking a plan file, the corpus of pages and profiles it may n
 and seeds. Not for: running anything or judging results.
 """
 
+from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
@@ -39,6 +40,7 @@ __all__ = [
     "Repeat",
     "ResolverSettings",
     "Stop",
+    "access_rtt_ms",
     "block_order",
     "load_plan",
     "parse_plan",

@@ -7,6 +7,7 @@ import ipaddress
 
 import msgspec
 
+from resolab.plan import access_rtt_ms
 from resolab.records import FarNetwork, LinkProfile
 from resolab.testbed.layout import RESOLVER_ADDRESS
 
@@ -26,13 +27,13 @@ def with_resolver_at(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
 
 def resolver_rtt_ms(profile: LinkProfile) -> float:
     """Round trip to the resolver, without what queues and rates add."""
-    return profile.up.one_way_delay_ms + profile.down.one_way_delay_ms + 2 * _extra_one_way_ms(profile)
+    return access_rtt_ms(profile) + 2 * _extra_one_way_ms(profile)
 
 
 def longest_rtt_ms(profile: LinkProfile) -> float:
     """Round trip to the farthest server, without what queues and rates add."""
     extra_ms = max((2 * one.extra_one_way_delay_ms for one in profile.far or []), default=0.0)
-    return profile.up.one_way_delay_ms + profile.down.one_way_delay_ms + extra_ms
+    return access_rtt_ms(profile) + extra_ms
 
 
 def _extra_one_way_ms(profile: LinkProfile) -> float:
