@@ -1,18 +1,19 @@
 """What a plan compares: the comparisons it names, or every condition with its baseline, and copies with each other.
 
 For: one list, by which the report corrects, a campaign stops and people read. Not for: estimates.
+
+Which condition another is compared with, only the whole plan knows; it is handed in.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from resolab.plan.condition import Baseline, Condition
 from resolab.plan.factors import Selection, selects
 
-if TYPE_CHECKING:
-    from resolab.plan.model import Plan
+WithLevels = Callable[[Condition, Baseline], Condition]
+"""Finds the plan's condition that differs from another in the levels of a baseline."""
 
 
 class ComparisonKind(StrEnum):
@@ -34,6 +35,16 @@ class ComparisonRule:
     treatment: Selection
     baseline: Baseline
 
+    def pairs(self, conditions: Iterable[Condition], with_levels: WithLevels) -> "list[PlannedComparison]":
+        """List the pairs it makes; a condition that is its own baseline makes none."""
+        treated = (one for one in conditions if selects(self.treatment, one))
+        pairs = ((one, with_levels(one, self.baseline)) for one in treated)
+        return [
+            PlannedComparison(self.name, one, reference, ComparisonKind.PLANNED)
+            for one, reference in pairs
+            if one != reference
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedComparison:
@@ -52,28 +63,22 @@ class PlannedComparison:
         return f"{self.kind}/{self.name}/{self.treatment.id}/{self.baseline.id}"
 
 
-def planned_comparisons(plan: "Plan") -> list[PlannedComparison]:
-    """List a plan's comparisons: those it names, or all with the baseline; then those of copies."""
-    conditions = plan.conditions()
+def planned_comparisons(
+    conditions: Sequence[Condition],
+    rules: Sequence[ComparisonRule],
+    *,
+    with_levels: WithLevels,
+    baseline_of: Callable[[Condition], Condition],
+) -> list[PlannedComparison]:
+    """List the comparisons that are named, or all with the baseline; then those of copies."""
     first = [one for one in conditions if one.replicate == 1]
-    named = [pair for rule in plan.comparison_rules for pair in pairs_of(plan, rule, first)]
-    if not plan.comparison_rules:
-        pairs = ((one, plan.baseline_of(one)) for one in first)
+    named = [pair for rule in rules for pair in rule.pairs(first, with_levels)]
+    if not rules:
+        pairs = ((one, baseline_of(one)) for one in first)
         named = [
             PlannedComparison(one.id, one, reference, ComparisonKind.ALL)
             for one, reference in pairs
             if one != reference
         ]
     copies = [one for one in conditions if one.replicate > 1]
-    return named + [PlannedComparison(one.id, one, plan.baseline_of(one), ComparisonKind.AA) for one in copies]
-
-
-def pairs_of(plan: "Plan", rule: ComparisonRule, conditions: Iterable[Condition]) -> list[PlannedComparison]:
-    """List the pairs one rule makes; a condition that is its own baseline makes none."""
-    treated = (one for one in conditions if selects(rule.treatment, one))
-    pairs = ((one, plan.with_levels(one, rule.baseline)) for one in treated)
-    return [
-        PlannedComparison(rule.name, one, reference, ComparisonKind.PLANNED)
-        for one, reference in pairs
-        if one != reference
-    ]
+    return named + [PlannedComparison(one.id, one, baseline_of(one), ComparisonKind.AA) for one in copies]

@@ -130,7 +130,9 @@ class Plan:
 
     def comparisons(self) -> list[PlannedComparison]:
         """List what is compared: the named comparisons or, without any, all with the baseline; then the copies."""
-        return planned_comparisons(self)
+        return planned_comparisons(
+            self.conditions(), self.comparison_rules, with_levels=self.with_levels, baseline_of=self.baseline_of
+        )
 
     def words(self, factor: str) -> tuple[str, ...]:
         """List the plan's levels of a factor, named or not, as words."""

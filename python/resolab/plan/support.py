@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.errors import ConfigurationError
-from resolab.plan.comparison import ComparisonKind, pairs_of
+from resolab.plan.comparison import ComparisonKind
 from resolab.plan.factors import NAMED_ORDER, Selection, selects
 from resolab.plan.model import Condition, Plan
 from resolab.protocols import (
@@ -192,7 +192,7 @@ def check_comparisons(source: str, plan: Plan) -> None:
         if rule.name in names:
             raise ConfigurationError(f"{where}.name: {rule.name!r} is another comparison's name; give each its own")
         names.add(rule.name)
-        pairs = pairs_of(plan, rule, (one for one in conditions if one.replicate == 1))
+        pairs = rule.pairs((one for one in conditions if one.replicate == 1), plan.with_levels)
         if not pairs:
             problem = f"{rule.name!r} compares no condition with another one; name other levels"
             raise ConfigurationError(f"{where}: {problem}")
