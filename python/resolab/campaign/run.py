@@ -34,6 +34,7 @@ from resolab.campaign.stopping import StopRequest
 from resolab.campaign.turns import Turns
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
+from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import (
     Manifest,
@@ -310,22 +311,8 @@ def _head(trial: PlannedTrial) -> TrialRecord:
         block=trial.block,
         position=trial.position,
         condition=condition.id,
-        page=condition.page,
-        profile=condition.profile,
-        dns_transport=condition.dns_transport,
-        resolver_path=condition.resolver_path,
-        http_version=condition.http_version,
-        requested_handshake_mode=condition.requested_handshake_mode,
-        browser=condition.browser,
-        h3_discovery=condition.h3_discovery,
-        name_resolution=condition.name_resolution,
-        doh_method=condition.doh_method,
-        dns_connection_state=condition.dns_connection_state,
-        requested_dns_handshake_mode=condition.requested_dns_handshake_mode,
         replicate=condition.replicate,
-        resolver_extra_rtt_ms=condition.resolver_extra_rtt_ms,
-        resolver_cache=condition.resolver_cache,
-        browser_preset=condition.browser_preset,
+        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
         monotonic_ns=time.monotonic_ns(),
         wall_time_unix_ns=time.time_ns(),
         load_average_1min=os.getloadavg()[0],

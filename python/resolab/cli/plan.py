@@ -16,10 +16,8 @@ from rich.table import Table
 from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.progress import duration_text
 from resolab.plan import Condition, Corpus, Plan, load_plan
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, selects, word_of
+from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
-
-ALL_FACTORS = (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +82,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     for line in _comparisons(plan, least_s):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
-    for factor in ALL_FACTORS:
+    for factor in EVERY_FACTOR:
         words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
         table.add_row(factor, ", ".join(words) if factor in _varying(plan) else f"{', '.join(words)} (held)")
     console.print(table, highlight=False)
@@ -117,7 +115,7 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
 
 def _varying(plan: Plan) -> list[str]:
     conditions = plan.conditions()
-    return [factor for factor in ALL_FACTORS if len({getattr(one, factor) for one in conditions}) > 1]
+    return [factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in conditions}) > 1]
 
 
 def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
@@ -127,7 +125,7 @@ def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
 
 
 def _levels(condition: Condition) -> dict[str, str]:
-    return {factor: word_of(getattr(condition, factor), factor) for factor in ALL_FACTORS}
+    return {factor: word_of(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
 
 
 def _schema() -> int:

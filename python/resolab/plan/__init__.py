@@ -6,22 +6,13 @@ and seeds. Not for: running anything or judging results.
 
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
+from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.load import load_plan, parse_plan
-from resolab.plan.model import (
-    Baseline,
-    Condition,
-    Factors,
-    Instrument,
-    Limits,
-    Plan,
-    Queries,
-    Repeat,
-    ResolverSettings,
-    Stop,
-)
+from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
+from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop
 
 __all__ = [
     "FACTORS",

@@ -4,17 +4,18 @@ For: reading them. Not for: whether what they choose exists (`support`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
 
 from resolab.plan.comparison import ComparisonRule
-from resolab.plan.condition import Baseline
+from resolab.plan.condition import DECLARED, Baseline
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, Selection, allowed_words, level_of
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Selection, level_of
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.section import Section
+from resolab.plan.settings import value_in
 
-HIGHEST_TIMES = 20
+_OF_CORPUS = ("page", "profile")
+BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor not in _OF_CORPUS)
+"""Those whose levels conditions may be compared with: all but page and profile, within which they are compared."""
 
 
 def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
@@ -29,49 +30,45 @@ def exclusion_in(section: Section, corpus: Corpus | None) -> Selection:
 def repeat_in(section: Section, corpus: Corpus | None) -> Repeat:
     """Read which conditions run as copies, and how many; without a factor, all."""
     selection = _selection(section, _vocabularies(corpus))
-    times = section.integer("times", low=2, high=HIGHEST_TIMES, default=2)
+    repeat = Repeat(selection, times=value_in(section, Repeat, "times"))
     section.finish()
-    return Repeat(selection, times)
+    return repeat
 
 
 def baseline_in(section: Section, plan: Plan) -> Baseline:
     """Read the levels conditions are compared with: of any factor but page and profile."""
-    for factor in ("page", "profile"):
+    for factor in _OF_CORPUS:
         if factor in section:
             section.fail(factor, "no baseline: conditions are compared within their own page and profile")
-    factors = tuple(one.name for one in fields(Baseline))
-    words = {factor: section.optional_one_of(factor, plan.words(factor), NUMBERS.get(factor)) for factor in factors}
+    words = {
+        factor: section.optional_one_of(factor, plan.words(factor), NUMBERS.get(factor))
+        for factor in EVERY_FACTOR
+        if factor not in _OF_CORPUS
+    }
     section.finish()
     given = {factor: word for factor, word in words.items() if word is not None}
     if not given:
-        section.fail("", f"names no level; give at least one of {', '.join(factors)}")
-    return Baseline(**{factor: _kept(factor, word) for factor, word in given.items()})
+        section.fail("", f"names no level; give at least one of {', '.join(BASELINE_FACTORS)}")
+    return Baseline({factor: level_of(factor, word) for factor, word in given.items()})
 
 
 def comparison_in(section: Section, plan: Plan) -> ComparisonRule:
     """Read one comparison: which conditions, against the same with other levels."""
     name = section.text("name")
     treatment = section.section("treatment")
-    selection = _selection(treatment, {factor: plan.words(factor) for factor in _every_factor()})
+    selection = _selection(treatment, {factor: plan.words(factor) for factor in EVERY_FACTOR})
     treatment.finish()
     if not selection:
-        treatment.fail("", f"names no level; give at least one of {', '.join(_every_factor())}")
+        treatment.fail("", f"names no level; give at least one of {', '.join(EVERY_FACTOR)}")
     rule = ComparisonRule(name, selection, baseline_in(section.section("baseline"), plan))
     section.finish()
     return rule
 
 
-def _every_factor() -> tuple[str, ...]:
-    return (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)
-
-
 def _vocabularies(corpus: Corpus | None) -> dict[str, Sequence[str] | None]:
     """List the words each factor may have; None where any will do."""
-    words: dict[str, Sequence[str] | None] = {
-        factor: None if factor in NUMBERS else allowed_words(factor) for factor in _every_factor()[2:]
-    }
-    names = {"page": corpus.pages() if corpus else None, "profile": corpus.profiles() if corpus else None}
-    return {**names, **words}
+    words: dict[str, Sequence[str] | None] = {factor: DECLARED[factor].words for factor in EVERY_FACTOR}
+    return words if corpus is None else {**words, "page": corpus.pages(), "profile": corpus.profiles()}
 
 
 def _selection(section: Section, vocabularies: Mapping[str, Sequence[str] | None]) -> Selection:
@@ -79,9 +76,3 @@ def _selection(section: Section, vocabularies: Mapping[str, Sequence[str] | None
         factor: section.optional_levels(factor, words, NUMBERS.get(factor)) for factor, words in vocabularies.items()
     }
     return {factor: words for factor, words in given.items() if words is not None}
-
-
-def _kept(factor: str, word: str) -> Any:
-    """Give a level as `Baseline` keeps it: there None means that the condition's own level stays."""
-    level = level_of(factor, word)
-    return word if level is None else level

@@ -1,12 +1,15 @@
-"""What a plan is made of: one condition, the levels of its factors, the levels others are compared with.
+"""The factors, declared once: the fields of a condition, from whose type, default and `About` all else follows.
 
-For: shapes. Not for: which conditions a plan has (`model`) or which of them are compared (`comparison`).
+For: the shapes of a condition, of the levels a plan has, and of those others are compared with. Not for: which
+conditions a plan has (`model`), which of them are compared (`comparison`) or which cannot be (`support`).
 """
 
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
 
-from resolab.plan.factors import FACTORS, level_of, word_of
+from resolab.plan.factor import About, Factor, HasLevels, factors_in
+from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
     BrowserName,
     BrowserPreset,
@@ -22,27 +25,77 @@ from resolab.records import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One level of each factor, and how the browser reaches that transport."""
+def sends_doh(one: HasLevels) -> bool:
+    """Whether the browser itself asks over DoH or DoH3."""
+    return one.resolver_path == ResolverPath.NATIVE and one.dns_transport in OVER_HTTP
 
-    page: str
-    profile: str
-    dns_transport: DnsTransport
-    http_version: HttpVersion
-    requested_handshake_mode: HandshakeMode
-    resolver_path: ResolverPath
-    browser: BrowserName = BrowserName.CHROMIUM
-    h3_discovery: H3Discovery = H3Discovery.FORCED
-    name_resolution: NameResolution = NameResolution.BUILT_IN
-    doh_method: DohMethod | None = None
+
+def _sends_no_doh(one: HasLevels) -> bool:
+    return not sends_doh(one)
+
+
+def _loads_over_h3(one: HasLevels) -> bool:
+    return one.http_version == HttpVersion.H3
+
+
+def _asks_over_connection(one: HasLevels) -> bool:
+    return one.dns_transport not in WITHOUT_CONNECTION
+
+
+def _shakes_hands_to_ask(one: HasLevels) -> bool:
+    return has_handshake(one.dns_transport) and one.dns_connection_state == ConnectionState.COLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One level of each factor, and how the browser reaches that transport.
+
+    A field with `About` is a factor; in the order of the fields the levels make the condition's identifier.
+    """
+
+    page: Annotated[str, About()]
+    profile: Annotated[str, About()]
+    dns_transport: Annotated[DnsTransport, About()]
+    http_version: Annotated[HttpVersion, About()]
+    requested_handshake_mode: Annotated[
+        HandshakeMode, About(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"})
+    ]
+    browser: Annotated[BrowserName, About(labels={"chromium": "Chromium", "firefox": "Firefox"})] = BrowserName.CHROMIUM
+    resolver_path: Annotated[ResolverPath, About(labels={"native": "native", "stub": "by stub"}, of_transport=True)]
+    h3_discovery: Annotated[
+        H3Discovery,
+        About(
+            labels={"forced": "H3 forced", "https_record": "H3 by HTTPS record", "alt_svc": "H3 by Alt-Svc"},
+            applies=_loads_over_h3,
+        ),
+    ] = H3Discovery.FORCED
+    name_resolution: Annotated[
+        NameResolution,
+        About(labels={"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"}, applies=_sends_no_doh),
+    ] = NameResolution.BUILT_IN
+    doh_method: Annotated[
+        DohMethod | None,
+        About(
+            labels={"default": "method by default", "get": "GET", "post": "POST"},
+            absent_word="default",
+            applies=sends_doh,
+        ),
+    ] = None
     """None: as the browser does it by itself."""
-    dns_connection_state: ConnectionState = ConnectionState.COLD
-    requested_dns_handshake_mode: HandshakeMode = HandshakeMode.FULL
-    resolver_extra_rtt_ms: float = 0.0
+    dns_connection_state: Annotated[
+        ConnectionState, About(labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection)
+    ] = ConnectionState.COLD
+    requested_dns_handshake_mode: Annotated[
+        HandshakeMode,
+        About(
+            labels={"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
+            applies=_shakes_hands_to_ask,
+        ),
+    ] = HandshakeMode.FULL
+    resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0))] = 0.0
     """How far the resolver is beyond the access link, both directions together."""
-    resolver_cache: ResolverCache = ResolverCache.HIT
-    browser_preset: BrowserPreset | None = None
+    resolver_cache: Annotated[ResolverCache, About()] = ResolverCache.HIT
+    browser_preset: Annotated[BrowserPreset | None, About(absent_word="none")] = None
     named: tuple[str, ...] = ()
     """The optional factors its plan names, which its identifier therefore has."""
     replicate: int = 1
@@ -55,51 +108,51 @@ class Condition:
         The levels of the optional factors the plan names follow, e.g. `example.4g.doh.h3.full.firefox.native`, then
         `copy2` for a second copy.
         """
-        words = [word_of(getattr(self, factor), factor) for factor in (*FACTORS, *self.named)]
+        words = [DECLARED[factor].word_of(getattr(self, factor)) for factor in (*_IN_EVERY_PLAN, *self.named)]
         return ".".join([*words, *([f"copy{self.replicate}"] if self.replicate > 1 else [])])
+
+
+DECLARED: Mapping[str, Factor] = factors_in(Condition)
+"""Every factor by name, in the order in which the levels make a condition's identifier."""
+_IN_EVERY_PLAN = [name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport]
 
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """The levels of every factor, in the plan's order."""
+    """The levels a plan has of every factor but `resolver_path`, in the plan's order."""
 
-    page: tuple[str, ...]
-    profile: tuple[str, ...]
-    dns_transport: tuple[DnsTransport, ...]
-    http_version: tuple[HttpVersion, ...]
-    requested_handshake_mode: tuple[HandshakeMode, ...]
-    browser: tuple[BrowserName, ...] = (BrowserName.CHROMIUM,)
-    h3_discovery: tuple[H3Discovery, ...] = (H3Discovery.FORCED,)
-    name_resolution: tuple[NameResolution, ...] = (NameResolution.BUILT_IN,)
-    doh_method: tuple[DohMethod | None, ...] = (None,)
-    dns_connection_state: tuple[ConnectionState, ...] = (ConnectionState.COLD,)
-    requested_dns_handshake_mode: tuple[HandshakeMode, ...] = (HandshakeMode.FULL,)
-    resolver_extra_rtt_ms: tuple[float, ...] = (0.0,)
-    resolver_cache: tuple[ResolverCache, ...] = (ResolverCache.HIT,)
-    browser_preset: tuple[BrowserPreset | None, ...] = (None,)
+    levels: Mapping[str, tuple[Any, ...]]
     named: tuple[str, ...] = ()
     """The optional factors the plan names, in the order of identifiers."""
+
+    @property
+    def page(self) -> tuple[str, ...]:
+        """Pages."""
+        return self.levels["page"]
+
+    @property
+    def profile(self) -> tuple[str, ...]:
+        """Access profiles."""
+        return self.levels["profile"]
+
+    @property
+    def dns_transport(self) -> tuple[DnsTransport, ...]:
+        """Transports of the page's look-up."""
+        return self.levels["dns_transport"]
+
+    def having(self, **levels: tuple[Any, ...]) -> Self:
+        """Give the same factors with other levels of some."""
+        return replace(self, levels={**self.levels, **levels})
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The levels every other condition of the same page and profile is compared with; None keeps the condition's."""
+    """The levels every other condition of the same page and profile is compared with.
 
-    dns_transport: DnsTransport | None = None
-    http_version: HttpVersion | None = None
-    requested_handshake_mode: HandshakeMode | None = None
-    browser: BrowserName | None = None
-    resolver_path: ResolverPath | None = None
-    h3_discovery: H3Discovery | None = None
-    name_resolution: NameResolution | None = None
-    doh_method: DohMethod | Literal["default"] | None = None
-    dns_connection_state: ConnectionState | None = None
-    requested_dns_handshake_mode: HandshakeMode | None = None
-    resolver_extra_rtt_ms: float | None = None
-    resolver_cache: ResolverCache | None = None
-    browser_preset: BrowserPreset | Literal["none"] | None = None
+    By factor, as a condition has them; of a factor that is not among them a condition keeps its own level.
+    """
 
-    def levels(self) -> dict[str, Any]:
-        """Levels it names, by factor, as a condition has them."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {factor: level_of(factor, word) for factor, word in named.items() if word is not None}
+    levels: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{factor} {DECLARED[factor].word_of(level)}" for factor, level in self.levels.items())

@@ -12,15 +12,24 @@ from typing import Any
 
 from resolab.errors import ConfigurationError
 from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
+from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
-from resolab.plan.model import Baseline, Factors, Plan
+from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.section import Section
-from resolab.plan.settings import HIGHEST_BLOCKS, instrument_in, limits_in, queries_in, resolver_in, stop_in
+from resolab.plan.settings import (
+    HIGHEST_BLOCKS,
+    Instrument,
+    Limits,
+    Queries,
+    ResolverSettings,
+    stop_in,
+    table_in,
+    value_in,
+)
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
 from resolab.records import DnsTransport, ResolverPath
 
-HIGHEST_SEED = 2**63 - 1
 # Names of pages and profiles become parts of condition identifiers, which are joined by dots.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -58,19 +67,19 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
     plan = Plan(
         name=top.text("name"),
         question=top.text("question"),
-        seed=top.integer("seed", low=0, high=HIGHEST_SEED),
-        blocks=top.integer("blocks", low=1, high=HIGHEST_BLOCKS),
+        seed=value_in(top, Plan, "seed"),
+        blocks=value_in(top, Plan, "blocks"),
         factors=factors,
         resolver_path=paths,
-        baseline=Baseline(),
+        baseline=Baseline({}),
         exclude=tuple(exclusion_in(table, corpus) for table in top.tables("exclude")),
-        limits=limits_in(top.section("limits", required=False)),
-        instrument=instrument_in(top.section("instrument", required=False)),
+        limits=table_in(top.section("limits", required=False), Limits),
+        instrument=table_in(top.section("instrument", required=False), Instrument),
         source_text=text,
         repeat=tuple(repeat_in(table, corpus) for table in top.tables("repeat")),
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
-        resolver=resolver_in(top.section("resolver", required=False)),
-        queries=queries_in(top.section("queries", required=False)),
+        resolver=table_in(top.section("resolver", required=False), ResolverSettings),
+        queries=table_in(top.section("queries", required=False), Queries),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))
@@ -85,19 +94,22 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
 
 def _factors(section: Section, corpus: Corpus | None) -> Factors:
     levels: dict[str, tuple[Any, ...]] = {
+        **{factor: (level,) for factor, level in OPTIONAL_FACTORS.items()},
         "page": _names(section, "page", corpus.pages() if corpus else None),
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
     }
     for factor in FACTORS[2:]:
         words = section.levels(factor, allowed_words(factor))
         levels[factor] = tuple(level_of(factor, word) for word in words)
+    named = set()
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
         given = section.optional_levels(factor, None if bounds else allowed_words(factor), bounds)
         if given is not None:
             levels[factor] = tuple(level_of(factor, word) for word in given)
+            named.add(factor)
     section.finish()
-    return Factors(**levels, named=tuple(factor for factor in NAMED_ORDER if factor in levels))
+    return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
 
 
 def _names(section: Section, key: str, known: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -6,63 +6,16 @@ For: a plan's conditions and the baseline of each. Not for: reading TOML (`load`
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.preset_levels import fixed_levels
+from resolab.plan.settings import HIGHEST_BLOCKS, Instrument, Limits, Queries, ResolverSettings, Stop, Within
 from resolab.records import DnsTransport, ResolverPath
 
-__all__ = [
-    "Baseline",
-    "Condition",
-    "Factors",
-    "Instrument",
-    "Limits",
-    "Plan",
-    "Queries",
-    "Repeat",
-    "ResolverSettings",
-    "Stop",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When a load is given up, and when a trial is flagged."""
-
-    page_timeout_s: float = 30.0
-    lateness_p99_ms: float = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """How the instrument itself is set."""
-
-    keep_awake: bool = True
-    failure_screenshots: bool = False
-    """Whether a picture of every failed load is kept in the dataset."""
-    netlog: bool = False
-    """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
-    paths: int = 1
-    """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResolverSettings:
-    """How the resolver behaves."""
-
-    miss_delay_ms: float = 40.0
-    """Time an answer takes that is not in its cache, beyond that of one that is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Queries:
-    """What our own client asks in every trial, beside the cold exchange of each transport."""
-
-    warm_count: int = 0
-    """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
+HIGHEST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +23,7 @@ class Repeat:
     """Conditions that run several times a block, as copies that are compared with each other."""
 
     levels: Selection
-    times: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """When a campaign has seen enough; exactly one width is given."""
-
-    ci_width_ms: float | None = None
-    """Full width of the interval of each comparison's paired difference."""
-    ci_width_ratio: float | None = None
-    """Full width of the interval of each comparison's relative change."""
-    min_blocks: int = 12
-    """Fewer cost the intervals part of their level (docs/method/statistics.md)."""
-    check_every_blocks: int = 1
+    times: Annotated[int, Within(2, 20)] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +32,8 @@ class Plan:
 
     name: str
     question: str
-    seed: int
-    blocks: int
+    seed: Annotated[int, Within(0, HIGHEST_SEED, "Every random choice derives from it.")]
+    blocks: Annotated[int, Within(1, HIGHEST_BLOCKS, "How often every condition runs.")]
     factors: Factors
     resolver_path: Mapping[DnsTransport, tuple[ResolverPath, ...]]
     baseline: Baseline
@@ -154,15 +94,15 @@ class Plan:
 
     def with_levels(self, condition: Condition, baseline: Baseline) -> Condition:
         """Find the condition that differs from another in the levels a baseline names."""
-        reference = replace(condition, **baseline.levels(), replicate=1)
+        reference = replace(condition, **baseline.levels, replicate=1)
         paths = self.resolver_path[reference.dns_transport]
-        if baseline.resolver_path is None and reference.resolver_path not in paths:
+        if "resolver_path" not in baseline.levels and reference.resolver_path not in paths:
             reference = replace(reference, resolver_path=paths[0])
         return self._settled(reference)
 
     def _settled(self, condition: Condition) -> Condition:
         """Give the factors the plan does not name the level that holds beside a preset, or else their default."""
-        if not any(self.factors.browser_preset):
+        if not any(self._levels("browser_preset")):
             return condition
         levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}
         unnamed = {factor: level for factor, level in levels.items() if factor not in self.factors.named}
@@ -174,5 +114,4 @@ class Plan:
     def _levels(self, factor: str) -> tuple[Any, ...]:
         if factor == "resolver_path":
             return tuple(dict.fromkeys(path for paths in self.resolver_path.values() for path in paths))
-        levels: tuple[Any, ...] = getattr(self.factors, factor)
-        return levels
+        return self.factors.levels[factor]

@@ -5,7 +5,8 @@ For: an order that is the same on every machine and after every resume. Not for:
 
 import hashlib
 
-from resolab.plan.model import Condition, Plan
+from resolab.plan.condition import Condition
+from resolab.plan.model import Plan
 
 
 def stream_seed(run_seed: int, *labels: str | int) -> int:

@@ -7,10 +7,10 @@ profiles, combinations that cannot be); `resolab plan check` says those.
 from dataclasses import fields
 from typing import Any
 
-from resolab.plan.choices import HIGHEST_TIMES
-from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
-from resolab.plan.model import Baseline, Instrument
-from resolab.plan.settings import FEWEST_BLOCKS, MOST_PATHS, MOST_WARM_QUERIES
+from resolab.plan.choices import BASELINE_FACTORS
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.model import Plan, Repeat
+from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop, schema_of
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
@@ -25,19 +25,19 @@ def plan_schema() -> Schema:
             {
                 "name": {"type": "string", "description": "Goes into the dataset's name."},
                 "question": {"type": "string"},
-                "seed": {"type": "integer", "minimum": 0, "description": "Every random choice derives from it."},
-                "blocks": {"type": "integer", "minimum": 1, "description": "How often every condition runs."},
+                "seed": schema_of(Plan, "seed"),
+                "blocks": schema_of(Plan, "blocks"),
                 "factors": _factors(),
                 "resolver_path": _resolver_path(),
                 "exclude": {"type": "array", "items": _exclusion()},
                 "baseline": _baseline(),
                 "repeat": {"type": "array", "items": _repeat()},
                 "comparison": {"type": "array", "items": _comparison()},
-                "stop": _stop(),
-                "resolver": _table({"miss_delay_ms": {"type": "number"}}),
-                "queries": _table({"warm_count": {"type": "integer", "minimum": 0, "maximum": MOST_WARM_QUERIES}}),
-                "limits": _table({"page_timeout_s": {"type": "number"}, "lateness_p99_ms": {"type": "number"}}),
-                "instrument": _instrument(),
+                "stop": _settings(Stop),
+                "resolver": _settings(ResolverSettings),
+                "queries": _settings(Queries),
+                "limits": _settings(Limits),
+                "instrument": _settings(Instrument),
             },
             required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
         ),
@@ -74,7 +74,7 @@ def _resolver_path() -> Schema:
 
 
 def _selection() -> Schema:
-    return {factor: _levels(factor) for factor in (*FACTORS, "resolver_path", *OPTIONAL_FACTORS)}
+    return {factor: _levels(factor) for factor in EVERY_FACTOR}
 
 
 def _exclusion() -> Schema:
@@ -82,7 +82,7 @@ def _exclusion() -> Schema:
 
 
 def _repeat() -> Schema:
-    return _table({**_selection(), "times": {"type": "integer", "minimum": 2, "maximum": HIGHEST_TIMES}})
+    return _table({**_selection(), "times": schema_of(Repeat, "times")})
 
 
 def _comparison() -> Schema:
@@ -90,22 +90,9 @@ def _comparison() -> Schema:
     return _table(properties, required=("name", "treatment", "baseline"))
 
 
-def _stop() -> Schema:
-    return _table(
-        {
-            "ci_width_ms": {"type": "number", "description": "Full width of the interval of a paired difference."},
-            "ci_width_ratio": {"type": "number", "description": "Full width of the interval of a relative change."},
-            "min_blocks": {"type": "integer", "minimum": FEWEST_BLOCKS},
-            "check_every_blocks": {"type": "integer", "minimum": 1},
-        }
-    )
-
-
-def _instrument() -> Schema:
-    switches = {one.name: {"type": "boolean"} for one in fields(Instrument) if one.name != "paths"}
-    paths = {"type": "integer", "minimum": 1, "maximum": MOST_PATHS, "description": "On which trials run at a time."}
-    return _table({**switches, "paths": paths})
+def _settings(table: type) -> Schema:
+    return _table({one.name: schema_of(table, one.name) for one in fields(table)})
 
 
 def _baseline() -> Schema:
-    return {**_table({one.name: _word(one.name) for one in fields(Baseline)}), "minProperties": 1}
+    return {**_table({factor: _word(factor) for factor in BASELINE_FACTORS}), "minProperties": 1}

@@ -1,74 +1,125 @@
-"""Tables of a plan that set numbers and switches: limits, instrument, resolver, queries, and when to stop.
+"""Tables of a plan that set numbers and switches: declared once, as fields with their bounds, then read and described.
 
-For: reading them. Not for: levels of factors (`choices`).
+For: limits, instrument, resolver, queries, when to stop; reading any such field of a section, and its JSON Schema.
+Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
 
-from resolab.plan.model import Instrument, Limits, Queries, ResolverSettings, Stop
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
 from resolab.plan.section import Section
 
 HIGHEST_BLOCKS = 100_000
-MOST_WARM_QUERIES = 100
-MOST_PATHS = 16
-FEWEST_BLOCKS = 2
-"""Below two blocks there is no interval."""
 
 
-def limits_in(section: Section) -> Limits:
-    """Read when a load is given up, and when a trial is flagged."""
-    default = Limits()
-    limits = Limits(
-        page_timeout_s=section.number("page_timeout_s", above=0, high=600, default=default.page_timeout_s),
-        lateness_p99_ms=section.number("lateness_p99_ms", above=0, high=1000, default=default.lateness_p99_ms),
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Bounds of a number: a whole one may be as low as `low`, another must be above it; neither is above `high`."""
+
+    low: float
+    high: float
+    note: str = ""
+    """What editors show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a load is given up, and when a trial is flagged."""
+
+    page_timeout_s: Annotated[float, Within(0, 600)] = 30.0
+    lateness_p99_ms: Annotated[float, Within(0, 1000)] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """How the instrument itself is set."""
+
+    keep_awake: bool = True
+    failure_screenshots: bool = False
+    """Whether a picture of every failed load is kept in the dataset."""
+    netlog: bool = False
+    """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
+    paths: Annotated[int, Within(1, 16, "On which trials run at a time.")] = 1
+    """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverSettings:
+    """How the resolver behaves."""
+
+    miss_delay_ms: Annotated[float, Within(0, 10_000)] = 40.0
+    """Time an answer takes that is not in its cache, beyond that of one that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What our own client asks in every trial, beside the cold exchange of each transport."""
+
+    warm_count: Annotated[int, Within(0, 100)] = 0
+    """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When a campaign has seen enough; exactly one width is given."""
+
+    ci_width_ms: Annotated[float | None, Within(0, 600_000, "Full width of the interval of a paired difference.")] = (
+        None
     )
+    ci_width_ratio: Annotated[float | None, Within(0, 10, "Full width of the interval of a relative change.")] = None
+    # Below two blocks there is no interval.
+    min_blocks: Annotated[int, Within(2, HIGHEST_BLOCKS)] = 12
+    """Fewer cost the intervals part of their level (docs/method/statistics.md)."""
+    check_every_blocks: Annotated[int, Within(1, HIGHEST_BLOCKS)] = 1
+
+
+Table = TypeVar("Table", Limits, Instrument, ResolverSettings, Queries, Stop)
+
+
+def table_in(section: Section, table: type[Table]) -> Table:
+    """Read a table of settings; what is not given has its default."""
+    values = {one.name: value_in(section, table, one.name) for one in fields(table)}
     section.finish()
-    return limits
-
-
-def instrument_in(section: Section) -> Instrument:
-    """Read how the instrument is set."""
-    default = Instrument()
-    instrument = Instrument(
-        keep_awake=section.flag("keep_awake", default=default.keep_awake),
-        failure_screenshots=section.flag("failure_screenshots", default=default.failure_screenshots),
-        netlog=section.flag("netlog", default=default.netlog),
-        paths=section.integer("paths", low=1, high=MOST_PATHS, default=default.paths),
-    )
-    section.finish()
-    return instrument
-
-
-def resolver_in(section: Section) -> ResolverSettings:
-    """Read how the resolver behaves."""
-    default = ResolverSettings()
-    resolver = ResolverSettings(
-        miss_delay_ms=section.number("miss_delay_ms", above=0, high=10_000, default=default.miss_delay_ms),
-    )
-    section.finish()
-    return resolver
-
-
-def queries_in(section: Section) -> Queries:
-    """Read what our own client asks."""
-    default = Queries()
-    queries = Queries(
-        warm_count=section.integer("warm_count", low=0, high=MOST_WARM_QUERIES, default=default.warm_count)
-    )
-    section.finish()
-    return queries
+    return table(**values)
 
 
 def stop_in(section: Section) -> Stop:
     """Read when a campaign has seen enough."""
-    default = Stop()
-    stop = Stop(
-        ci_width_ms=section.optional_number("ci_width_ms", above=0, high=600_000),
-        ci_width_ratio=section.optional_number("ci_width_ratio", above=0, high=10),
-        min_blocks=section.integer("min_blocks", low=FEWEST_BLOCKS, high=HIGHEST_BLOCKS, default=default.min_blocks),
-        check_every_blocks=section.integer(
-            "check_every_blocks", low=1, high=HIGHEST_BLOCKS, default=default.check_every_blocks
-        ),
-    )
-    section.finish()
+    stop = table_in(section, Stop)
     if (stop.ci_width_ms is None) == (stop.ci_width_ratio is None):
         section.fail("", "needs exactly one of ci_width_ms and ci_width_ratio")
     return stop
+
+
+def value_in(section: Section, table: type, key: str) -> Any:
+    """Read one setting as its field declares it."""
+    kind, bounds = _declared(table, key)
+    default: Any = next(one.default for one in fields(table) if one.name == key)
+    if kind is bool:
+        return section.flag(key, default=default)
+    if kind is int:
+        given = {} if default is MISSING else {"default": default}
+        return section.integer(key, low=int(bounds.low), high=int(bounds.high), **given)
+    if default is None:
+        return section.optional_number(key, above=bounds.low, high=bounds.high)
+    return section.number(key, above=bounds.low, high=bounds.high, default=default)
+
+
+def schema_of(table: type, key: str) -> dict[str, Any]:
+    """Describe one setting as its field declares it."""
+    kind, bounds = _declared(table, key)
+    if kind is bool:
+        return {"type": "boolean"}
+    note = {"description": bounds.note} if bounds.note else {}
+    if kind is int:
+        return {"type": "integer", "minimum": int(bounds.low), "maximum": int(bounds.high), **note}
+    return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
+
+
+def _declared(table: type, key: str) -> tuple[type, Within]:
+    """Name a setting's type, `None` left out, and its bounds; a switch has none."""
+    hint = get_type_hints(table, include_extras=True)[key]
+    if hint is bool:
+        return bool, Within(0, 1)
+    kind, bounds = get_args(hint)
+    return next(iter(get_args(kind)), kind), bounds

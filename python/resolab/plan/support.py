@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from resolab.errors import ConfigurationError
 from resolab.plan.comparison import ComparisonKind
+from resolab.plan.condition import Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, selects
-from resolab.plan.model import Condition, Plan
+from resolab.plan.model import Plan
 from resolab.protocols import (
     DNS_TRANSPORTS,
     OVER_HTTP,
@@ -169,7 +170,7 @@ def check_baselines(source: str, plan: Plan) -> None:
         reference = plan.baseline_of(condition)
         if reference in known:
             continue
-        missing = [factor for factor in plan.factors.named if factor not in plan.baseline.levels()]
+        missing = [factor for factor in plan.factors.named if factor not in plan.baseline.levels]
         hint = f"name a level of {', '.join(missing)} in [baseline], too" if missing else "do not exclude it"
         problem = f"{condition.id} would be compared with {reference.id}, which is no condition of this plan"
         raise ConfigurationError(f"{source}: baseline: {problem}; {hint}")

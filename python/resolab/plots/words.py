@@ -6,30 +6,21 @@ For: labels of levels, numbers with signs, estimates that are only bounds. Not f
 import math
 from collections.abc import Sequence
 
+from resolab.plan.factors import label_of
 from resolab.protocols import transport_label
 from resolab.stats import Estimate
 
 ABSENT = "n/a"
-_MODES = {"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}
-_LEVELS = {
-    "browser": {"chromium": "Chromium", "firefox": "Firefox"},
-    "resolver_path": {"native": "native", "stub": "by stub"},
-    "h3_discovery": {"forced": "H3 forced", "https_record": "H3 by HTTPS record", "alt_svc": "H3 by Alt-Svc"},
-    "name_resolution": {"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"},
-    "doh_method": {"default": "method by default", "get": "GET", "post": "POST"},
-    "dns_connection_state": {"cold": "DNS cold", "warm": "DNS warm"},
-    "requested_dns_handshake_mode": {"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
-}
 
 
 def mode_label(handshake_mode: str) -> str:
     """Spell a handshake mode."""
-    return _MODES.get(handshake_mode, handshake_mode)
+    return label_of("requested_handshake_mode", handshake_mode) or handshake_mode
 
 
 def level_label(factor: str, level: str) -> str:
     """Name one level of an optional factor so that it can stand alone."""
-    return _LEVELS.get(factor, {}).get(level, f"{factor} {level}")
+    return label_of(factor, level) or f"{factor} {level}"
 
 
 def combination_label(dns_transport: str, http_version: str, handshake_mode: str, further: Sequence[str] = ()) -> str:

@@ -49,9 +49,8 @@ def _settings(manifest: Manifest, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "blocks", str(manifest.blocks)
     for profile in manifest.profiles:
         yield f"profile {profile.name}", str((profile.up, profile.down))
-    for one in fields(plan.factors):
-        if one.name != "named":
-            yield one.name, ", ".join(plan.words(one.name))
+    for factor in plan.factors.levels:
+        yield factor, ", ".join(plan.words(factor))
     for one in fields(plan):
         if one.name not in _PLAN_WORDS:
             yield f"plan's {one.name.replace('_', ' ')}", str(getattr(plan, one.name))

@@ -12,6 +12,8 @@ from resolab import engine
 from resolab.browser import BrowserSettings, Cleared, DohSettings
 from resolab.browser.presets import preset
 from resolab.plan import Condition
+from resolab.plan.condition import sends_doh
+from resolab.plan.factors import applies
 from resolab.protocols import OVER_HTTP, facts_of
 from resolab.records import (
     BrowserName,
@@ -63,15 +65,14 @@ class Way:
 def way_of(condition: Condition) -> Way:
     """Name the browser process a condition needs; conditions that differ elsewhere share it."""
     native = condition.resolver_path is ResolverPath.NATIVE
-    over_h3 = condition.http_version is HttpVersion.H3
     return Way(
         browser=condition.browser,
         resolver_path=condition.resolver_path,
         dns_transport=condition.dns_transport if native else None,
         http_version=condition.http_version,
-        h3_discovery=condition.h3_discovery if over_h3 else H3Discovery.FORCED,
+        h3_discovery=condition.h3_discovery if applies("h3_discovery", condition) else H3Discovery.FORCED,
         name_resolution=condition.name_resolution,
-        doh_method=condition.doh_method if native and condition.dns_transport in OVER_HTTP else None,
+        doh_method=condition.doh_method if applies("doh_method", condition) else None,
         browser_preset=condition.browser_preset,
     )
 
@@ -101,7 +102,7 @@ def warms_up(condition: Condition) -> bool:
 
 def offer_of(condition: Condition) -> Offer:
     """Name the signs of HTTP/3 the page's site gives: those by which the browser shall find it, no others."""
-    return OFFERS[condition.h3_discovery] if condition.http_version is HttpVersion.H3 else Offer.NOTHING
+    return OFFERS[condition.h3_discovery] if applies("h3_discovery", condition) else Offer.NOTHING
 
 
 def cleared_for(condition: Condition) -> Cleared:
@@ -118,9 +119,7 @@ def cleared_for(condition: Condition) -> Cleared:
 
 
 def _keeps_doh_connection(condition: Condition) -> bool:
-    native = condition.resolver_path is ResolverPath.NATIVE
-    warm = condition.dns_connection_state is ConnectionState.WARM
-    return native and warm and condition.dns_transport in OVER_HTTP
+    return sends_doh(condition) and condition.dns_connection_state is ConnectionState.WARM
 
 
 @dataclass(frozen=True, slots=True)

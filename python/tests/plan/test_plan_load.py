@@ -56,7 +56,9 @@ def test_a_good_plan_is_read_whole(corpus: Corpus, tmp_path: Path) -> None:
         DnsTransport.DOUDP: (ResolverPath.NATIVE,),
         DnsTransport.DOQ: (ResolverPath.STUB,),
     }
-    assert plan.baseline == Baseline(dns_transport=DnsTransport.DOUDP, requested_handshake_mode=HandshakeMode.FULL)
+    assert plan.baseline == Baseline(
+        {"dns_transport": DnsTransport.DOUDP, "requested_handshake_mode": HandshakeMode.FULL}
+    )
     assert (plan.limits.page_timeout_s, plan.limits.lateness_p99_ms) == (30.0, 0.5)
     assert not plan.instrument.keep_awake
     assert plan.source_text == TEXT
