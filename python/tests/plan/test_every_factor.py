@@ -33,6 +33,12 @@ def test_the_page_of_the_format_has_every_level(factor: str) -> None:
     assert not lacking, f"docs/formats/plan.md: the row of {factor} lacks {lacking}"
 
 
+@pytest.mark.parametrize("factor", EVERY_FACTOR)
+def test_the_glossary_has_the_word(factor: str) -> None:
+    rows = (line for line in (PROJECT / "docs/glossary.md").read_text("utf-8").splitlines() if line.startswith("| `"))
+    assert any(f"`{factor}`" in row.split(" | ")[0] for row in rows), f"docs/glossary.md has no row of `{factor}`"
+
+
 @pytest.mark.parametrize("factor", [name for name, one in DECLARED.items() if one.about.labels])
 def test_every_level_has_its_word_for_people(factor: str) -> None:
     words, labels = DECLARED[factor].words or (), DECLARED[factor].about.labels
