@@ -10,6 +10,7 @@ import pytest
 from resolab.browser.presets import PRESETS
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
+from resolab.plots.style import HANDSHAKE_MARKERS
 from resolab.records import BrowserPreset, TrialRecord
 from resolab.testbed.ways import OFFERS, POLICIES
 
@@ -52,12 +53,19 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (POLICIES, "requested_handshake_mode"),
         (POLICIES, "requested_dns_handshake_mode"),
         (PRESETS, "browser_preset"),
+        (HANDSHAKE_MARKERS, "requested_handshake_mode"),
     ],
-    ids=["OFFERS", "POLICIES", "POLICIES of the resolver", "PRESETS"],
+    ids=[
+        "testbed/ways.py: OFFERS",
+        "testbed/ways.py: POLICIES",
+        "testbed/ways.py: POLICIES of the resolver",
+        "browser/presets: PRESETS",
+        "plots/style.py: HANDSHAKE_MARKERS",
+    ],
 )
-def test_every_level_can_be_put_in_force(table: dict[str, object], factor: str) -> None:
+def test_no_table_lacks_a_level(table: dict[str, object], factor: str, request: pytest.FixtureRequest) -> None:
     lacking = [str(level) for level in DECLARED[factor].kind if level not in table]
-    assert not lacking, f"the testbed has no row for {lacking} of {factor}"
+    assert not lacking, f"{request.node.callspec.id} has no row for {lacking} of {factor}"
 
 
 def test_the_lists_follow_from_the_fields() -> None:
