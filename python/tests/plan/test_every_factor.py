@@ -11,6 +11,7 @@ from resolab.browser.presets import PRESETS
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
 from resolab.plots.style import HANDSHAKE_MARKERS
+from resolab.protocols.closed_form import PAGE_HANDSHAKES
 from resolab.records import BrowserPreset, TrialRecord
 from resolab.testbed.ways import OFFERS, POLICIES
 
@@ -54,6 +55,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (POLICIES, "requested_dns_handshake_mode"),
         (PRESETS, "browser_preset"),
         (HANDSHAKE_MARKERS, "requested_handshake_mode"),
+        (PAGE_HANDSHAKES, "http_version"),
     ],
     ids=[
         "testbed/ways.py: OFFERS",
@@ -61,6 +63,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         "testbed/ways.py: POLICIES of the resolver",
         "browser/presets: PRESETS",
         "plots/style.py: HANDSHAKE_MARKERS",
+        "protocols/closed_form.py: PAGE_HANDSHAKES",
     ],
 )
 def test_no_table_lacks_a_level(table: dict[str, object], factor: str, request: pytest.FixtureRequest) -> None:
