@@ -13,6 +13,7 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FA
 from resolab.plots.style import HANDSHAKE_MARKERS
 from resolab.protocols.closed_form import PAGE_HANDSHAKES
 from resolab.records import BrowserPreset, TrialRecord
+from resolab.testbed.browsers import MAKERS
 from resolab.testbed.ways import OFFERS, POLICIES
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -53,6 +54,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (OFFERS, "h3_discovery"),
         (POLICIES, "requested_handshake_mode"),
         (POLICIES, "requested_dns_handshake_mode"),
+        (MAKERS, "browser"),
         (PRESETS, "browser_preset"),
         (HANDSHAKE_MARKERS, "requested_handshake_mode"),
         (PAGE_HANDSHAKES, "http_version"),
@@ -61,6 +63,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         "testbed/ways.py: OFFERS",
         "testbed/ways.py: POLICIES",
         "testbed/ways.py: POLICIES of the resolver",
+        "testbed/browsers.py: MAKERS",
         "browser/presets: PRESETS",
         "plots/style.py: HANDSHAKE_MARKERS",
         "protocols/closed_form.py: PAGE_HANDSHAKES",
