@@ -8,17 +8,17 @@
 //! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
 //! nobody carries.
 
-use crate::burst_loss::BurstLoss;
-use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
-use crate::cross_traffic::{self, CrossTraffic};
-use crate::delay::{Delay, to_ns};
-use crate::droptail::Droptail;
-use crate::far::FarServers;
-use crate::link_rate::LinkRate;
-use crate::loss::IndependentLoss;
-use crate::queue_limit::QueueLimit;
-use crate::random::RandomStream;
-use crate::trace::Trace;
+use crate::elements::burst_loss::BurstLoss;
+use crate::elements::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
+use crate::elements::cross_traffic::{self, CrossTraffic};
+use crate::elements::delay::{Delay, to_ns};
+use crate::elements::droptail::Droptail;
+use crate::elements::far::FarServers;
+use crate::elements::link_rate::LinkRate;
+use crate::elements::loss::IndependentLoss;
+use crate::elements::queue_limit::QueueLimit;
+use crate::elements::random::RandomStream;
+use crate::elements::trace::Trace;
 use resolab_record::{DirectionProfile, QueueDiscipline};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -17,11 +17,11 @@
 use super::NetemError;
 use super::run::ToolCommand;
 use super::wires::{ELEMENTS, Element, exit_device};
-use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
-use crate::delay::to_ns;
+use crate::elements::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
+use crate::elements::delay::to_ns;
+use crate::elements::random::RandomStream;
 use crate::hosts::Host;
 use crate::profile::DEFAULT_MTU_BYTES;
-use crate::random::RandomStream;
 use resolab_record::{
     DirectionProfile, GilbertElliott, Jitter, JitterDistribution, LinkProfile, QueueDiscipline,
 };
