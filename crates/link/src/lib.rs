@@ -25,16 +25,19 @@
 pub mod carrying;
 pub mod clock;
 pub mod devices;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod elements;
 pub mod enter;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hosts;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod model;
 pub mod netem;
 pub mod netlink;
 pub mod path;
 pub mod probe;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod profile;
 pub mod seeing;

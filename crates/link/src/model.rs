@@ -113,26 +113,36 @@ impl DirectionModel {
         label: &'static str,
         seed: u64,
     ) -> Self {
+        // Every key by name, so that a new one is not forgotten here, nor in `change_over`.
+        let DirectionProfile {
+            loss_ratio,
+            gilbert_elliott,
+            rate_bps,
+            trace_file: _, // is `trace`
+            packet_overhead_bytes,
+            queue_bytes: _, // this and the next four are the queue's
+            queue_packets: _,
+            queue_discipline: _,
+            codel_target_ms: _,
+            codel_interval_ms: _,
+            one_way_delay_ms: _, // this and the next are the delay's
+            jitter: _,
+            cross_traffic,
+        } = profile;
         Self {
             label,
-            loss: IndependentLoss::new(profile.loss_ratio, stream(seed, label, "loss")),
-            burst_loss: BurstLoss::new(
-                profile.gilbert_elliott.as_ref(),
-                stream(seed, label, "burst_loss"),
-            ),
+            loss: IndependentLoss::new(*loss_ratio, stream(seed, label, "loss")),
+            burst_loss: BurstLoss::new(gilbert_elliott.as_ref(), stream(seed, label, "burst_loss")),
             queue: Queue::new(profile),
-            rate: LinkRate::new(profile.rate_bps, trace),
-            overhead_bytes: profile.packet_overhead_bytes.unwrap_or(0),
+            rate: LinkRate::new(*rate_bps, trace),
+            overhead_bytes: packet_overhead_bytes.unwrap_or(0),
             outage_until_ns: 0,
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
             settled: VecDeque::new(),
             waiting_count: 0,
             advanced_ns: 0,
-            cross_traffic: CrossTraffic::new(
-                profile.cross_traffic,
-                stream(seed, label, "cross_traffic"),
-            ),
+            cross_traffic: CrossTraffic::new(*cross_traffic, stream(seed, label, "cross_traffic")),
             far: FarServers::default(),
         }
     }

@@ -324,10 +324,13 @@ pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError
 }
 
 fn tun_error(error: Errno) -> PathError {
-    let remedy = match error {
-        Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => "load the kernel module: modprobe tun",
-        Errno::EACCES => "let ordinary users open it (chmod 0666 as root), or use --backend packet",
-        _ => "the kernel refuses TUN devices here",
+    let remedy = if [Errno::ENOENT, Errno::ENODEV, Errno::ENXIO].contains(&error) {
+        "load the kernel module: modprobe tun"
+    } else if error == Errno::EACCES {
+        "let ordinary users open it (chmod 0666 as root), or take the other back end: \
+         backend = \"packet\" under [instrument] in a plan, --backend packet for resolab-core path"
+    } else {
+        "the kernel refuses TUN devices here"
     };
     PathError::Tun(error, remedy)
 }

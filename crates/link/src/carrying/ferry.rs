@@ -96,7 +96,7 @@ impl FerryControl {
         let reply = self.ask(Request::Summary(Box::default()))?;
         match reply.ended {
             Ended::Window(window) => Ok((window, reply.at_ns)),
-            _ => Err(FerryError::Gone),
+            Ended::Nothing | Ended::Capture(_) => Err(FerryError::Gone),
         }
     }
 
@@ -119,7 +119,7 @@ impl FerryControl {
         match self.ask(Request::Capture(capture))?.ended {
             // Here, because it waits for the file.
             Ended::Capture(capture) => Ok(Some(capture.stop()?)),
-            _ => Ok(None),
+            Ended::Nothing | Ended::Window(_) => Ok(None),
         }
     }
 

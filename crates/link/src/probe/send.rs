@@ -106,12 +106,16 @@ impl Sender<'_> {
     }
 
     fn refused(&self, error: &std::io::Error) -> Result<(), ProbeError> {
-        match error.raw_os_error().map_or(Errno::EIO, Errno::from_raw) {
+        let error = error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
+        if error == Errno::ENOBUFS {
             // A full device queue loses the packet, and the path's summary says so.
-            Errno::ENOBUFS => Ok(()),
-            Errno::EMSGSIZE => Err(ProbeError::PacketTooLarge(self.packet_bytes)),
-            error => Err(in_host(self.host, "send", error)),
+            return Ok(());
         }
+        Err(if error == Errno::EMSGSIZE {
+            ProbeError::PacketTooLarge(self.packet_bytes)
+        } else {
+            in_host(self.host, "send", error)
+        })
     }
 }
 

@@ -40,39 +40,54 @@ pub fn check_direction(
         profile,
         name: direction,
     };
-    let queue_bytes = values.queue_bytes.map(|bytes| bytes as f64);
-    keys.check(
-        "one_way_delay_ms",
-        values.one_way_delay_ms,
-        ONE_WAY_DELAY_MS,
-    )?;
-    keys.check("rate_bps", values.rate_bps, RATE_BPS)?;
-    if values.trace_file.is_some() && values.rate_bps.is_some() {
+    // Every key by name: one without a check would let any value through.
+    let DirectionProfile {
+        one_way_delay_ms,
+        jitter,
+        rate_bps,
+        trace_file,
+        loss_ratio,
+        gilbert_elliott,
+        packet_overhead_bytes,
+        queue_bytes,
+        queue_packets,
+        queue_discipline: _, // any is good
+        codel_target_ms,
+        codel_interval_ms,
+        cross_traffic,
+    } = values;
+    if trace_file.is_some() && rate_bps.is_some() {
         return keys.bad("trace_file", "given without rate_bps");
     }
-    keys.check("loss_ratio", values.loss_ratio, RATIO)?;
-    keys.check("queue_bytes", queue_bytes, QUEUE_BYTES)?;
-    let queue_packets = values.queue_packets.map(|count| count as f64);
-    keys.check("queue_packets", queue_packets, QUEUE_PACKETS)?;
-    let overhead_bytes = values.packet_overhead_bytes.map(f64::from);
-    keys.check(
-        "packet_overhead_bytes",
-        overhead_bytes,
-        PACKET_OVERHEAD_BYTES,
-    )?;
-    keys.check("codel_target_ms", values.codel_target_ms, CODEL_TARGET_MS)?;
-    keys.check(
-        "codel_interval_ms",
-        values.codel_interval_ms,
-        CODEL_INTERVAL_MS,
-    )?;
-    if let Some(jitter) = &values.jitter {
-        keys.check_jitter(jitter, values.one_way_delay_ms)?;
+    let count = |value: &Option<u64>| value.map(|value| value as f64);
+    let overhead_bytes = packet_overhead_bytes.map(f64::from);
+    for (key, value, range) in [
+        (
+            "one_way_delay_ms",
+            Some(*one_way_delay_ms),
+            ONE_WAY_DELAY_MS,
+        ),
+        ("rate_bps", *rate_bps, RATE_BPS),
+        ("loss_ratio", Some(*loss_ratio), RATIO),
+        ("queue_bytes", count(queue_bytes), QUEUE_BYTES),
+        ("queue_packets", count(queue_packets), QUEUE_PACKETS),
+        (
+            "packet_overhead_bytes",
+            overhead_bytes,
+            PACKET_OVERHEAD_BYTES,
+        ),
+        ("codel_target_ms", *codel_target_ms, CODEL_TARGET_MS),
+        ("codel_interval_ms", *codel_interval_ms, CODEL_INTERVAL_MS),
+    ] {
+        keys.check(key, value, range)?;
     }
-    if let Some(chain) = &values.gilbert_elliott {
+    if let Some(jitter) = jitter {
+        keys.check_jitter(jitter, *one_way_delay_ms)?;
+    }
+    if let Some(chain) = gilbert_elliott {
         keys.check_chain(chain)?;
     }
-    if let Some(traffic) = &values.cross_traffic {
+    if let Some(traffic) = cross_traffic {
         keys.check_cross_traffic(traffic)?;
     }
     Ok(())
@@ -122,7 +137,7 @@ impl Direction<'_> {
         // A normal delay must not reach below 0; a log-normal one never does.
         let most_ms = match jitter.distribution {
             Some(JitterDistribution::Lognormal) => delay_ms * 2.0,
-            _ => delay_ms / 3.0,
+            Some(JitterDistribution::Normal) | None => delay_ms / 3.0,
         };
         let deviation_ms = jitter.standard_deviation_ms;
         self.check("jitter.standard_deviation_ms", deviation_ms, 0.0..=most_ms)?;

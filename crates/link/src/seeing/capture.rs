@@ -122,9 +122,10 @@ impl Capture {
     pub fn start(file: &Path) -> Result<Self, CaptureError> {
         Self::make(file).map_err(|error| {
             let file = file.to_owned();
-            match error.kind() {
-                io::ErrorKind::AlreadyExists => CaptureError::Exists { file },
-                _ => CaptureError::Start { file, error },
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                CaptureError::Exists { file }
+            } else {
+                CaptureError::Start { file, error }
             }
         })
     }

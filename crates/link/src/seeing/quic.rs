@@ -95,8 +95,8 @@ fn take_packet(bytes: &[u8]) -> Option<(PacketType, &[u8])> {
         PacketType::Initial => skip_sized(skip_sized(rest)?)?,
         PacketType::ZeroRtt | PacketType::Handshake => skip_sized(rest)?,
         // A token, which must not be empty, and the integrity tag (RFC 9000 section 17.2.5).
-        _ if rest.len() > RETRY_TAG_BYTES => &[],
-        _ => return None,
+        PacketType::Retry if rest.len() > RETRY_TAG_BYTES => &[],
+        PacketType::Retry | PacketType::VersionNegotiation => return None,
     };
     Some((packet_type, after))
 }

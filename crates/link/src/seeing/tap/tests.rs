@@ -359,6 +359,7 @@ fn cost() {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "measures what counting costs")]
 fn nanoseconds_per_packet(packets: &[Vec<u8>]) -> (f64, f64) {
     let count = 500_000;
     let mut tap = Tap::default();
