@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resolab_link::trace::Trace;
+use resolab_link::elements::trace::Trace;
 
 fuzz_target!(|input: &str| {
     match Trace::parse(input) {

@@ -7,8 +7,8 @@ mod probe;
 
 use lab::Lab;
 use probe::{Arrival, quantile};
-use resolab_link::anchor::find_anchor;
 use resolab_link::hosts::Host;
+use resolab_link::hosts::anchor::find_anchor;
 use resolab_link::model::{DirectionModel, Fate};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};

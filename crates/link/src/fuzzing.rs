@@ -1,18 +1,18 @@
 //! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
 //! Not for: anybody else.
 
-use crate::capture::Packets;
-use crate::device::Arrival;
+use crate::devices::arrival::Arrival;
+use crate::devices::offload::{HEADER_BYTES, Offload, Train};
 use crate::hosts::Host;
-use crate::offload::{HEADER_BYTES, Offload, Train};
 use crate::profile;
-use crate::tap::Tap;
+use crate::seeing::capture::Packets;
+use crate::seeing::tap::Tap;
 use resolab_record::{FlowRecord, LinkProfile};
 use std::path::Path;
 
 /// How many QUIC packets with a long header a datagram has.
 pub fn long_headers_count(datagram: &[u8]) -> u64 {
-    let headers = crate::quic::count_long_headers(datagram);
+    let headers = crate::seeing::quic::count_long_headers(datagram);
     [
         headers.initial_count,
         headers.zero_rtt_count,

@@ -2,6 +2,11 @@
 //! addresses, whoever runs it, so that configurations and records can be compared. IPv6 only where
 //! the path was asked for it: a host with an IPv6 address asks more of a resolver (AAAA beside A).
 
+pub mod anchor;
+pub(crate) mod interface;
+pub mod namespace;
+pub mod tun;
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// One end of the link.

@@ -5,66 +5,39 @@
 //! late the moving was, counting what passed, and running programs inside.
 //! Not for: any protocol above IP, except that the tap recognises QUIC long headers.
 //!
-//! How it fits together: [`profile`] says what the link is like; [`model`] (made of [`loss`],
-//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`], [`far`]) turns that into fates of packets; [`path`] makes the hosts
-//! ([`namespace`], [`tun`], [`netlink`], [`anchor`]); [`ferry`] carries packets between
-//! two [`device`]s by the model, changed by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`]); [`enter`] runs programs in a
-//! host of a path that stands. [`netem`] makes the link of the kernel's disciplines instead.
-//! [`burst_loss`], [`droptail`], [`codel`], [`cross_traffic`], [`link_rate`], [`delay`], [`jitter`],
-//! [`far`]) turns that into fates of packets; [`path`] makes the hosts ([`namespace`], [`tun`],
-//! [`netlink`], [`anchor`]); [`ferry`] carries packets between two [`device`]s by the model, changed
-//! by a [`timetable`], and writes down in a [`window`] what it did ([`histogram`], [`tap`],
-//! [`capture`]); [`enter`] runs programs in a host of a path that stands; [`probe`] measures one from
-//! outside its ferry.
+//! How it fits together, from the ground up:
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`elements`] | what a packet meets, each a pure model: loss, queue, rate, delay, jitter, far servers |
+//! | [`profile`] | what a link is like: read from TOML, checked, completed |
+//! | [`model`] | the elements in their order: turns a profile into fates of packets |
+//! | [`hosts`] | the two hosts: names and addresses, namespaces, TUN devices, what keeps them standing |
+//! | [`netlink`] | the kernel's socket for interfaces, addresses and routes |
+//! | [`devices`] | what packets come out of and go into: TUN or packet socket, trains of segments |
+//! | [`seeing`] | the tap, captures, recognising QUIC packet types |
+//! | [`carrying`] | the ferry between the devices, its timetable of changes, its window of records |
+//! | [`path`] | a whole path: hosts, devices and ferry, made and taken down |
+//! | [`netem`] | the same hosts joined by the kernel's disciplines instead |
+//! | [`enter`] | running programs in a host of a path that stands |
+//! | [`probe`] | measuring a path from outside its ferry |
 
-pub mod anchor;
-pub mod burst_loss;
-pub mod capture;
+pub mod carrying;
 pub mod clock;
-pub mod codel;
-pub mod cross_traffic;
-pub mod delay;
-pub mod device;
-pub mod droptail;
+pub mod devices;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod elements;
 pub mod enter;
-pub mod far;
-pub mod ferry;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod histogram;
 pub mod hosts;
-mod interface;
-pub mod jitter;
-pub mod keep_awake;
-mod lane;
-mod link;
-pub mod link_rate;
-pub mod loss;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod model;
-pub mod namespace;
 pub mod netem;
 pub mod netlink;
-pub mod offload;
-mod packet;
-pub mod packet_device;
-pub mod parcel;
 pub mod path;
-mod pcapng;
 pub mod probe;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod profile;
-mod profile_check;
-pub mod queue_limit;
-mod quic;
-pub mod random;
-pub mod rate;
-mod rehearsal;
-pub mod schedule;
-pub mod spread;
-pub mod tap;
-pub mod timetable;
-pub mod trace;
-pub mod trace_rate;
-pub mod tun;
-mod wake_lead;
-pub mod window;
+pub mod seeing;

@@ -8,17 +8,17 @@
 //! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
 //! nobody carries.
 
-use crate::burst_loss::BurstLoss;
-use crate::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
-use crate::cross_traffic::{self, CrossTraffic};
-use crate::delay::{Delay, to_ns};
-use crate::droptail::Droptail;
-use crate::far::FarServers;
-use crate::link_rate::LinkRate;
-use crate::loss::IndependentLoss;
-use crate::queue_limit::QueueLimit;
-use crate::random::RandomStream;
-use crate::trace::Trace;
+use crate::elements::burst_loss::BurstLoss;
+use crate::elements::codel::{self, Codel, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS, Waiting};
+use crate::elements::cross_traffic::{self, CrossTraffic};
+use crate::elements::delay::{Delay, to_ns};
+use crate::elements::droptail::Droptail;
+use crate::elements::far::FarServers;
+use crate::elements::link_rate::LinkRate;
+use crate::elements::loss::IndependentLoss;
+use crate::elements::queue_limit::QueueLimit;
+use crate::elements::random::RandomStream;
+use crate::elements::trace::Trace;
 use resolab_record::{DirectionProfile, QueueDiscipline};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -113,26 +113,36 @@ impl DirectionModel {
         label: &'static str,
         seed: u64,
     ) -> Self {
+        // Every key by name, so that a new one is not forgotten here, nor in `change_over`.
+        let DirectionProfile {
+            loss_ratio,
+            gilbert_elliott,
+            rate_bps,
+            trace_file: _, // is `trace`
+            packet_overhead_bytes,
+            queue_bytes: _, // this and the next four are the queue's
+            queue_packets: _,
+            queue_discipline: _,
+            codel_target_ms: _,
+            codel_interval_ms: _,
+            one_way_delay_ms: _, // this and the next are the delay's
+            jitter: _,
+            cross_traffic,
+        } = profile;
         Self {
             label,
-            loss: IndependentLoss::new(profile.loss_ratio, stream(seed, label, "loss")),
-            burst_loss: BurstLoss::new(
-                profile.gilbert_elliott.as_ref(),
-                stream(seed, label, "burst_loss"),
-            ),
+            loss: IndependentLoss::new(*loss_ratio, stream(seed, label, "loss")),
+            burst_loss: BurstLoss::new(gilbert_elliott.as_ref(), stream(seed, label, "burst_loss")),
             queue: Queue::new(profile),
-            rate: LinkRate::new(profile.rate_bps, trace),
-            overhead_bytes: profile.packet_overhead_bytes.unwrap_or(0),
+            rate: LinkRate::new(*rate_bps, trace),
+            overhead_bytes: packet_overhead_bytes.unwrap_or(0),
             outage_until_ns: 0,
             delay: Delay::new(profile, stream(seed, label, "jitter")),
             last_release_ns: 0,
             settled: VecDeque::new(),
             waiting_count: 0,
             advanced_ns: 0,
-            cross_traffic: CrossTraffic::new(
-                profile.cross_traffic,
-                stream(seed, label, "cross_traffic"),
-            ),
+            cross_traffic: CrossTraffic::new(*cross_traffic, stream(seed, label, "cross_traffic")),
             far: FarServers::default(),
         }
     }

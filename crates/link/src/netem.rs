@@ -25,7 +25,7 @@ mod wires;
 pub use hosts::NetemPath;
 pub use statistics::NetemWindow;
 
-use crate::namespace::RefusedSetting;
+use crate::hosts::namespace::RefusedSetting;
 use crate::path::PathError;
 use nix::errno::Errno;
 use thiserror::Error;

@@ -2,18 +2,19 @@
 //! the ferry between them. Everything belongs to this process and vanishes with it.
 //! Not for: the command line or records on standard output.
 
-use crate::anchor::{drop_anchor, weigh_anchor};
-use crate::device::{Device, TunDevice};
-use crate::ferry::{Ferry, FerryControl, FerryError, ending_signals};
+use crate::carrying::ferry::{Ferry, FerryControl, FerryError, ending_signals};
+use crate::carrying::punctual;
+use crate::devices::device::{Device, TunDevice};
+use crate::devices::packet_device::far_side::{FarSide, FarSideError};
+use crate::hosts::anchor::{drop_anchor, weigh_anchor};
+use crate::hosts::namespace::{self, RefusedSetting};
+use crate::hosts::tun;
 use crate::hosts::{
     DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6, SERVER_NETWORK,
     SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
-use crate::namespace::{self, RefusedSetting};
 use crate::netlink::{Netlink, RouteKind};
-use crate::packet_device::far_side::{FarSide, FarSideError};
 use crate::profile::DEFAULT_MTU_BYTES;
-use crate::{schedule, tun};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, unshare};
@@ -176,7 +177,7 @@ impl Path {
     pub fn open(profile: &LinkProfile, seed: u64, wishes: Wishes) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
-        let realtime_scheduling = schedule::make_punctual();
+        let realtime_scheduling = punctual::make_punctual();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
@@ -323,10 +324,13 @@ pub(crate) fn refused(host: Host, step: &'static str, error: Errno) -> PathError
 }
 
 fn tun_error(error: Errno) -> PathError {
-    let remedy = match error {
-        Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => "load the kernel module: modprobe tun",
-        Errno::EACCES => "let ordinary users open it (chmod 0666 as root), or use --backend packet",
-        _ => "the kernel refuses TUN devices here",
+    let remedy = if [Errno::ENOENT, Errno::ENODEV, Errno::ENXIO].contains(&error) {
+        "load the kernel module: modprobe tun"
+    } else if error == Errno::EACCES {
+        "let ordinary users open it (chmod 0666 as root), or take the other back end: \
+         backend = \"packet\" under [instrument] in a plan, --backend packet for resolab-core path"
+    } else {
+        "the kernel refuses TUN devices here"
     };
     PathError::Tun(error, remedy)
 }

@@ -19,7 +19,7 @@ pub use bulk::BulkOrder;
 pub use error::ProbeError;
 pub use train::{MIN_PACKET_BYTES, TrainOrder};
 
-use crate::schedule;
+use crate::carrying::punctual;
 use hosts::HostNetworks;
 use nix::unistd::Pid;
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord};
@@ -36,9 +36,9 @@ impl Measurer {
     pub fn join(path: i32) -> Result<Self, ProbeError> {
         // Before the path's user namespace, inside which the right to it does not count. Threads
         // inherit it; all but senders give it back.
-        let realtime_granted = schedule::allow_realtime_senders();
+        let realtime_granted = punctual::allow_realtime_senders();
         let joined = HostNetworks::join(Pid::from_raw(path));
-        let networks = joined.inspect_err(|_| schedule::make_ordinary())?;
+        let networks = joined.inspect_err(|_| punctual::make_ordinary())?;
         Ok(Self {
             networks,
             realtime_granted,

@@ -1,8 +1,8 @@
 //! The published packet-delivery traces, where there is a copy: they are not part of this project.
 //! Set `RESOLAB_SHARED` to a folder with `reference/traces/*.gz` to run it; gzip must be there.
 
-use resolab_link::trace::Trace;
-use resolab_link::trace_rate::TraceRate;
+use resolab_link::elements::trace::Trace;
+use resolab_link::elements::trace_rate::TraceRate;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;

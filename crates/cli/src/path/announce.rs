@@ -3,13 +3,13 @@
 //! Not for: what it says later (that is `commands`).
 
 use crate::output;
-use resolab_link::capture::CaptureReport;
 use resolab_link::clock;
 use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use resolab_link::path::PathError;
+use resolab_link::seeing::capture::CaptureReport;
 use resolab_record::{CommandDoneRecord, LinkProfile, PathBackend, PathReadyRecord, Record};
 use std::io;
 use std::process::ExitCode;

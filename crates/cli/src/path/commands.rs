@@ -3,12 +3,12 @@
 
 use super::announce::{self, Conditions, say_what_was_not_captured};
 use crate::output;
-use resolab_link::capture::CaptureReport;
-use resolab_link::ferry::{FerryControl, FerryError};
+use resolab_link::carrying::ferry::{FerryControl, FerryError};
+use resolab_link::carrying::window::Window;
 use resolab_link::hosts::Host;
 use resolab_link::path::{Devices, PathError};
 use resolab_link::profile;
-use resolab_link::window::Window;
+use resolab_link::seeing::capture::CaptureReport;
 use resolab_record::{LinkProfile, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record};
 use std::io::{self, BufRead};
 use std::path::Path as FilePath;

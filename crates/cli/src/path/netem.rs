@@ -4,9 +4,10 @@
 use super::announce::{self, Conditions, exit_code, failed};
 use super::commands::id_of;
 use crate::output;
-use resolab_link::ferry::ending_signals;
+use resolab_link::carrying::ferry::ending_signals;
+use resolab_link::carrying::keep_awake;
 use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
-use resolab_link::{keep_awake, profile};
+use resolab_link::profile;
 use resolab_record::{
     LinkProfile, PathBackend, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
 };

@@ -8,8 +8,8 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::Mode;
 use nix::unistd::Pid;
-use resolab_link::anchor::find_anchor;
 use resolab_link::hosts::Host;
+use resolab_link::hosts::anchor::find_anchor;
 use resolab_record::{
     CommandDoneRecord, FlowRecord, LinkProfile, PathCommand, PathReadyRecord, PathSummaryRecord,
     Record,

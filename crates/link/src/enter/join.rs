@@ -2,8 +2,8 @@
 //! namespace that owns it. Not for: mounts and processes.
 
 use super::EnterError;
-use crate::anchor::find_anchor;
 use crate::hosts::Host;
+use crate::hosts::anchor::find_anchor;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::stat;

@@ -70,9 +70,12 @@ fn bind(target: &str, text: &str) -> Result<(), MountError> {
         fs::write(missing, "").map_err(|error| failed(&error))?;
     }
     let none: Option<&str> = None;
-    mount(Some(&private), target, none, MsFlags::MS_BIND, none).map_err(|error| match error {
-        Errno::ENOENT => failed(&"it does not exist; create it (it may be empty)"),
-        error => failed(&error),
+    mount(Some(&private), target, none, MsFlags::MS_BIND, none).map_err(|error| {
+        if error == Errno::ENOENT {
+            failed(&"it does not exist; create it (it may be empty)")
+        } else {
+            failed(&error)
+        }
     })
 }
 

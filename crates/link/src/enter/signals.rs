@@ -34,10 +34,12 @@ pub fn to_forward(received: &siginfo) -> Option<Signal> {
 
 /// A shell's exit code for how a process ended; `None` if it has not.
 pub fn exit_code(status: WaitStatus) -> Option<u8> {
-    match status {
-        WaitStatus::Exited(_, code) => Some(code as u8),
-        WaitStatus::Signaled(_, signal, _) => Some(128 + signal as u8),
-        _ => None,
+    if let WaitStatus::Exited(_, code) = status {
+        Some(code as u8)
+    } else if let WaitStatus::Signaled(_, signal, _) = status {
+        Some(128 + signal as u8)
+    } else {
+        None
     }
 }
 

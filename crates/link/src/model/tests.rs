@@ -16,7 +16,7 @@ fn profile(delay_ms: f64, rate_bps: Option<f64>, queue_bytes: Option<u64>) -> Di
 fn released(fate: Fate) -> u64 {
     match fate {
         Fate::Release { at_ns } => at_ns,
-        fate => panic!("not released: {fate:?}"),
+        fate @ (Fate::Drop(_) | Fate::Waits) => panic!("not released: {fate:?}"),
     }
 }
 
@@ -387,7 +387,7 @@ fn run(
         }
         match link.arrival(now_ns, *bytes) {
             Fate::Waits => waiting.push_back((now_ns, *bytes)),
-            fate => known.push((now_ns, *bytes, fate)),
+            fate @ (Fate::Release { .. } | Fate::Drop(_)) => known.push((now_ns, *bytes, fate)),
         }
     }
     while let Some(fate) = link.settled(now_ns + 60_000_000_000) {

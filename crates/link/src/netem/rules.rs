@@ -17,11 +17,11 @@
 use super::NetemError;
 use super::run::ToolCommand;
 use super::wires::{ELEMENTS, Element, exit_device};
-use crate::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
-use crate::delay::to_ns;
+use crate::elements::codel::{DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
+use crate::elements::delay::to_ns;
+use crate::elements::random::RandomStream;
 use crate::hosts::Host;
 use crate::profile::DEFAULT_MTU_BYTES;
-use crate::random::RandomStream;
 use resolab_record::{
     DirectionProfile, GilbertElliott, Jitter, JitterDistribution, LinkProfile, QueueDiscipline,
 };
@@ -118,14 +118,30 @@ fn check(profile: &LinkProfile) -> Result<(), NetemError> {
 }
 
 fn problem(direction: &DirectionProfile, mtu_bytes: u64) -> Option<(&'static str, &'static str)> {
-    let is_codel = direction.queue_discipline == Some(QueueDiscipline::Codel);
-    let has_rate = direction.rate_bps.is_some();
-    let limits = (direction.queue_bytes, direction.queue_packets);
-    if direction.trace_file.is_some() {
+    // Every key by name: one that this back end does not make must be refused, never passed over.
+    let DirectionProfile {
+        one_way_delay_ms: _, // made by `delay`
+        jitter,
+        rate_bps,
+        trace_file,
+        loss_ratio: _,            // made by `loss`,
+        gilbert_elliott: _,       // and so is this
+        packet_overhead_bytes: _, // counted by `link` and `queue`
+        queue_bytes,
+        queue_packets,
+        queue_discipline,
+        codel_target_ms: _,   // made by `queue`,
+        codel_interval_ms: _, // and so is this
+        cross_traffic,
+    } = direction;
+    let is_codel = *queue_discipline == Some(QueueDiscipline::Codel);
+    let has_rate = rate_bps.is_some();
+    let limits = (*queue_bytes, *queue_packets);
+    if trace_file.is_some() {
         Some(("trace_file", "cannot be made of its disciplines"))
-    } else if direction.cross_traffic.is_some() {
+    } else if cross_traffic.is_some() {
         Some(("cross_traffic", "cannot be made of its disciplines"))
-    } else if let Some(key) = direction.jitter.as_ref().and_then(jitter_problem) {
+    } else if let Some(key) = jitter.as_ref().and_then(jitter_problem) {
         Some(key)
     } else if has_rate && !is_codel && matches!(limits, (Some(_), Some(_))) {
         Some(("queue_packets", "cannot be given beside queue_bytes"))

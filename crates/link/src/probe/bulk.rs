@@ -4,7 +4,7 @@
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host, joined, start};
 use super::train::{ends, errno};
-use crate::schedule;
+use crate::carrying::punctual;
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use resolab_record::{BulkTransferRecord, LinkDirection};
@@ -60,7 +60,7 @@ pub fn run(networks: &HostNetworks, order: &BulkOrder) -> Result<BulkTransferRec
     let connection = networks.within(sending, || connect(target, order))?;
     let (mut accepted, _) = listener.accept().map_err(failed("accept"))?;
     let over = AtomicBool::new(false);
-    schedule::make_ordinary();
+    punctual::make_ordinary();
     thread::scope(|scope| {
         let sender = start(scope, "bulk-send", || {
             let sent = send(connection, &over);
@@ -105,7 +105,7 @@ fn connect(target: SocketAddr, order: &BulkOrder) -> Result<TcpStream, ProbeErro
 
 /// Send until it is over, then ask the kernel and leave without waiting for what is under way.
 fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, ProbeError> {
-    schedule::make_ordinary();
+    punctual::make_ordinary();
     connection
         .set_write_timeout(Some(LOOK_EVERY))
         .map_err(failed("set up the sender"))?;

@@ -2,10 +2,10 @@
 //! Not for: what is sent.
 
 use super::ProbeError;
+use crate::carrying::punctual;
 use crate::enter::EnterError;
 use crate::enter::join::{find_path, join_owner};
 use crate::hosts::Host;
-use crate::schedule;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -58,7 +58,7 @@ impl HostNetworks {
         };
         thread::scope(|scope| {
             let there = start(scope, "probe-socket", move || {
-                schedule::make_ordinary();
+                punctual::make_ordinary();
                 setns(network, CloneFlags::CLONE_NEWNET)
                     .map_err(|error| in_host(host, "join the network", error))?;
                 work()

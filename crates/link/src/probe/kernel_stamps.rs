@@ -49,9 +49,12 @@ pub fn take(
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let wall_ns = message.cmsgs()?.find_map(|part| match part {
-        ControlMessageOwned::ScmTimestampns(at) => Some(nanoseconds(at)),
-        _ => None,
+    let wall_ns = message.cmsgs()?.find_map(|part| {
+        if let ControlMessageOwned::ScmTimestampns(at) = part {
+            Some(nanoseconds(at))
+        } else {
+            None
+        }
     });
     Ok(Some(Stamped {
         wall_ns,

@@ -3,9 +3,9 @@
 
 use super::ProbeError;
 use super::hosts::in_host;
+use crate::carrying::punctual;
 use crate::clock;
 use crate::hosts::Host;
-use crate::schedule;
 use nix::errno::Errno;
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
@@ -84,10 +84,10 @@ impl Sender<'_> {
         let realtime = realtime_granted && self.interval_ns >= SHORTEST_REALTIME_INTERVAL_NS;
         let mut sent = Sent {
             sent_ns: Vec::with_capacity(self.packets_count as usize),
-            realtime_scheduling: schedule::make_sender(realtime),
+            realtime_scheduling: punctual::make_sender(realtime),
         };
         if !sent.realtime_scheduling {
-            schedule::make_ordinary();
+            punctual::make_ordinary();
         }
         let mut payload = vec![0; (self.packet_bytes - HEADER_BYTES) as usize];
         for number in 0..self.packets_count {
@@ -106,12 +106,16 @@ impl Sender<'_> {
     }
 
     fn refused(&self, error: &std::io::Error) -> Result<(), ProbeError> {
-        match error.raw_os_error().map_or(Errno::EIO, Errno::from_raw) {
+        let error = error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
+        if error == Errno::ENOBUFS {
             // A full device queue loses the packet, and the path's summary says so.
-            Errno::ENOBUFS => Ok(()),
-            Errno::EMSGSIZE => Err(ProbeError::PacketTooLarge(self.packet_bytes)),
-            error => Err(in_host(self.host, "send", error)),
+            return Ok(());
         }
+        Err(if error == Errno::EMSGSIZE {
+            ProbeError::PacketTooLarge(self.packet_bytes)
+        } else {
+            in_host(self.host, "send", error)
+        })
     }
 }
 

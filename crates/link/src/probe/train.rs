@@ -7,8 +7,9 @@ use super::kernel_stamps;
 use super::receive::Receiver;
 use super::send::{HEADER_BYTES, MARK_BYTES, Mark, Sender, Sent, forbid_fragments};
 use super::wall_offset::{Offset, WallSpan};
+use crate::carrying::punctual;
+use crate::clock;
 use crate::hosts::Host;
-use crate::{clock, schedule};
 use nix::errno::Errno;
 use resolab_record::{LinkDirection, ProbeRecord};
 use std::net::{SocketAddr, UdpSocket};
@@ -93,7 +94,7 @@ pub fn run(
             let shift_ns = order.interval_ns * index as u64 / ways.len() as u64;
             let (stop, at_ns) = (&stop, start_ns + shift_ns);
             let receiving = start(scope, "probe-receive", move || {
-                schedule::make_ordinary();
+                punctual::make_ordinary();
                 stopping(stop, receive(networks, order, way, stop))
             })?;
             let sending = start(scope, "probe-send", move || {
@@ -104,7 +105,7 @@ pub fn run(
             })?;
             under_way.push((sending, receiving));
         }
-        schedule::make_ordinary();
+        punctual::make_ordinary();
         let both = |(sending, receiving)| {
             let (sent, arrivals) = (joined(sending), joined(receiving));
             Ok((sent?, arrivals?))

@@ -2,8 +2,10 @@
 //! filled in, so that records say what came into force. Not for: carrying changes out (that is
 //! `timetable`).
 
-use super::{Completion, DEFAULT_MTU_BYTES, ProfileError, find, read};
-use crate::profile_check::check_range;
+use super::check::check_range;
+use super::completion::{Completion, DEFAULT_MTU_BYTES};
+use super::error::ProfileError;
+use super::files::{find, read};
 use resolab_record::{DirectionProfile, LinkProfile, ScheduledChange};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

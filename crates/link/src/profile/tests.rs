@@ -1,7 +1,8 @@
 //! Tests of reading, checking and completing profiles, and of those that are shipped.
 
+use super::files::known_names;
 use super::*;
-use resolab_record::JitterDistribution;
+use resolab_record::{DirectionProfile, JitterDistribution, QueueDiscipline};
 
 fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles")

@@ -1,0 +1,17 @@
+//! Moving packets between the two devices as the model says, and proving how late the moving was.
+//! Not for: what the model says (that is `model`).
+
+pub mod ferry;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod histogram;
+pub mod keep_awake;
+pub(crate) mod lane;
+pub(crate) mod link;
+pub mod punctual;
+pub(crate) mod rehearsal;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod timetable;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub(crate) mod wake_lead;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod window;

@@ -1,0 +1,409 @@
+//! The ferry: one thread that reads packets from the two hosts' devices, asks the model what
+//! becomes of them, and writes them to the other host when they are due. It sleeps on an absolute
+//! timer, some tens of microseconds short of long sleeps' ends, and takes requests from a controlling thread between packets.
+//! Not for: any decision about a packet's fate, nor for standard input or output.
+
+use crate::carrying::link::Link;
+use crate::carrying::timetable::Timetable;
+use crate::carrying::wake_lead::WakeLead;
+use crate::carrying::window::Window;
+use crate::clock::monotonic_ns;
+use crate::devices::device::Device;
+use crate::elements::trace::TraceError;
+use crate::hosts::Host;
+use crate::seeing::capture::{Capture, CaptureError, CaptureReport};
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use resolab_record::{FarNetwork, LinkProfile};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use thiserror::Error;
+
+/// Packets read from one device before the other gets its turn.
+const BATCH_COUNT: usize = 64;
+
+/// The instrument broke; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum FerryError {
+    /// Set-up or waiting.
+    #[error("wait for packets: {0}")]
+    Wait(#[from] Errno),
+    /// A trace that was there when the profile was checked.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A device that stood is gone or down.
+    #[error("read from the {host} host's device: {error}; did a program inside change it?")]
+    Device {
+        /// Whose.
+        host: &'static str,
+        /// Why.
+        error: Errno,
+    },
+    /// The capture's file.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The other thread is gone.
+    #[error("reach the ferry thread: it has ended")]
+    Gone,
+}
+
+enum Request {
+    Summary(Box<Window>),
+    Change(Box<Change>),
+    StartSchedule,
+    /// Instead of the one under way, if any.
+    Capture(Option<Box<Capture>>),
+    Stop,
+}
+
+/// Another profile to put in force.
+struct Change {
+    timetable: Timetable,
+    far: Vec<FarNetwork>,
+    seed: Option<u64>,
+    start_schedule: bool,
+}
+
+/// The answer to a request: when it was carried out, and the window or capture that it ended.
+struct Reply {
+    at_ns: u64,
+    ended: Ended,
+}
+
+enum Ended {
+    Nothing,
+    Window(Box<Window>),
+    Capture(Box<Capture>),
+}
+
+/// The controlling thread's end.
+#[derive(Debug)]
+pub struct FerryControl {
+    requests: Sender<Request>,
+    replies: Receiver<Reply>,
+    wake: Arc<EventFd>,
+}
+
+impl FerryControl {
+    /// Close the window and begin another; returns the closed one and when that was.
+    pub fn close_window(&self) -> Result<(Box<Window>, u64), FerryError> {
+        let reply = self.ask(Request::Summary(Box::default()))?;
+        match reply.ended {
+            Ended::Window(window) => Ok((window, reply.at_ns)),
+            Ended::Nothing | Ended::Capture(_) => Err(FerryError::Gone),
+        }
+    }
+
+    /// Write packets into a new file from now on; stops the capture under way, of which it returns
+    /// the report.
+    pub fn start_capture(&self, file: &Path) -> Result<Option<CaptureReport>, FerryError> {
+        let capture = Capture::start(file)?;
+        self.change_capture(Some(Box::new(capture)))
+    }
+
+    /// Stop the capture if there is one; its file is complete when this returns.
+    pub fn stop_capture(&self) -> Result<Option<CaptureReport>, FerryError> {
+        self.change_capture(None)
+    }
+
+    fn change_capture(
+        &self,
+        capture: Option<Box<Capture>>,
+    ) -> Result<Option<CaptureReport>, FerryError> {
+        match self.ask(Request::Capture(capture))?.ended {
+            // Here, because it waits for the file.
+            Ended::Capture(capture) => Ok(Some(capture.stop()?)),
+            Ended::Nothing | Ended::Window(_) => Ok(None),
+        }
+    }
+
+    /// Put another profile (checked and complete) in force, its schedule started or held; returns
+    /// when that was.
+    pub fn change_profile(
+        &self,
+        profile: &LinkProfile,
+        seed: Option<u64>,
+        start_schedule: bool,
+    ) -> Result<u64, FerryError> {
+        let change = Change {
+            timetable: Timetable::load(profile)?,
+            far: profile.far.clone().unwrap_or_default(),
+            seed,
+            start_schedule,
+        };
+        Ok(self.ask(Request::Change(Box::new(change)))?.at_ns)
+    }
+
+    /// Start the schedule anew; returns when that was.
+    pub fn start_schedule(&self) -> Result<u64, FerryError> {
+        Ok(self.ask(Request::StartSchedule)?.at_ns)
+    }
+
+    /// End the ferry.
+    pub fn stop(&self) {
+        // If it has ended already, all is well.
+        let _ = self.ask(Request::Stop);
+    }
+
+    fn ask(&self, request: Request) -> Result<Reply, FerryError> {
+        self.requests.send(request).map_err(|_| FerryError::Gone)?;
+        self.wake.write(1)?;
+        self.replies.recv().map_err(|_| FerryError::Gone)
+    }
+}
+
+/// Where an event came from, as epoll's user data.
+const CLIENT_DEVICE: u64 = 0;
+const SERVER_DEVICE: u64 = 1;
+const TIMER: u64 = 2;
+const REQUEST: u64 = 3;
+const SIGNAL: u64 = 4;
+
+/// The ferry, to be run on the thread that was made punctual.
+#[derive(Debug)]
+pub struct Ferry {
+    client: Device,
+    server: Device,
+    link: Link,
+    epoll: Epoll,
+    timer: TimerFd,
+    /// What the timer was set for, and to.
+    armed_for_ns: Option<u64>,
+    wake_ns: u64,
+    asleep_since_ns: u64,
+    lead: WakeLead,
+    signals: SignalFd,
+    wake: Arc<EventFd>,
+    requests: Receiver<Request>,
+    replies: Sender<Reply>,
+}
+
+/// The signals that end a path in good order; to be blocked before any thread or child is made.
+pub fn ending_signals() -> SigSet {
+    [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]
+        .into_iter()
+        .collect()
+}
+
+impl Ferry {
+    /// Between two devices, by a complete profile whose schedule is not started.
+    pub fn new(
+        client: Device,
+        server: Device,
+        profile: &LinkProfile,
+        seed: u64,
+    ) -> Result<(Self, FerryControl), FerryError> {
+        let timetable = Timetable::load(profile)?;
+        let far = profile.far.as_deref().unwrap_or_default();
+        let (request_sender, requests) = channel();
+        let (replies, reply_receiver) = channel();
+        let wake_flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let wake = Arc::new(EventFd::from_flags(wake_flags)?);
+        let signal_flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let timer_flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
+        let ferry = Self {
+            client,
+            server,
+            link: Link::new(timetable, far, seed, monotonic_ns()),
+            epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
+            timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?,
+            armed_for_ns: None,
+            wake_ns: 0,
+            asleep_since_ns: 0,
+            lead: WakeLead::default(),
+            signals: SignalFd::with_flags(&ending_signals(), signal_flags)?,
+            wake: Arc::clone(&wake),
+            requests,
+            replies,
+        };
+        ferry.watch()?;
+        Ok((
+            ferry,
+            FerryControl {
+                requests: request_sender,
+                replies: reply_receiver,
+                wake,
+            },
+        ))
+    }
+
+    fn watch(&self) -> Result<(), Errno> {
+        let readable = |source| EpollEvent::new(EpollFlags::EPOLLIN, source);
+        self.epoll.add(&self.client, readable(CLIENT_DEVICE))?;
+        self.epoll.add(&self.server, readable(SERVER_DEVICE))?;
+        // Told of each expiry once, so that it need not be read to fall silent.
+        let expiry = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER);
+        self.epoll.add(&self.timer, expiry)?;
+        self.epoll.add(&*self.wake, readable(REQUEST))?;
+        self.epoll.add(&self.signals, readable(SIGNAL))
+    }
+
+    /// Capture from the first packet on.
+    pub fn capture(&mut self, capture: Capture) {
+        self.link.observer.set_capture(Some(Box::new(capture)));
+    }
+
+    /// Carry packets until told to stop or signalled to end; returns the report of a capture that
+    /// was under way then.
+    pub fn run(mut self) -> Result<Option<CaptureReport>, FerryError> {
+        let carried = self.carry();
+        let captured = self.link.observer.stop_capture();
+        carried?;
+        Ok(captured?)
+    }
+
+    fn carry(&mut self) -> Result<(), FerryError> {
+        let mut events = [EpollEvent::empty(); 8];
+        loop {
+            self.deliver_due(monotonic_ns());
+            let patience = self.arm_timer(monotonic_ns())?;
+            let count = match self.epoll.wait(&mut events, patience) {
+                Ok(count) => count,
+                Err(Errno::EINTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            for event in &events[..count] {
+                match event.data() {
+                    CLIENT_DEVICE => self.drain(Host::Client)?,
+                    SERVER_DEVICE => self.drain(Host::Server)?,
+                    TIMER => self.woken(monotonic_ns()),
+                    REQUEST if self.serve_requests() => return Ok(()),
+                    SIGNAL => return Ok(()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn deliver_due(&mut self, now_ns: u64) {
+        self.link
+            .deliver_due(now_ns, &mut self.client, &mut self.server);
+    }
+
+    /// Ask to be woken for what is next due; returns how long to wait for that or a packet.
+    fn arm_timer(&mut self, now_ns: u64) -> Result<EpollTimeout, Errno> {
+        let due_ns = self.link.next_due_ns();
+        if due_ns.is_some() && due_ns == self.armed_for_ns {
+            return Ok(EpollTimeout::NONE);
+        }
+        let Some(due_ns) = due_ns else {
+            if self.armed_for_ns.take().is_some() {
+                self.timer.unset()?;
+            }
+            return Ok(EpollTimeout::NONE);
+        };
+        let Some(wake_ns) = self.lead.wake_ns(now_ns, due_ns) else {
+            return Ok(EpollTimeout::ZERO);
+        };
+        self.armed_for_ns = Some(due_ns);
+        self.wake_ns = wake_ns;
+        self.asleep_since_ns = now_ns;
+        let wake = TimeSpec::new(
+            (wake_ns / 1_000_000_000) as i64,
+            (wake_ns % 1_000_000_000) as i64,
+        );
+        let expiration = Expiration::OneShot(wake);
+        self.timer
+            .set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        Ok(EpollTimeout::NONE)
+    }
+
+    fn woken(&mut self, now_ns: u64) {
+        // An expiry seen after the timer was set anew tells nothing.
+        if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {
+            self.lead.learn(self.asleep_since_ns, self.wake_ns, now_ns);
+        }
+    }
+
+    /// Read what `host` sent, up to a batch, delivering in between whatever falls due.
+    fn drain(&mut self, host: Host) -> Result<(), FerryError> {
+        for _ in 0..BATCH_COUNT {
+            let device = match host {
+                Host::Client => &mut self.client,
+                Host::Server => &mut self.server,
+            };
+            let received = device.receive().map_err(|error| FerryError::Device {
+                host: host.name(),
+                error,
+            })?;
+            let Some(arrival) = received else {
+                break;
+            };
+            let now_ns = arrival.read_ns;
+            self.link.take(host, &arrival);
+            if self
+                .link
+                .next_due_ns()
+                .is_some_and(|due_ns| due_ns <= now_ns)
+            {
+                self.deliver_due(now_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Carry out what the controlling thread asked for; returns whether that was to stop.
+    fn serve_requests(&mut self) -> bool {
+        let _ = self.wake.read();
+        while let Ok(request) = self.requests.try_recv() {
+            let at_ns = monotonic_ns();
+            let (ended, stop) = match request {
+                Request::Summary(fresh) => {
+                    self.count_device_drops();
+                    let closed = self.link.observer.begin_window(fresh, at_ns);
+                    (Ended::Window(closed), false)
+                }
+                Request::Change(change) => {
+                    self.change(*change, at_ns);
+                    (Ended::Nothing, false)
+                }
+                Request::StartSchedule => {
+                    self.link.start_schedule(at_ns);
+                    (Ended::Nothing, false)
+                }
+                Request::Capture(capture) => {
+                    let before = self.link.observer.set_capture(capture);
+                    (before.map_or(Ended::Nothing, Ended::Capture), false)
+                }
+                Request::Stop => (Ended::Nothing, true),
+            };
+            // If nobody listens any more, the answer is not needed.
+            let _ = self.replies.send(Reply { at_ns, ended });
+            if stop {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Losses at the devices belong to the window that is being closed.
+    fn count_device_drops(&mut self) {
+        for (host, device) in [
+            (Host::Client, &mut self.client),
+            (Host::Server, &mut self.server),
+        ] {
+            // A device that cannot be asked is found out by the next read.
+            let count = device.new_drops_count().unwrap_or(0);
+            self.link.observer.dropped_by_device(host, count);
+        }
+    }
+
+    fn change(&mut self, change: Change, at_ns: u64) {
+        let Change {
+            timetable,
+            far,
+            seed,
+            start_schedule,
+        } = change;
+        self.link.change(timetable, &far, seed, at_ns);
+        if start_schedule {
+            self.link.start_schedule(at_ns);
+        }
+    }
+}

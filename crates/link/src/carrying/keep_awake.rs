@@ -1,0 +1,93 @@
+//! Threads that keep idle processors from halting, and the kernel's way of a packet in their caches.
+//! Not for: the path's own scheduling (`schedule`).
+
+use crate::carrying::punctual::set_policy;
+use crate::carrying::rehearsal::Rehearsal;
+use crate::clock::monotonic_ns;
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, setsid};
+use std::ffi::CStr;
+use std::{fs, io, thread};
+
+/// Name of the process that keeps processors awake.
+const KEEP_AWAKE_NAME: &CStr = c"resolab-awake";
+/// A rehearsal is some tens of microseconds in the kernel, in which nobody gets the processor: seldom
+/// enough to be in few packets' way, often enough that neighbours of the machine do not clear the caches.
+const REHEARSAL_INTERVAL_NS: u64 = 400_000;
+
+/// Start one thread per processor at the lowest priority there is, for as long as this process
+/// lives; it must have one thread only. An idle virtual processor takes 100 us and more to wake from
+/// its halt; one that runs such a thread is there at once. Now and then the thread rehearses the way
+/// of a packet (see `rehearsal`); where it may not, it only spins. Costs a full load of every
+/// processor.
+///
+/// The threads live in a child with a session of its own. Where the kernel groups processes by
+/// session (sched_autogroup), the idle policy counts only against threads of the same session: in
+/// ours they would take their full share from a browser, which has its own. So their session's
+/// group gets the lowest weight.
+pub fn start() -> io::Result<()> {
+    let allowed = sched_getaffinity(Pid::from_raw(0))?;
+    let path = getpid();
+    // SAFETY: one thread only, so no lock can be held across the fork.
+    match unsafe { fork() }? {
+        ForkResult::Parent { .. } => Ok(()),
+        ForkResult::Child => {
+            if stand_apart(path).is_ok() {
+                let processors = 0..CpuSet::count();
+                spin_on(processors.filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)));
+            }
+            std::process::exit(1)
+        }
+    }
+}
+
+/// Leave the path's session, die with the path, and keep none of its descriptors.
+fn stand_apart(path: Pid) -> nix::Result<()> {
+    setsid()?;
+    prctl::set_name(KEEP_AWAKE_NAME)?;
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    // The path may have died before the line above.
+    if getppid() != path {
+        return Err(Errno::ESRCH);
+    }
+    // SAFETY: closes every descriptor of this process, none of which is used afterwards; a copy of
+    // the path's standard output kept here would hide its end from the reader.
+    unsafe { libc::close_range(0, libc::c_uint::MAX, 0) };
+    // Absent where the kernel does not group by session, and then not needed.
+    let _ = fs::write("/proc/self/autogroup", "19");
+    Ok(())
+}
+
+fn spin_on(processors: impl Iterator<Item = usize>) {
+    let spinning: Vec<_> = processors
+        .filter_map(|processor| thread::Builder::new().spawn(move || spin(processor)).ok())
+        .collect();
+    for thread in spinning {
+        // They end only where the policy was refused.
+        let _ = thread.join();
+    }
+}
+
+fn spin(processor: usize) {
+    let mut only = CpuSet::new();
+    // Without its own processor and the idle policy it would be in everybody's way.
+    let in_place = only.set(processor).is_ok()
+        && sched_setaffinity(Pid::from_raw(0), &only).is_ok()
+        && set_policy(libc::SCHED_IDLE, 0);
+    if !in_place {
+        return;
+    }
+    let mut rehearsal = Rehearsal::prepare().ok();
+    loop {
+        let next_ns = monotonic_ns() + REHEARSAL_INTERVAL_NS;
+        while monotonic_ns() < next_ns {
+            std::hint::spin_loop();
+        }
+        if let Some(rehearsal) = &mut rehearsal {
+            rehearsal.run();
+        }
+    }
+}

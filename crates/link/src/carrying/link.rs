@@ -1,0 +1,127 @@
+//! The link as the ferry sees it: both directions, the schedule of changes, and the observer who
+//! writes down what happened. Not for: waiting, nor for reading devices (that is `ferry`).
+
+use crate::carrying::lane::Lane;
+use crate::carrying::timetable::{Stretch, Timetable};
+use crate::carrying::window::Observer;
+use crate::devices::offload::Train;
+use crate::devices::{arrival::Arrival, device::Device};
+use crate::elements::far::FarServers;
+use crate::hosts::Host;
+use crate::model::DirectionModel;
+use resolab_record::FarNetwork;
+
+/// Both directions.
+#[derive(Debug)]
+pub struct Link {
+    up: Lane,
+    down: Lane,
+    timetable: Timetable,
+    /// Who is told of every packet.
+    pub observer: Observer,
+}
+
+impl Link {
+    /// Fresh, its schedule not started.
+    pub fn new(timetable: Timetable, far: &[FarNetwork], seed: u64, now_ns: u64) -> Self {
+        let Stretch { up, down, traces } = timetable.first();
+        let lane = |sender, profile, trace: &Option<_>, label| {
+            let mut model = DirectionModel::with_trace(profile, trace.clone(), label, seed);
+            model.far = FarServers::new(far);
+            Lane::new(sender, model)
+        };
+        Self {
+            up: lane(Host::Client, up, &traces.up, "up"),
+            down: lane(Host::Server, down, &traces.down, "down"),
+            timetable,
+            observer: Observer::new(now_ns),
+        }
+    }
+
+    /// Take what `sender` sent.
+    pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
+        self.carry_out_changes(arrival.at_ns);
+        let train = Train::of(arrival.offload, arrival.frame);
+        let lane = match sender {
+            Host::Client => &mut self.up,
+            Host::Server => &mut self.down,
+        };
+        lane.take(arrival, &train, &mut self.observer);
+    }
+
+    /// Deliver everything due by `now_ns`.
+    pub fn deliver_due(&mut self, now_ns: u64, client: &mut Device, server: &mut Device) {
+        self.carry_out_changes(now_ns);
+        let now_ns = self.up.deliver_due(now_ns, server, &mut self.observer);
+        self.down.deliver_due(now_ns, client, &mut self.observer);
+    }
+
+    /// When something is next to be done.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        [
+            self.up.next_due_ns(),
+            self.down.next_due_ns(),
+            self.timetable.next_ns(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Go on with another profile; without a seed the random streams run on.
+    pub fn change(
+        &mut self,
+        timetable: Timetable,
+        far: &[FarNetwork],
+        seed: Option<u64>,
+        now_ns: u64,
+    ) {
+        self.up.model.far.change(far);
+        self.down.model.far.change(far);
+        self.timetable = timetable;
+        self.return_to_first(seed, now_ns);
+    }
+
+    /// Count the schedule from `now_ns`, with what it begins with in force.
+    pub fn start_schedule(&mut self, now_ns: u64) {
+        self.return_to_first(None, now_ns);
+        self.timetable.start(now_ns);
+    }
+
+    fn return_to_first(&mut self, seed: Option<u64>, now_ns: u64) {
+        let first = self.timetable.first();
+        for (lane, profile, trace) in [
+            (&mut self.up, &first.up, &first.traces.up),
+            (&mut self.down, &first.down, &first.traces.down),
+        ] {
+            lane.settle(now_ns, &mut self.observer);
+            lane.model.change_over(profile, trace.clone(), seed);
+            lane.model.set_outage(0);
+        }
+    }
+
+    /// Changes come into force at their own times, not at those of a wake-up: packets that came
+    /// before stay with what was in force when they came.
+    fn carry_out_changes(&mut self, now_ns: u64) {
+        while let Some(due) = self.timetable.take_due(now_ns) {
+            self.observer.changed(due.at_ns, due.index);
+            let stretch = due.stretch;
+            for (lane, next) in [
+                (
+                    &mut self.up,
+                    stretch.map(|stretch| (&stretch.up, &stretch.traces.up)),
+                ),
+                (
+                    &mut self.down,
+                    stretch.map(|stretch| (&stretch.down, &stretch.traces.down)),
+                ),
+            ] {
+                lane.settle(due.at_ns, &mut self.observer);
+                if let Some((profile, trace)) = next {
+                    lane.model.change_over(profile, trace.clone(), None);
+                }
+                lane.model.set_outage(due.outage_until_ns);
+            }
+        }
+    }
+}

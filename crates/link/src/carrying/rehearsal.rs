@@ -1,0 +1,206 @@
+//! Sending packets to oneself the way packets of a path go: socket, device, this program, device,
+//! socket, reader's wake-up. A virtual processor shares its caches with its host's other guests; after
+//! the milliseconds that a packet is on a link, kernel code and tables must come from memory again,
+//! which was found to double what an exchange costs. For: `keep_awake`. Not for: measuring anything.
+
+use crate::devices::offload::HEADER_BYTES;
+use crate::hosts::tun;
+use crate::hosts::{CLIENT_ADDRESS, DEVICE_NAME, LINK_PREFIX_LENGTH, SERVER_ADDRESS};
+use crate::netlink::Netlink;
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
+};
+use nix::unistd::{read, write};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+const UDP_PORT: u16 = 9;
+const TCP_PORT: u16 = 9;
+const FRAME_BYTES: usize = 2_048;
+/// Position of the IPv4 source address in a frame; the destination follows.
+const SOURCE: usize = HEADER_BYTES + 12;
+const ADDRESS_BYTES: usize = 4;
+const PROTOCOL: usize = HEADER_BYTES + 9;
+const PORTS: usize = HEADER_BYTES + 20;
+const PORT_BYTES: usize = 2;
+/// About what a query and its response are.
+const QUERY: [u8; 80] = [0; 80];
+const RESPONSE: [u8; 300] = [0; 300];
+
+/// A network namespace of this thread's own with a device whose packets come back as if the other
+/// address had sent them.
+pub struct Rehearsal {
+    device: OwnedFd,
+    udp: UdpSocket,
+    listener: TcpListener,
+    readiness: Epoll,
+    runs_count: u64,
+}
+
+impl Rehearsal {
+    /// Moves this thread into the namespace. `Err` without the right to make one.
+    pub fn prepare() -> io::Result<Self> {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        let device = tun::create(DEVICE_NAME, true)?;
+        let index = if_nametoindex(DEVICE_NAME)?;
+        let mut netlink = Netlink::open()?;
+        netlink.set_up(index)?;
+        netlink.add_address(index, CLIENT_ADDRESS.into(), LINK_PREFIX_LENGTH)?;
+        let udp = UdpSocket::bind((CLIENT_ADDRESS, UDP_PORT))?;
+        udp.set_nonblocking(true)?;
+        let listener = TcpListener::bind((CLIENT_ADDRESS, TCP_PORT))?;
+        listener.set_nonblocking(true)?;
+        let readiness = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        readiness.add(&udp, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        readiness.add(&listener, EpollEvent::new(EpollFlags::EPOLLIN, 1))?;
+        Ok(Self {
+            device,
+            udp,
+            listener,
+            readiness,
+            runs_count: 0,
+        })
+    }
+
+    /// A datagram there and back and, every other time, a connection. Returns what arrived; what
+    /// does not arrive is nobody's loss.
+    pub fn run(&mut self) -> Rehearsed {
+        self.runs_count += 1;
+        Rehearsed {
+            datagrams_count: self.datagram(),
+            connections_count: match self.runs_count % 2 {
+                0 => self.connection().map_or(0, |()| 1),
+                _ => 0,
+            },
+        }
+    }
+
+    fn datagram(&self) -> u64 {
+        let peer = SocketAddrV4::new(SERVER_ADDRESS, UDP_PORT);
+        let _ = self.udp.send_to(&QUERY, peer);
+        self.carry();
+        self.look();
+        let mut buffer = [0; FRAME_BYTES];
+        let mut count = 0;
+        while self.udp.recv_from(&mut buffer).is_ok() {
+            count += 1;
+        }
+        count
+    }
+
+    fn connection(&self) -> io::Result<()> {
+        let mut client = connect_to_peer()?;
+        self.carry();
+        self.look();
+        let (mut server, _) = self.listener.accept()?;
+        server.set_nonblocking(true)?;
+        server.set_nodelay(true)?;
+        let mut buffer = [0; FRAME_BYTES];
+        client.write_all(&QUERY)?;
+        self.carry();
+        let asked = server.read(&mut buffer);
+        server.write_all(&RESPONSE)?;
+        self.carry();
+        let answered = client.read(&mut buffer);
+        // Ended by a reset: no side has to remember the connection.
+        let reset = libc::linger {
+            l_onoff: 1,
+            l_linger: 0,
+        };
+        setsockopt(&client, sockopt::Linger, &reset)?;
+        drop(client);
+        self.carry();
+        asked.and(answered).map(drop)
+    }
+
+    fn look(&self) {
+        let mut events = [EpollEvent::empty(); 2];
+        let _ = self.readiness.wait(&mut events, EpollTimeout::ZERO);
+    }
+
+    /// Hand back every packet as if its receiver had sent it, until there is none.
+    fn carry(&self) {
+        let mut frame = [0; FRAME_BYTES];
+        while let Ok(length) = read(&self.device, &mut frame) {
+            turn_round(&mut frame[..length]);
+            let _ = write(&self.device, &frame[..length]);
+        }
+    }
+}
+
+fn connect_to_peer() -> io::Result<TcpStream> {
+    let client = socket(
+        AddressFamily::Inet,
+        SockType::Stream,
+        SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
+    setsockopt(&client, sockopt::TcpNoDelay, &true)?;
+    let peer = SockaddrIn::from(SocketAddrV4::new(SERVER_ADDRESS, TCP_PORT));
+    match connect(client.as_raw_fd(), &peer) {
+        Ok(()) | Err(Errno::EINPROGRESS) => Ok(TcpStream::from(client)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What arrived in a run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// Datagrams.
+    pub datagrams_count: u64,
+    /// Connections whose query and response arrived.
+    pub connections_count: u64,
+}
+
+/// Swap the addresses, and for UDP, which has one socket here, the ports: sums stay right.
+fn turn_round(frame: &mut [u8]) {
+    if let Some(addresses) = frame.get_mut(SOURCE..SOURCE + 2 * ADDRESS_BYTES) {
+        addresses.rotate_left(ADDRESS_BYTES);
+    }
+    let is_udp = frame
+        .get(PROTOCOL)
+        .is_some_and(|&it| it == crate::devices::packet::UDP);
+    if let Some(ports) = frame.get_mut(PORTS..PORTS + 2 * PORT_BYTES)
+        && is_udp
+    {
+        ports.rotate_left(PORT_BYTES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn datagrams_and_connections_come_back() {
+        // The namespace is the thread's.
+        let rehearsed = thread::spawn(|| {
+            let mut rehearsal = Rehearsal::prepare().ok()?;
+            Some(
+                (0..2_000)
+                    .map(|_| rehearsal.run())
+                    .fold(Rehearsed::default(), |sum, one| Rehearsed {
+                        datagrams_count: sum.datagrams_count + one.datagrams_count,
+                        connections_count: sum.connections_count + one.connections_count,
+                    }),
+            )
+        });
+        let rehearsed = rehearsed.join().unwrap();
+        let privileged = nix::unistd::geteuid().is_root();
+        if rehearsed.is_none() && !privileged {
+            eprintln!("skipped: no right to make a network namespace");
+            return;
+        }
+        let expected = Rehearsed {
+            datagrams_count: 2_000,
+            connections_count: 1_000,
+        };
+        assert_eq!(rehearsed, Some(expected));
+    }
+}

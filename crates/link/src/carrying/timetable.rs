@@ -1,0 +1,179 @@
+//! A profile's schedule as it runs: what comes into force when. Pure: time is an argument.
+//! Not for: reading or checking a schedule (that is `profile`), nor for the changes' effect.
+
+use crate::elements::delay::to_ns;
+use crate::elements::trace::{TraceError, Traces};
+use resolab_record::{DirectionProfile, LinkProfile, ScheduledChange};
+
+/// Both directions as they are between two changes.
+#[derive(Debug, Clone)]
+pub struct Stretch {
+    /// Client to server.
+    pub up: DirectionProfile,
+    /// Server to client.
+    pub down: DirectionProfile,
+    /// Their traces.
+    pub traces: Traces,
+}
+
+/// A change.
+#[derive(Debug, Clone)]
+struct Step {
+    after_ns: u64,
+    outage_ns: u64,
+    stretch: Option<Stretch>,
+}
+
+/// A change that is due.
+#[derive(Debug)]
+pub struct Due<'a> {
+    /// When it comes into force.
+    pub at_ns: u64,
+    /// Its place in the schedule, from 0.
+    pub index: u32,
+    /// Nothing enters the link before this.
+    pub outage_until_ns: u64,
+    /// What is in force from then on; `None`: what was.
+    pub stretch: Option<&'a Stretch>,
+}
+
+/// A profile and its changes.
+#[derive(Debug, Clone)]
+pub struct Timetable {
+    first: Stretch,
+    steps: Vec<Step>,
+    started_ns: Option<u64>,
+    next: usize,
+}
+
+impl Timetable {
+    /// Of a complete profile, not started; reads its traces.
+    pub fn load(profile: &LinkProfile) -> Result<Self, TraceError> {
+        let changes = profile.schedule.as_deref().unwrap_or_default();
+        Ok(Self {
+            first: Stretch::load(&profile.up, &profile.down)?,
+            steps: changes.iter().map(Step::load).collect::<Result<_, _>>()?,
+            started_ns: None,
+            next: 0,
+        })
+    }
+
+    /// What is in force before the first change.
+    pub fn first(&self) -> &Stretch {
+        &self.first
+    }
+
+    /// Count from `now_ns`, all changes still to come.
+    pub fn start(&mut self, now_ns: u64) {
+        self.started_ns = Some(now_ns);
+        self.next = 0;
+    }
+
+    /// When the next change is due.
+    pub fn next_ns(&self) -> Option<u64> {
+        Some(self.started_ns? + self.steps.get(self.next)?.after_ns)
+    }
+
+    /// The next change that is due by `now_ns`.
+    pub fn take_due(&mut self, now_ns: u64) -> Option<Due<'_>> {
+        let at_ns = self.next_ns().filter(|at_ns| *at_ns <= now_ns)?;
+        let index = self.next;
+        self.next += 1;
+        let step = &self.steps[index];
+        Some(Due {
+            at_ns,
+            index: index as u32,
+            outage_until_ns: at_ns + step.outage_ns,
+            stretch: step.stretch.as_ref(),
+        })
+    }
+}
+
+impl Stretch {
+    fn load(up: &DirectionProfile, down: &DirectionProfile) -> Result<Self, TraceError> {
+        Ok(Self {
+            up: up.clone(),
+            down: down.clone(),
+            traces: Traces::load(up, down)?,
+        })
+    }
+}
+
+impl Step {
+    fn load(change: &ScheduledChange) -> Result<Self, TraceError> {
+        let directions = change.up.as_ref().zip(change.down.as_ref());
+        Ok(Self {
+            after_ns: to_ns(change.after_ms),
+            outage_ns: to_ns(change.outage_ms.unwrap_or(0.0)),
+            stretch: directions
+                .map(|(up, down)| Stretch::load(up, down))
+                .transpose()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn timetable(after_ms: &[f64]) -> Timetable {
+        let changes = after_ms.iter().map(|after_ms| ScheduledChange {
+            after_ms: *after_ms,
+            outage_ms: Some(0.5),
+            ..ScheduledChange::default()
+        });
+        Timetable::load(&LinkProfile {
+            name: "x".to_owned(),
+            source: "test".to_owned(),
+            mtu_bytes: None,
+            up: DirectionProfile::default(),
+            down: DirectionProfile::default(),
+            far: None,
+            schedule: Some(changes.collect()),
+        })
+        .unwrap()
+    }
+
+    fn due_until(timetable: &mut Timetable, now_ns: u64) -> Vec<(u64, u32, u64)> {
+        std::iter::from_fn(|| {
+            let due = timetable.take_due(now_ns)?;
+            Some((due.at_ns, due.index, due.outage_until_ns))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn nothing_is_due_before_the_start() {
+        let mut held = timetable(&[0.0]);
+        assert_eq!(
+            (held.next_ns(), due_until(&mut held, u64::MAX)),
+            (None, vec![])
+        );
+    }
+
+    #[test]
+    fn changes_come_at_their_times_whenever_asked() {
+        let mut running = timetable(&[0.0, 10.0, 10.0, 20.0]);
+        running.start(5 * MS);
+        assert_eq!(due_until(&mut running, 5 * MS - 1), []);
+        assert_eq!(due_until(&mut running, 5 * MS), [(5 * MS, 0, 5_500_000)]);
+        assert_eq!(running.next_ns(), Some(15 * MS));
+        let late = due_until(&mut running, 99 * MS);
+        assert_eq!(
+            late.iter().map(|due| due.0).collect::<Vec<_>>(),
+            [15 * MS, 15 * MS, 25 * MS]
+        );
+        assert_eq!(running.next_ns(), None);
+    }
+
+    #[test]
+    fn a_start_begins_anew() {
+        let mut running = timetable(&[10.0]);
+        running.start(0);
+        assert_eq!(due_until(&mut running, 50 * MS).len(), 1);
+        running.start(60 * MS);
+        assert_eq!(due_until(&mut running, 99 * MS), [(70 * MS, 0, 70_500_000)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! The delay after the link: what the way itself takes, constant or varying, and the order of
+//! packets. Not for: how it varies (that is `jitter`).
+
+use crate::elements::jitter::{Numbers, VaryingDelay};
+use crate::elements::random::RandomStream;
+use resolab_record::DirectionProfile;
+
+/// A one-way delay.
+#[derive(Debug, Clone)]
+pub struct Delay {
+    way: Way,
+}
+
+#[derive(Debug, Clone)]
+enum Way {
+    Constant { delay_ns: u64, numbers: Numbers },
+    Varying(VaryingDelay),
+}
+
+impl Delay {
+    /// As the profile says; `stream` decides how it varies.
+    pub fn new(profile: &DirectionProfile, stream: RandomStream) -> Self {
+        Self {
+            way: Way::new(profile, Numbers::new(stream)),
+        }
+    }
+
+    /// Go on with another delay. Without a new stream, one that varied goes on varying from where
+    /// it is.
+    pub fn change(&mut self, profile: &DirectionProfile, stream: Option<RandomStream>) {
+        let numbers = match (&self.way, stream) {
+            (_, Some(stream)) => Numbers::new(stream),
+            (Way::Constant { numbers, .. }, None) => numbers.clone(),
+            (Way::Varying(varying), None) => varying.clone().into_numbers(),
+        };
+        self.way = Way::new(profile, numbers);
+    }
+
+    /// Whether packets may overtake each other.
+    pub fn reorders(&self) -> bool {
+        matches!(&self.way, Way::Varying(varying) if varying.reorders())
+    }
+
+    /// When what left at `departure_ns` is there, order aside.
+    pub fn arrival_ns(&mut self, departure_ns: u64) -> u64 {
+        departure_ns
+            + match &mut self.way {
+                Way::Constant { delay_ns, .. } => *delay_ns,
+                Way::Varying(varying) => varying.delay_ns(departure_ns),
+            }
+    }
+}
+
+impl Way {
+    fn new(profile: &DirectionProfile, numbers: Numbers) -> Self {
+        let mean_ms = profile.one_way_delay_ms;
+        match &profile.jitter {
+            None => Self::Constant {
+                delay_ns: to_ns(mean_ms),
+                numbers,
+            },
+            Some(wanted) => Self::Varying(VaryingDelay::new(mean_ms, wanted, numbers)),
+        }
+    }
+}
+
+/// Milliseconds to the nearest nanosecond.
+pub fn to_ns(delay_ms: f64) -> u64 {
+    (delay_ms * 1e6).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constant(one_way_delay_ms: f64) -> Delay {
+        let profile = DirectionProfile {
+            one_way_delay_ms,
+            ..DirectionProfile::default()
+        };
+        Delay::new(&profile, RandomStream::derive(1, "delay"))
+    }
+
+    #[test]
+    fn milliseconds_become_nanoseconds() {
+        assert_eq!(constant(7.383_573_5).arrival_ns(100), 7_383_674);
+        assert_eq!(constant(0.0).arrival_ns(100), 100);
+    }
+}

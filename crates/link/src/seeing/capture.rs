@@ -1,0 +1,376 @@
+//! Capturing every packet of the link into a pcapng file, once with its entry stamp on the sender's
+//! interface and once with its delivery stamp on the receiver's; what the link dropped stands on the
+//! sender's alone, with a comment that says why. Not for: totals (that is `tap`).
+//!
+//! The ferry's thread only copies packets into chunks of memory that were made before. A thread of
+//! ordinary priority takes full chunks every few milliseconds and writes them to the file; it polls,
+//! so that handing a chunk over never needs the kernel or a lock. If the file is too slow, packets
+//! are left out and counted, never waited for.
+
+use crate::clock::{monotonic_ns, wall_clock_offset_ns};
+use crate::devices::arrival::Arrival;
+use crate::devices::offload::{Offload, Train};
+use crate::hosts::{HOSTS, Host};
+use crate::seeing::pcapng::{self, PacketBlock, StatisticsBlock, Way};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use thiserror::Error;
+
+/// What is handed over at once; holds several of the largest packets.
+const CHUNK_BYTES: usize = 256 << 10;
+/// The largest packet.
+const PACKET_BYTES: usize = 65_536;
+/// Chunks there are: 32 MiB, more than half a second of both stamps of a link full at 200 Mbit/s.
+const CHUNK_COUNT: usize = 128;
+/// A chunk that is not full is handed over after this time, when the next packet comes.
+const CHUNK_AGE_NS: u64 = 1_000_000_000;
+/// How often the writing thread looks for chunks.
+const WRITER_REST: Duration = Duration::from_millis(5);
+
+/// Why there is no capture; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// There is such a file.
+    #[error("capture into {file}: it exists, and captures overwrite nothing; name a new file")]
+    Exists {
+        /// Which.
+        file: PathBuf,
+    },
+    /// It cannot be made.
+    #[error("capture into {file}: {error}")]
+    Start {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It could be made but not written to its end.
+    #[error("write the capture {file} to its end: {error}; it holds what came before")]
+    Write {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// Packets of a frame: all there are, or some of a train.
+#[derive(Debug, Clone, Copy)]
+pub struct Packets<'a> {
+    /// From the IP header on.
+    pub frame: &'a [u8],
+    /// What the sender's kernel left to do.
+    pub offload: Offload,
+    /// The first of them.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl<'a> Packets<'a> {
+    /// So many of what came.
+    pub fn of_arrival(arrival: &Arrival<'a>, first: usize, count: usize) -> Self {
+        Self {
+            frame: arrival.frame,
+            offload: arrival.offload,
+            first,
+            count,
+        }
+    }
+}
+
+/// What a capture that has ended holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaptureReport {
+    /// Packet blocks in the file: up to two of each packet.
+    pub captured_count: u64,
+    /// Packet blocks left out because the file was too slow.
+    pub not_captured_count: u64,
+}
+
+/// A capture under way; ends in good order when dropped, but then cannot say what went wrong.
+#[derive(Debug)]
+pub struct Capture {
+    file: PathBuf,
+    chunk: Vec<u8>,
+    chunk_began_ns: u64,
+    empty: Receiver<Vec<u8>>,
+    /// `None` once it has ended.
+    full: Option<SyncSender<Vec<u8>>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+    wall_clock_offset_ns: u64,
+    started_ns: u64,
+    client: InterfaceCounts,
+    server: InterfaceCounts,
+    /// Where packets are cut from trains.
+    packet: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct InterfaceCounts {
+    captured_count: u64,
+    not_captured_count: u64,
+}
+
+impl Capture {
+    /// Make the file, which must not exist, and what it takes to fill it. Not for the ferry's
+    /// thread while it carries packets: this takes milliseconds.
+    pub fn start(file: &Path) -> Result<Self, CaptureError> {
+        Self::make(file).map_err(|error| {
+            let file = file.to_owned();
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                CaptureError::Exists { file }
+            } else {
+                CaptureError::Start { file, error }
+            }
+        })
+    }
+
+    fn make(file: &Path) -> io::Result<Self> {
+        let mut output = File::create_new(file)?;
+        let wall_clock_offset_ns = wall_clock_offset_ns();
+        output.write_all(&file_header(wall_clock_offset_ns))?;
+        // Both hold all chunks there are, so that no sender ever waits.
+        let (full, to_write) = sync_channel(CHUNK_COUNT + 1);
+        let (written, empty) = sync_channel(CHUNK_COUNT + 1);
+        for _ in 0..CHUNK_COUNT {
+            // Written to once, so that the kernel gives the memory now and not to the ferry.
+            let mut chunk = vec![1; CHUNK_BYTES];
+            chunk.clear();
+            // There is room for all.
+            let _ = written.try_send(chunk);
+        }
+        let writer = thread::Builder::new()
+            .name("capture".to_owned())
+            .spawn(move || write_chunks(&mut output, &to_write, &written))?;
+        Ok(Self {
+            file: file.to_owned(),
+            chunk: Vec::new(),
+            chunk_began_ns: 0,
+            empty,
+            full: Some(full),
+            writer: Some(writer),
+            wall_clock_offset_ns,
+            started_ns: monotonic_ns(),
+            client: InterfaceCounts::default(),
+            server: InterfaceCounts::default(),
+            packet: Vec::with_capacity(PACKET_BYTES),
+        })
+    }
+
+    /// Packets that `sender` sent entered the link at `at_ns` and are carried.
+    pub fn entered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
+        self.add_all(sender, at_ns, Way::Outbound, packets, None);
+    }
+
+    /// Packets that `sender` sent were delivered to the other host at `at_ns`.
+    pub fn delivered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
+        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, None);
+    }
+
+    /// Packets that `sender` sent entered the link at `entered_ns` and were dropped by it; `why` is
+    /// the comment.
+    pub fn dropped(
+        &mut self,
+        sender: Host,
+        entered_ns: u64,
+        packets: Packets<'_>,
+        why: &'static str,
+    ) {
+        self.add_all(sender, entered_ns, Way::Outbound, packets, Some(why));
+    }
+
+    /// The receiving host's device refused packets that `sender` sent at `at_ns`; `why` is the
+    /// comment.
+    pub fn refused(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>, why: &'static str) {
+        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, Some(why));
+    }
+
+    fn add_all(
+        &mut self,
+        host: Host,
+        at_ns: u64,
+        way: Way,
+        packets: Packets<'_>,
+        comment: Option<&'static str>,
+    ) {
+        let Packets {
+            frame,
+            offload,
+            first,
+            count,
+        } = packets;
+        let train = Train::of(offload, frame);
+        let mut packet = std::mem::take(&mut self.packet);
+        for index in first..first + count {
+            packet.clear();
+            let left = train.cut(offload, frame, index, &mut packet);
+            left.finish_checksum(&mut packet);
+            self.add(host, at_ns, way, &packet, comment);
+        }
+        self.packet = packet;
+    }
+
+    fn add(
+        &mut self,
+        host: Host,
+        at_ns: u64,
+        way: Way,
+        packet: &[u8],
+        comment: Option<&'static str>,
+    ) {
+        let block = PacketBlock {
+            interface: interface_of(host),
+            unix_ns: at_ns.wrapping_add(self.wall_clock_offset_ns),
+            way,
+            packet,
+            comment,
+        };
+        let has_room = self.make_room(block.bytes_bound(), at_ns);
+        if has_room {
+            block.write(&mut self.chunk);
+        }
+        let counts = self.counts_mut(host);
+        counts.captured_count += u64::from(has_room);
+        counts.not_captured_count += u64::from(!has_room);
+    }
+
+    fn counts_mut(&mut self, host: Host) -> &mut InterfaceCounts {
+        match host {
+            Host::Client => &mut self.client,
+            Host::Server => &mut self.server,
+        }
+    }
+
+    /// Have a chunk with so many bytes free; returns whether there is one.
+    fn make_room(&mut self, bytes: usize, now_ns: u64) -> bool {
+        let is_old = now_ns.saturating_sub(self.chunk_began_ns) > CHUNK_AGE_NS;
+        let fits = self.chunk.capacity() - self.chunk.len() >= bytes;
+        if fits && !is_old {
+            return true;
+        }
+        self.hand_over();
+        self.chunk_began_ns = now_ns;
+        match self.empty.try_recv() {
+            Ok(chunk) => self.chunk = chunk,
+            // Without capacity, so that the next packet asks again.
+            Err(_) => self.chunk = Vec::new(),
+        }
+        self.chunk.capacity() >= bytes
+    }
+
+    fn hand_over(&mut self) {
+        let chunk = std::mem::take(&mut self.chunk);
+        if let Some(full) = &self.full
+            && chunk.capacity() > 0
+        {
+            // It fails only when the writer ended on an error, which `stop` tells.
+            let _ = full.try_send(chunk);
+        }
+    }
+
+    /// End it: the file is complete when this returns. Not for the ferry's thread while it carries
+    /// packets.
+    pub fn stop(mut self) -> Result<CaptureReport, CaptureError> {
+        self.end().map_err(|error| CaptureError::Write {
+            file: self.file.clone(),
+            error,
+        })?;
+        Ok(CaptureReport {
+            captured_count: self.client.captured_count + self.server.captured_count,
+            not_captured_count: self.client.not_captured_count + self.server.not_captured_count,
+        })
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.hand_over();
+        let statistics = self.statistics();
+        if let Some(full) = self.full.take() {
+            // As above.
+            let _ = full.try_send(statistics);
+        }
+        let Some(writer) = self.writer.take() else {
+            return Ok(());
+        };
+        writer.thread().unpark();
+        writer
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
+    }
+
+    fn statistics(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let end_unix_ns = monotonic_ns().wrapping_add(self.wall_clock_offset_ns);
+        for host in HOSTS {
+            let counts = *self.counts_mut(host);
+            let comment = format!("not captured: {}", counts.not_captured_count);
+            StatisticsBlock {
+                interface: interface_of(host),
+                start_unix_ns: self.started_ns.wrapping_add(self.wall_clock_offset_ns),
+                end_unix_ns,
+                received_count: counts.captured_count + counts.not_captured_count,
+                not_captured_count: counts.not_captured_count,
+                comment: (counts.not_captured_count > 0).then_some(&comment),
+            }
+            .write(&mut out);
+        }
+        out
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        // Whoever wanted to know called `stop`.
+        let _ = self.end();
+    }
+}
+
+fn interface_of(host: Host) -> u32 {
+    match host {
+        Host::Client => 0,
+        Host::Server => 1,
+    }
+}
+
+fn file_header(wall_clock_offset_ns: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let application = concat!("resolab-core ", env!("CARGO_PKG_VERSION"));
+    let remark = format!(
+        "time stamps are CLOCK_MONOTONIC plus {wall_clock_offset_ns} ns, the wall clock's lead at \
+         the start of the capture"
+    );
+    pcapng::write_section_header(&mut out, application, &remark);
+    for host in HOSTS {
+        let name = host.name();
+        let description = format!("the {name} host's end of the emulated link");
+        pcapng::write_interface(&mut out, name, &description);
+    }
+    out
+}
+
+/// Write chunks until no more can come.
+fn write_chunks(
+    output: &mut File,
+    full: &Receiver<Vec<u8>>,
+    written: &SyncSender<Vec<u8>>,
+) -> io::Result<()> {
+    loop {
+        match full.try_recv() {
+            Ok(mut chunk) => {
+                output.write_all(&chunk)?;
+                chunk.clear();
+                // If the capture has ended, nobody wants it.
+                let _ = written.try_send(chunk);
+            }
+            Err(TryRecvError::Empty) => thread::park_timeout(WRITER_REST),
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

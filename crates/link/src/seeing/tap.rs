@@ -1,0 +1,155 @@
+//! The tap: totals of every flow in a window, with both stamps: as its packets entered the link and
+//! as they were delivered. At entry it stands before the loss process, so it counts what the hosts
+//! sent, and it is the ground truth for wire bytes, for which QUIC packet types were sent and for
+//! which TCP segments were sent again. Not for: single packets or their contents (that is
+//! `capture`).
+//!
+//! Each window's tap begins with nothing. A packet that entered in the window before is counted as
+//! delivered in the one it is delivered in. Of a TCP flow that goes on across the border, the first
+//! segment in each direction counts as new, whatever was sent before.
+
+mod flow;
+mod sequence;
+
+use crate::devices::arrival::Arrival;
+use crate::devices::offload::Train;
+use crate::devices::packet;
+use crate::hosts::Host;
+use crate::seeing::capture::Packets;
+use flow::{Flow, FlowKey};
+use resolab_record::FlowRecord;
+use rustc_hash::FxHashMap;
+
+/// Flows remembered in one window; packets of further ones are only counted together.
+const FLOW_LIMIT: usize = 65_536;
+/// Flows there is room for from the start, so that few windows' tables ever grow.
+const FLOW_ROOM: usize = 1_024;
+/// In place of a flow's number.
+const NO_FLOW: u32 = u32::MAX;
+
+/// Which flow a packet under way belongs to; to be kept with it from entry to delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowHandle {
+    index: u32,
+    /// Of the tap that gave it.
+    generation: u32,
+}
+
+/// Flow totals of one window.
+#[derive(Debug)]
+pub struct Tap {
+    /// In the order they were first seen.
+    flows: Vec<Flow>,
+    indices: FxHashMap<FlowKey, u32>,
+    /// The flow of the last packet of each sender: nearly always the next one's too.
+    last_up_index: u32,
+    last_down_index: u32,
+    generation: u32,
+    unrecognised_packets_count: u64,
+}
+
+impl Default for Tap {
+    fn default() -> Self {
+        let mut indices = FxHashMap::default();
+        indices.reserve(FLOW_ROOM);
+        Self {
+            flows: Vec::with_capacity(FLOW_ROOM),
+            indices,
+            last_up_index: NO_FLOW,
+            last_down_index: NO_FLOW,
+            generation: 0,
+            unrecognised_packets_count: 0,
+        }
+    }
+}
+
+impl Tap {
+    /// Take the place of the window's tap before this one, which may have given handles to packets
+    /// that are still under way.
+    pub fn succeed(&mut self, before: &Self) {
+        self.generation = before.generation.wrapping_add(1);
+    }
+
+    /// A packet, or a train of them, sent by `sender` enters the link.
+    pub fn enter(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> FlowHandle {
+        let index = self.count_entry(sender, arrival, train);
+        if index.is_none() {
+            self.unrecognised_packets_count += train.count() as u64;
+        }
+        FlowHandle {
+            index: index.unwrap_or(NO_FLOW),
+            generation: self.generation,
+        }
+    }
+
+    fn count_entry(&mut self, sender: Host, arrival: &Arrival<'_>, train: &Train) -> Option<u32> {
+        let view = packet::view(arrival.frame)?;
+        let index = self.index_of(sender, arrival.at_ns, FlowKey::new(sender, &view))?;
+        let flow = self.flows.get_mut(index as usize)?;
+        flow.enter(sender, arrival.at_ns, &view, train);
+        Some(index)
+    }
+
+    /// Packets sent by `sender`, to which `enter` gave this handle, are delivered at `now_ns`.
+    pub fn deliver(&mut self, flow: FlowHandle, sender: Host, now_ns: u64, packets: Packets<'_>) {
+        let index = if flow.generation == self.generation || flow.index == NO_FLOW {
+            Some(flow.index)
+        } else {
+            packet::view(packets.frame)
+                .and_then(|view| self.index_of(sender, now_ns, FlowKey::new(sender, &view)))
+        };
+        // Packets of no flow were counted as not recognised when they entered.
+        if let Some(flow) = index.and_then(|index| self.flows.get_mut(index as usize)) {
+            flow.deliver(sender, now_ns, packets.count as u64);
+        }
+    }
+
+    /// Where the flow stands, made if need be; `None` if there is no room for it.
+    fn index_of(&mut self, sender: Host, now_ns: u64, key: FlowKey) -> Option<u32> {
+        let last_index = *self.last_index(sender);
+        let last = self.flows.get(last_index as usize);
+        if last.is_some_and(|last| last.key == key) {
+            return Some(last_index);
+        }
+        let index = match self.indices.get(&key) {
+            Some(index) => *index,
+            None => self.add(key, now_ns)?,
+        };
+        *self.last_index(sender) = index;
+        Some(index)
+    }
+
+    fn last_index(&mut self, sender: Host) -> &mut u32 {
+        match sender {
+            Host::Client => &mut self.last_up_index,
+            Host::Server => &mut self.last_down_index,
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, key: FlowKey, now_ns: u64) -> Option<u32> {
+        if self.flows.len() >= FLOW_LIMIT {
+            return None;
+        }
+        let index = self.flows.len() as u32;
+        self.flows.push(Flow::new(key, now_ns));
+        self.indices.insert(key, index);
+        Some(index)
+    }
+
+    /// Packets that are not IP, or came after the table of flows was full.
+    pub fn unrecognised_packets_count(&self) -> u64 {
+        self.unrecognised_packets_count
+    }
+
+    /// The flows, in the order their first packets came.
+    pub fn records(&self, label: Option<&str>) -> Vec<FlowRecord> {
+        let mut records: Vec<FlowRecord> =
+            self.flows.iter().map(|flow| flow.record(label)).collect();
+        records.sort_by_key(|record| record.first_packet_ns);
+        records
+    }
+}
+
+#[cfg(test)]
+mod tests;
