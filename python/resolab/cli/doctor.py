@@ -1,6 +1,6 @@
 """`resolab doctor`: what this machine has and lacks for a run, a line each.
 
-For: finding the reason before a run does. Not for: installing; `scripts/setup` does that, before every command.
+For: finding the reason before a run does. Not for: installing (in a checkout `scripts/setup` does that first).
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
+from resolab.plan import Corpus
 
 EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30
@@ -40,7 +41,7 @@ def _core() -> str:
 
 def _path() -> str:
     ended = subprocess.run(
-        [find_core(), "path", "--profile", "ideal"],
+        [find_core(), "path", "--profile", Corpus.of_project().profile_file("ideal")],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False,
     )  # fmt: skip
     if ended.returncode != 0:

@@ -9,7 +9,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     run = commands.add_parser(
         "run", help="run a plan; ends with a report", description="Run a plan; ends with a report."
     )
-    run.add_argument("plan", type=Path, help="the plan, a TOML file")
+    run.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
     run.add_argument("--out", type=Path, help="the dataset's folder (default: runs/PLAN-DATE-TIME)")
     run.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     run.add_argument("--blocks", type=int, help="run this many blocks instead of the plan's number")

@@ -13,7 +13,7 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         help="conditions, trials, expected duration and exclusions of a plan",
         description="Read a plan as `run` does and say what it would run. Nothing is started.",
     )
-    check.add_argument("plan", type=Path, help="the plan, a TOML file")
+    check.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
     check.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     check.add_argument("--blocks", type=int, help="assume this many blocks instead of the plan's number")
     check.add_argument("--json", action="store_true", help="one JSON object, every condition with its levels")

@@ -4,10 +4,10 @@ For: one typed object per program (path, edge, stub), one function per short one
 is; that is the campaign's.
 """
 
-from resolab.engine.binary import find_core
 from resolab.engine.probes import run_transfer, send_train
 from resolab.engine.process import CoreProcess
 from resolab.engine.programs import Edge, Path, Resolver, Stub, enter_prefix, run_queries
+from resolab.installation import find_core
 
 __all__ = [
     "CoreProcess",

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import msgspec
 
-from resolab.engine.binary import find_core
 from resolab.engine.process import CoreProcess
 from resolab.errors import ResolabError
+from resolab.installation import find_core
 from resolab.records import BulkTransferRecord, LinkDirection, ProbeRecord, Record
 
 LINE_LIMIT_BYTES = 64 << 20

@@ -10,8 +10,8 @@ from typing import Self
 
 import msgspec
 
-from resolab.engine.binary import find_core
 from resolab.engine.process import CoreProcess
+from resolab.installation import find_core
 from resolab.records import (
     EdgeCloseConnections,
     EdgeFlush,

@@ -1,4 +1,4 @@
-"""The pages and access profiles a plan may name: folders and files of the project, read by name.
+"""The pages and access profiles a plan may name, and the plans that come along: folders and files, read by name.
 
 For: what exists and where. Not for: what is in a page; the edge and the page's own `page.toml` know that.
 """
@@ -11,20 +11,21 @@ from typing import Self
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.installation import project_root
 from resolab.records import LinkProfile
 
-PROJECT_ROOT = Path(__file__).resolve().parents[3]
+PROJECT_ROOT = project_root()
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Pages under `root/pages` and profiles under `root/profiles`."""
+    """Pages under `root/pages`, profiles under `root/profiles`, plans under `root/plans`."""
 
     root: Path
 
     @classmethod
     def of_project(cls) -> Self:
-        """Open the corpus of the checkout this code stands in, wherever the command was typed."""
+        """Open the corpus that this code came with, wherever the command was typed."""
         return cls(PROJECT_ROOT)
 
     def pages(self) -> tuple[str, ...]:
@@ -34,6 +35,16 @@ class Corpus:
     def profiles(self) -> tuple[str, ...]:
         """Names of all access profiles."""
         return tuple(sorted(file.stem for file in (self.root / "profiles").glob("*.toml")))
+
+    def plans(self) -> tuple[str, ...]:
+        """Names of the plans that come along."""
+        return tuple(sorted(file.stem for file in (self.root / "plans").glob("*.toml")))
+
+    def plan_file(self, wanted: Path) -> Path:
+        """Find a plan: a file, or else the name of one that comes along."""
+        named = self.root / "plans" / f"{wanted.name.removesuffix('.toml')}.toml"
+        is_name = wanted.parent == Path() and not wanted.exists()
+        return named if is_name and named.is_file() else wanted
 
     def page_folder(self, page: str) -> Path:
         """Folder of a page."""

@@ -36,14 +36,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = None, blocks: int | None = None) -> Plan:
     """Read and check a plan file; `seed` and `blocks` replace the plan's."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigurationError(
-            f"failed to read plan {path}: {reason}; give the path of a plan's TOML file"
-        ) from error
-    plan = parse_plan(text, str(path), corpus or Corpus.of_project())
+    corpus = corpus or Corpus.of_project()
+    path = corpus.plan_file(path)
+    plan = parse_plan(_text(path, corpus), str(path), corpus)
     if seed is not None and not 0 <= seed <= HIGHEST_SEED:
         raise ConfigurationError(f"{path}: seed: must be from 0 to {HIGHEST_SEED}, not {seed}")
     if blocks is not None and not 1 <= blocks <= HIGHEST_BLOCKS:
@@ -53,6 +48,16 @@ def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = No
         seed=plan.seed if seed is None else seed,
         blocks=plan.blocks if blocks is None else blocks,
     )
+
+
+def _text(path: Path, corpus: Corpus) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        known = ", ".join(corpus.plans()) or "none"
+        remedy = f"give the path of a plan's TOML file, or the name of one that comes along: {known}"
+        raise ConfigurationError(f"failed to read plan {path}: {reason}; {remedy}") from error
 
 
 def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:

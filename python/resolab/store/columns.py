@@ -8,13 +8,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from resolab.errors import MachineError
+from resolab.installation import project_root
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
@@ -28,7 +28,7 @@ from resolab.records import (
     TrialRecord,
 )
 
-SCHEMA_FILE = Path(__file__).resolve().parents[3] / "schema" / "records.schema.json"
+SCHEMA_FILE = project_root() / "schema" / "records.schema.json"
 TABLES: Mapping[str, type[msgspec.Struct]] = {
     "trials": TrialRecord,
     "page_loads": PageLoadRecord,

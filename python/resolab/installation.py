@@ -1,0 +1,47 @@
+"""Where this resolab lies: a checkout, or a wheel that brought everything along.
+
+For: finding plans, pages, profiles, the records' schema and resolab-core in both. Not for: what is in them.
+"""
+
+import os
+import sysconfig
+from pathlib import Path
+
+from resolab.errors import MachineError
+
+_PACKAGE = Path(__file__).resolve().parent
+_PACKAGED = _PACKAGE / "data"
+"""In a wheel only: `plans/`, `pages/`, `profiles/` and `schema/`, as they stand in a checkout (pyproject.toml)."""
+_CHECKOUT = _PACKAGE.parents[1]
+CORE = "resolab-core"
+
+
+def is_installed() -> bool:
+    """Whether this is a wheel's copy and not a checkout's."""
+    return _PACKAGED.is_dir()
+
+
+def project_root() -> Path:
+    """Find the folder that holds `plans/`, `pages/`, `profiles/` and `schema/`."""
+    return _PACKAGED if is_installed() else _CHECKOUT
+
+
+def checkout() -> Path | None:
+    """Find the checkout, whose commit says which code this is; none for a wheel's copy."""
+    return None if is_installed() else _CHECKOUT
+
+
+def find_core() -> Path:
+    """Find resolab-core: `RESOLAB_CORE` if set, else the wheel's own or the checkout's release build."""
+    named = os.environ.get("RESOLAB_CORE")
+    path = Path(named) if named else _own_core()
+    if not os.access(path, os.X_OK):
+        help_ = "install resolab again" if is_installed() else "run scripts/setup"
+        raise MachineError(f"{CORE} is not at {path}: {help_}, or set RESOLAB_CORE to the binary")
+    return path
+
+
+def _own_core() -> Path:
+    if is_installed():
+        return Path(sysconfig.get_path("scripts")) / CORE
+    return _CHECKOUT / "target" / "release" / CORE

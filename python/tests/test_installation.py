@@ -1,0 +1,65 @@
+"""A checkout and a wheel's copy each find their own plans, schema and resolab-core."""
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from resolab import installation
+from resolab.errors import ConfigurationError, MachineError
+from resolab.plan import Corpus, load_plan
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a wheel lays beside the package."""
+    data = tmp_path / "resolab" / "data"
+    data.mkdir(parents=True)
+    monkeypatch.setattr(installation, "_PACKAGED", data)
+    monkeypatch.delenv("RESOLAB_CORE", raising=False)
+    return data
+
+
+def test_a_checkout_uses_its_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RESOLAB_CORE", raising=False)
+    assert installation.project_root() == ROOT == installation.checkout()
+    assert installation.find_core() == ROOT / "target" / "release" / "resolab-core"
+
+
+def test_a_wheel_uses_what_it_brought(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert installation.project_root() == wheel
+    assert installation.checkout() is None
+    scripts = tmp_path / "bin"
+    monkeypatch.setattr(sysconfig, "get_path", lambda _name: str(scripts))
+    with pytest.raises(MachineError, match="install resolab again"):
+        installation.find_core()
+    scripts.mkdir()
+    (scripts / "resolab-core").touch(mode=0o755)
+    assert installation.find_core() == scripts / "resolab-core"
+
+
+def test_the_environment_names_another_core(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wheel
+    other = tmp_path / "other"
+    other.touch(mode=0o755)
+    monkeypatch.setenv("RESOLAB_CORE", str(other))
+    assert installation.find_core() == other
+
+
+def test_a_plan_that_comes_along_is_found_by_name_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_plan(Path("quick")).name == load_plan(ROOT / "plans" / "quick.toml").name
+    with pytest.raises(ConfigurationError, match=r"come[s]? along: .*quick"):
+        load_plan(Path("quik"))
+    own = tmp_path / "quick"
+    own.write_text("no plan")
+    with pytest.raises(ConfigurationError, match="not valid TOML"):
+        load_plan(Path("quick"))  # a file of that name goes first
+
+
+def test_every_plan_of_the_project_comes_along() -> None:
+    assert set(Corpus.of_project().plans()) == {file.stem for file in (ROOT / "plans").glob("*.toml")}

@@ -1,0 +1,40 @@
+"""What a wheel has beyond the Python package and the project's data: resolab-core, and the commit it was built from.
+
+For: hatchling, when `scripts/wheel` calls it. Not for: building resolab-core, which must be there.
+"""
+
+import os
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+CORE = Path("target") / "release" / "resolab-core"
+
+
+class ResolabCore(BuildHookInterface[Any]):
+    """Adds the release build to the wheel's scripts and marks the wheel as this platform's."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Name the files to add; `version` is "editable" for an installation that uses the checkout."""
+        if self.target_name != "wheel" or version == "editable":
+            return
+        core = Path(self.root) / CORE
+        if not os.access(core, os.X_OK):
+            raise FileNotFoundError(f"{core} is not there: build the wheel with scripts/wheel")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        build_data["shared_scripts"] = {str(core): "resolab-core"}
+        build_data["force_include"][str(self._commit_file())] = "resolab/data/commit"
+
+    def _commit_file(self) -> Path:
+        def git(*words: str) -> str:
+            return subprocess.run(
+                ["git", "-C", self.root, *words], capture_output=True, text=True, check=True
+            ).stdout.strip()
+
+        file = Path(self.root) / "target" / "wheel-commit"
+        file.write_text(git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else "") + "\n")
+        return file
