@@ -104,13 +104,23 @@ fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Each condition that holds is one line; any makes the run a failed one.
+/// Each condition that holds is one line; any makes the run a failed one. So does giving up, which
+/// is no answer to what was asked whatever the conditions say.
 fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for condition in conditions {
         if let Some(found) = condition.held(record) {
             code = output::fail(output::EXIT_CONDITION, format_args!("--fail {found}"));
         }
+    }
+    if let Some(failure) = record.failure {
+        let (seconds, failure) = (record.timeout_ns as f64 / 1e9, statistics::name_of(failure));
+        let line = format_args!(
+            "failed to ask on: no connection to {} took a query for {seconds} s ({failure}); the \
+             results end there: start the resolver again, or give it more time by --timeout-ms",
+            record.resolver_address
+        );
+        code = output::fail(output::EXIT_DEADLINE, line);
     }
     code
 }

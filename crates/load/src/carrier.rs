@@ -3,6 +3,7 @@
 
 use crate::engine::LoadError;
 use crate::tally::Tally;
+use resolab_record::Failure;
 
 /// A query to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub trait Carrier {
 
     /// Queries that wait for an answer.
     fn outstanding(&self) -> usize;
+
+    /// Why no connection has room, when none has.
+    fn obstacle(&self) -> Failure;
 
     /// Give up everything: the run was stopped.
     fn cut_off(&mut self, tally: &mut Tally);

@@ -5,6 +5,7 @@ use crate::carrier::{BATCH_MAX, Carrier};
 use crate::coalescing::Coalescer;
 use crate::engine::{LiveCounters, LoadError};
 use crate::plan::{WorkerPlan, coalescing_limit};
+use crate::standstill::Standstill;
 use crate::supply::Supply;
 use crate::tally::Tally;
 use crate::waiting;
@@ -13,7 +14,8 @@ use resolab_transport::clock::monotonic_ns;
 /// How often, at least, timeouts and a stop are looked at.
 const TEND_INTERVAL_NS: u64 = 20_000_000;
 
-/// Run from `start_ns` until the supply is used up and everything has come to an end.
+/// Run from `start_ns` until the supply is used up and everything has come to an end, or until
+/// nothing goes on any more.
 pub fn run(
     worker: &WorkerPlan,
     start_ns: u64,
@@ -25,18 +27,25 @@ pub fn run(
     let limit = coalescing_limit(worker.plan.resolver.transport);
     let mut coalescer = Coalescer::new(worker.plan.coalescing, limit, worker.outstanding);
     let mut batch = Vec::with_capacity(BATCH_MAX);
+    let mut standstill = Standstill::new(worker, start_ns);
     waiting::sleep_until(start_ns);
     loop {
         let now_ns = monotonic_ns();
+        let mut has_room = false;
         for connection in 0..carrier.connection_count() {
             let room = carrier.room(connection).min(BATCH_MAX);
             if room > 0 {
+                has_room = true;
                 supply.fill(&mut batch, room, now_ns);
                 carrier.send(connection, &batch, tally)?;
             }
         }
         live.publish(tally);
         if supply.is_used_up(now_ns) && carrier.outstanding() == 0 {
+            return Ok(());
+        }
+        if standstill.is_final(has_room || carrier.outstanding() > 0, now_ns) {
+            tally.give_up(carrier.obstacle());
             return Ok(());
         }
         if live.is_stopped() {

@@ -245,6 +245,11 @@ impl Carrier for Datagrams {
         peers.map(|peer| peer.slots.waiting_count()).sum()
     }
 
+    /// A socket has room again when its queries have been given up: there is none for long.
+    fn obstacle(&self) -> Failure {
+        Failure::QueryTimeout
+    }
+
     fn cut_off(&mut self, tally: &mut Tally) {
         for peer in &mut self.peers {
             tally.cut_off(peer.slots.give_up_all());

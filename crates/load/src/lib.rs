@@ -36,6 +36,7 @@ mod open_loop;
 mod quic;
 mod readiness;
 mod slots;
+mod standstill;
 mod stream;
 mod streams;
 mod supply;

@@ -4,6 +4,7 @@
 use crate::carrier::{BATCH_MAX, Carrier, Wanted};
 use crate::engine::{LiveCounters, LoadError};
 use crate::plan::{Pace, WorkerPlan};
+use crate::standstill::Standstill;
 use crate::supply::Supply;
 use crate::tally::Tally;
 use crate::waiting;
@@ -54,7 +55,8 @@ impl Rhythm {
     }
 }
 
-/// Run from `start_ns` until the supply is used up and everything has come to an end.
+/// Run from `start_ns` until the supply is used up and everything has come to an end, or until
+/// nothing goes on any more.
 pub fn run<C: Carrier>(
     worker: &WorkerPlan,
     start_ns: u64,
@@ -68,6 +70,7 @@ pub fn run<C: Carrier>(
         batch: Vec::with_capacity(BATCH_MAX),
         next_connection: 0,
     };
+    let mut standstill = Standstill::new(worker, start_ns);
     let (mut tick_ns, mut read_ns) = (start_ns, start_ns);
     loop {
         let wake_ns = wake_ns(&supply, tick_ns);
@@ -93,6 +96,10 @@ pub fn run<C: Carrier>(
             live.publish(tally);
         }
         if supply.next_ns().is_none() && carrier.outstanding() == 0 {
+            return Ok(());
+        }
+        if standstill.is_final(sent == Sent::All || carrier.outstanding() > 0, now_ns) {
+            tally.give_up(carrier.obstacle());
             return Ok(());
         }
         if live.is_stopped() {

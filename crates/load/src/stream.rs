@@ -1,6 +1,7 @@
 //! One TCP connection, with TLS or without, that never blocks: connecting, handshake, bytes in and
 //! out. Not for: what the bytes are.
 
+use resolab_record::Failure;
 use resolab_transport::client::TlsClient;
 use resolab_transport::clock::monotonic_ns;
 use rustls::ClientConnection;
@@ -22,6 +23,43 @@ pub enum Phase {
     Handshaking,
     /// Ready for queries.
     Open,
+}
+
+impl Phase {
+    /// What a connection that `error` ended in this phase counts as.
+    pub fn failure_of(self, error: &io::Error) -> Failure {
+        match self {
+            Self::Connecting => connect_failure(error),
+            Self::Handshaking => Failure::TlsHandshakeFailed,
+            Self::Open => Failure::QueryConnectionClosed,
+        }
+    }
+
+    /// What a connection that stays in this phase for too long counts as.
+    pub fn failure_of_timeout(self) -> Failure {
+        match self {
+            Self::Connecting => Failure::TcpConnectTimeout,
+            Self::Handshaking => Failure::TlsHandshakeTimeout,
+            Self::Open => Failure::QueryTimeout,
+        }
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the standard library's list of kinds grows; what matters is named"
+)]
+fn connect_failure(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
+            Failure::TcpConnectRefused
+        }
+        io::ErrorKind::TimedOut => Failure::TcpConnectTimeout,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            Failure::TcpConnectUnreachable
+        }
+        _ => Failure::Other,
+    }
 }
 
 /// What came of looking after a connection.

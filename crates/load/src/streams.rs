@@ -101,6 +101,8 @@ struct Streams<'a, P: Protocol> {
     timeout_ns: u64,
     tended_ns: u64,
     buffer: Vec<u8>,
+    /// Why the last attempt to connect failed.
+    connect_failure: Option<Failure>,
 }
 
 /// Carry out a worker's share.
@@ -147,6 +149,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
             timeout_ns: worker.timeout_ns(),
             tended_ns: 0,
             buffer: vec![0; READ_BYTES],
+            connect_failure: None,
         })
     }
 
@@ -236,6 +239,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
             now_ns
         } else {
             tally.handshake_failure_count += 1;
+            self.connect_failure = Some(failure);
             now_ns + RECONNECT_PAUSE_NS
         };
         for _ in 0..self.protocol.give_up_all(&mut connection.link) {
@@ -260,7 +264,9 @@ impl<'a, P: Protocol> Streams<'a, P> {
 
     fn attend(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
         if !self.connections[connection].is_open() {
-            return self.proceed(connection, tally).map_err(closed);
+            let proceeded = self.proceed(connection, tally);
+            let phase = self.connections[connection].phase();
+            return proceeded.map_err(|error| phase.failure_of(&error));
         }
         self.read(connection, tally)?;
         self.watch_as_needed(connection).map_err(closed)
@@ -296,13 +302,23 @@ impl<'a, P: Protocol> Streams<'a, P> {
         } = &mut self.connections[index];
         let open = stream.as_mut().filter(|one| one.phase() == Phase::Open);
         let is_of_use = self.protocol.give_up_before(link, open, too_old_ns, tally);
-        let is_hopeless = match stream {
-            Some(stream) if stream.phase() == Phase::Open => !is_of_use,
-            Some(stream) => stream.began_ns() < too_old_ns,
-            None => *reopen_ns <= monotonic_ns() && self.open(index).is_err(),
+        let hopeless = match stream {
+            Some(stream) if stream.phase() == Phase::Open => {
+                (!is_of_use).then_some(Failure::QueryConnectionClosed)
+            }
+            Some(stream) => {
+                (stream.began_ns() < too_old_ns).then(|| stream.phase().failure_of_timeout())
+            }
+            None if *reopen_ns > monotonic_ns() => None,
+            None => {
+                let opened = self.open(index);
+                opened
+                    .err()
+                    .map(|error| Phase::Connecting.failure_of(&error))
+            }
         };
-        if is_hopeless {
-            self.close(index, Failure::QueryConnectionClosed, tally);
+        if let Some(failure) = hopeless {
+            self.close(index, failure, tally);
         }
     }
 
@@ -322,8 +338,12 @@ impl<'a, P: Protocol> Streams<'a, P> {
 
 impl<L> Connection<L> {
     fn is_open(&self) -> bool {
+        self.stream.is_some() && self.phase() == Phase::Open
+    }
+
+    fn phase(&self) -> Phase {
         let stream = self.stream.as_ref();
-        stream.is_some_and(|stream| stream.phase() == Phase::Open)
+        stream.map_or(Phase::Connecting, Stream::phase)
     }
 }
 
@@ -390,6 +410,14 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
         let connections = self.connections.iter();
         let waiting = connections.map(|connection| self.protocol.waiting_count(&connection.link));
         waiting.sum::<usize>() + self.protocol.homeless_count()
+    }
+
+    /// Of the last attempt to connect, unless connections are open and take no queries.
+    fn obstacle(&self) -> Failure {
+        if self.connections.iter().any(Connection::is_open) {
+            return Failure::QueryTimeout;
+        }
+        self.connect_failure.unwrap_or(Failure::TcpConnectTimeout)
     }
 
     fn cut_off(&mut self, tally: &mut Tally) {

@@ -94,6 +94,8 @@ pub struct Tally {
     pub first_sent_ns: Option<u64>,
     /// Last query sent.
     pub last_sent_ns: Option<u64>,
+    /// Why sending was given up before its end.
+    pub given_up: Option<Failure>,
 }
 
 /// What only an open loop has.
@@ -135,6 +137,7 @@ impl Tally {
             kernel_receive_stamps: false,
             first_sent_ns: None,
             last_sent_ns: None,
+            given_up: None,
         }
     }
 
@@ -188,6 +191,11 @@ impl Tally {
     pub fn failed(&mut self, failure: Failure) {
         self.failed_count += 1;
         *self.failures.entry(failure).or_default() += 1;
+    }
+
+    /// Nothing more can be sent.
+    pub fn give_up(&mut self, failure: Failure) {
+        self.given_up = Some(failure);
     }
 
     /// Answers were looked for, after a wait, and so many found.
@@ -248,6 +256,7 @@ impl Tally {
         let firsts = [self.first_sent_ns, other.first_sent_ns];
         self.first_sent_ns = firsts.into_iter().flatten().min();
         self.last_sent_ns = self.last_sent_ns.max(other.last_sent_ns);
+        self.given_up = self.given_up.or(other.given_up);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Results as text: dnsperf's statistics block, line for line, so that what reads that reads this,
 //! then what it has not. Not for: records.
 
-use resolab_record::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
+use resolab_record::{Failure, LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 use std::fmt::{self, Write};
 
 const BAR_WIDTH: f64 = 50.0;
@@ -207,14 +207,16 @@ fn write_apart(text: &mut String, record: &LoadRecord) -> fmt::Result {
         writeln!(text, "  Truncated:            {}", record.truncated_count)?;
     }
     for (failure, count) in &record.failures {
-        let name = serde_json::to_value(failure).unwrap_or_default();
-        writeln!(
-            text,
-            "  Failure:              {} {count}",
-            name.as_str().unwrap_or("other")
-        )?;
+        let name = name_of(*failure);
+        writeln!(text, "  Failure:              {name} {count}")?;
     }
     Ok(())
+}
+
+/// As records spell it.
+pub fn name_of(failure: Failure) -> String {
+    let name = serde_json::to_value(failure).unwrap_or_default();
+    name.as_str().unwrap_or("other").to_owned()
 }
 
 /// What makes a result another one than it looks.
@@ -233,6 +235,13 @@ fn write_flags(text: &mut String, record: &LoadRecord) -> fmt::Result {
     ];
     for (_, flag) in flags.into_iter().filter(|(is_set, _)| *is_set) {
         writeln!(text, "  Note:                 {flag}")?;
+    }
+    if let Some(failure) = record.failure {
+        let (name, seconds) = (name_of(failure), seconds(record.timeout_ns as f64));
+        writeln!(
+            text,
+            "  Note:                 gave up: no connection took a query for {seconds} s ({name})"
+        )?;
     }
     Ok(())
 }
@@ -255,7 +264,7 @@ fn write_histogram(text: &mut String, record: &LoadRecord) -> fmt::Result {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use resolab_record::{DnsTransport, Failure};
+    use resolab_record::DnsTransport;
 
     fn times(scale: f64) -> TimeDistribution {
         let of = |ns: f64| (ns * scale) as u64;
@@ -291,6 +300,7 @@ pub(super) mod tests {
             spinning: false,
             run_ns: 2_000_000_000,
             stopped_early: false,
+            failure: None,
             asked_rate_per_s: Some(500.0),
             sent_rate_per_s: 501.0,
             rate_error_ratio: Some(0.002),
@@ -383,10 +393,13 @@ pub(super) mod tests {
         let record = LoadRecord {
             segmentation_offload: true,
             certificate_checked: false,
+            failure: Some(Failure::TcpConnectRefused),
             ..example()
         };
         let text = text(&record, false);
         assert!(text.contains("nothing about a network") && text.contains("not checked"));
+        let gave_up = "gave up: no connection took a query for 5 s (tcp_connect_refused)";
+        assert!(text.contains(gave_up), "{text}");
     }
 
     #[test]

@@ -4,11 +4,14 @@
 use crate::plan::WorkerPlan;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime,
+    TransportConfig, VarInt,
 };
+use resolab_record::Failure;
 use resolab_transport::client::{TlsClient, TlsConfigError};
 use resolab_transport::socket::RawUdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
+use std::fmt::Display;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -16,6 +19,25 @@ use std::time::Duration;
 
 /// Room for the answers that come while the thread waits or is not running.
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
+
+/// Why there is no connection.
+#[derive(Debug, Clone)]
+pub struct NotConnected {
+    /// What it counts as.
+    pub failure: Failure,
+    /// In words.
+    pub reason: String,
+}
+
+impl NotConnected {
+    /// It did not come to asking the server.
+    fn here(error: impl Display) -> Self {
+        Self {
+            failure: Failure::Other,
+            reason: error.to_string(),
+        }
+    }
+}
 
 /// Opens connections to one server.
 pub struct Connector {
@@ -43,15 +65,30 @@ impl Connector {
     }
 
     /// Open one, or say why not.
-    pub async fn connect(&self) -> Result<(Endpoint, Connection), String> {
-        let endpoint = self.endpoint().map_err(|error| error.to_string())?;
+    pub async fn connect(&self) -> Result<(Endpoint, Connection), NotConnected> {
+        let endpoint = self.endpoint().map_err(NotConnected::here)?;
         let connecting = endpoint
             .connect_with(self.config.clone(), self.server, &self.server_name)
-            .map_err(|error| error.to_string())?;
+            .map_err(NotConnected::here)?;
         match tokio::time::timeout(self.timeout, connecting).await {
             Ok(Ok(connection)) => Ok((endpoint, connection)),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no handshake within {:?}", self.timeout)),
+            Ok(Err(error)) => Err(NotConnected {
+                failure: match error {
+                    ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
+                    ConnectionError::VersionMismatch
+                    | ConnectionError::TransportError(_)
+                    | ConnectionError::ConnectionClosed(_)
+                    | ConnectionError::ApplicationClosed(_)
+                    | ConnectionError::Reset
+                    | ConnectionError::LocallyClosed
+                    | ConnectionError::CidsExhausted => Failure::QuicHandshakeFailed,
+                },
+                reason: error.to_string(),
+            }),
+            Err(_) => Err(NotConnected {
+                failure: Failure::QuicHandshakeTimeout,
+                reason: format!("no handshake within {:?}", self.timeout),
+            }),
         }
     }
 

@@ -1,9 +1,11 @@
 //! One place for a connection: opened before the clock starts, opened again when it ends. Slots
 //! that need it wait meanwhile. Not for: what is asked on it.
 
+use super::connector::NotConnected;
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use quinn::{Connection, Endpoint, VarInt};
+use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -39,7 +41,7 @@ pub struct Lane<P: QuicProtocol> {
 
 impl<P: QuicProtocol> Lane<P> {
     /// Connect for the first time.
-    pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, String> {
+    pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, NotConnected> {
         Ok(Rc::new(Self {
             open: RefCell::new(connect(worker).await?),
             number: Cell::new(0),
@@ -70,6 +72,11 @@ impl<P: QuicProtocol> Lane<P> {
             link: self.open.borrow().link.clone(),
             number,
         }))
+    }
+
+    /// Whether queries can be asked on it now.
+    pub fn is_usable(&self) -> bool {
+        self.is_usable.get()
     }
 
     /// Connection `number` takes no more queries. It is closed when those under way have ended.
@@ -108,10 +115,14 @@ impl<P: QuicProtocol> Lane<P> {
     }
 }
 
-async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, String> {
+async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConnected> {
     let begun_ns = monotonic_ns();
     let (endpoint, connection) = worker.connector.connect().await?;
-    let link = worker.protocol.open(connection.clone()).await?;
+    let opened = worker.protocol.open(connection.clone()).await;
+    let link = opened.map_err(|reason| NotConnected {
+        failure: Failure::HttpProtocol,
+        reason,
+    })?;
     let took_ns = monotonic_ns() - begun_ns;
     worker.tally.borrow_mut().connected(took_ns);
     Ok(Open {
@@ -128,8 +139,9 @@ pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
         connection.closed().await;
         lane.is_usable.set(false);
         let opened = loop {
-            if let Ok(opened) = connect(&worker).await {
-                break opened;
+            match connect(&worker).await {
+                Ok(opened) => break opened,
+                Err(error) => worker.connect_failure.set(error.failure),
             }
             worker.tally.borrow_mut().handshake_failure_count += 1;
             sleep(RECONNECT_PAUSE).await;

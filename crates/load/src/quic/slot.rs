@@ -38,7 +38,7 @@ fn unasked<P>(worker: &Worker<P>, wanted: Wanted) {
     let now_ns = monotonic_ns();
     let mut tally = worker.tally.borrow_mut();
     tally.sent(wanted.since_ns.unwrap_or(now_ns), now_ns, 0);
-    tally.failed(Failure::QuicHandshakeFailed);
+    tally.failed(worker.connect_failure.get());
 }
 
 async fn ask<P: QuicProtocol>(

@@ -10,8 +10,10 @@ use crate::coalescing_runtime::{self, Wakes};
 use crate::engine::{LiveCounters, LoadError};
 use crate::names::Order;
 use crate::plan::{Pace, WorkerPlan, coalescing_limit};
+use crate::standstill::Standstill;
 use crate::tally::Tally;
 use crate::waiting;
+use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -43,6 +45,8 @@ pub struct Worker<P> {
     pub tally: RefCell<Tally>,
     pub wakes: Arc<Wakes>,
     pub start_ns: Cell<u64>,
+    /// Why the last attempt to connect failed; unless one did, they take too long.
+    pub connect_failure: Cell<Failure>,
     order: RefCell<Order>,
     left_count: Cell<u64>,
     /// Of an open loop: due and not yet sent.
@@ -115,6 +119,7 @@ pub fn run<P: QuicProtocol>(
         tally: RefCell::new(Tally::new(share.plan.pace != Pace::Closed)),
         wakes,
         start_ns: Cell::new(0),
+        connect_failure: Cell::new(Failure::QuicHandshakeTimeout),
         order: RefCell::new(share.plan.names.order(share.index, share.plan.threads)),
         left_count: Cell::new(share.count.unwrap_or(u64::MAX)),
         due: RefCell::default(),
@@ -136,9 +141,9 @@ async fn drive<P: QuicProtocol>(
     let mut lanes = Vec::new();
     for _ in 0..worker.share.connections.max(1) {
         let lane = Lane::open(worker).await;
-        lanes.push(lane.map_err(|reason| LoadError::Connect {
+        lanes.push(lane.map_err(|error| LoadError::Connect {
             resolver: worker.share.plan.resolver_address,
-            reason,
+            reason: error.reason,
         })?);
     }
     let start_ns = worker.share.gate.arrive().ok_or(LoadError::CalledOff)?;
@@ -156,7 +161,7 @@ async fn drive<P: QuicProtocol>(
         let timer = pacer::timer()?;
         tasks.spawn_local(pacer::run(Rc::clone(worker), schedule, timer));
     }
-    wait_for_end(worker, live, &mut tasks).await;
+    wait_for_end(worker, live, &lanes, &mut tasks).await;
     for keeper in keepers {
         keeper.abort();
     }
@@ -166,8 +171,15 @@ async fn drive<P: QuicProtocol>(
     Ok(())
 }
 
-/// Until every task has ended, or the run is stopped: then what is under way is cut off.
-async fn wait_for_end<P>(worker: &Worker<P>, live: &LiveCounters, tasks: &mut JoinSet<()>) {
+/// Until every task has ended, or nothing goes on any more, or the run is stopped: then what is
+/// under way is cut off.
+async fn wait_for_end<P: QuicProtocol>(
+    worker: &Worker<P>,
+    live: &LiveCounters,
+    lanes: &[Rc<Lane<P>>],
+    tasks: &mut JoinSet<()>,
+) {
+    let mut standstill = Standstill::new(&worker.share, worker.start_ns.get());
     let mut watch = tokio::time::interval(WATCH_INTERVAL);
     loop {
         tokio::select! {
@@ -180,13 +192,19 @@ async fn wait_for_end<P>(worker: &Worker<P>, live: &LiveCounters, tasks: &mut Jo
             },
             _ = watch.tick() => {
                 live.publish(&worker.tally.borrow());
-                if live.is_stopped() {
-                    tasks.shutdown().await;
-                    let mut tally = worker.tally.borrow_mut();
-                    let count = tally.outstanding_count();
-                    tally.cut_off(count);
-                    return;
+                let is_under_way = worker.tally.borrow().outstanding_count() > 0;
+                let goes_on = is_under_way || lanes.iter().any(|lane| lane.is_usable());
+                if standstill.is_final(goes_on, monotonic_ns()) {
+                    let failure = worker.connect_failure.get();
+                    worker.tally.borrow_mut().give_up(failure);
+                } else if !live.is_stopped() {
+                    continue;
                 }
+                tasks.shutdown().await;
+                let mut tally = worker.tally.borrow_mut();
+                let count = tally.outstanding_count();
+                tally.cut_off(count);
+                return;
             }
         }
     }

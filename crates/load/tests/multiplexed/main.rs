@@ -6,7 +6,7 @@ mod server;
 use resolab_dns::DohMethod;
 use resolab_load::{Arrivals, Coalescing, Extent, LoadError, Pace};
 use resolab_record::Failure;
-use server::{Reaction, Server, run_checked};
+use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -218,6 +218,37 @@ fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
         assert!(record.stopped_early);
         let counts = (record.completed_count, record.interrupted_count);
         assert_eq!(counts, (50, 40), "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_ends_a_run_of_a_count() {
+    let idle = Duration::from_millis(600);
+    for (scheme, failure) in [
+        ("https", Failure::TcpConnectRefused),
+        ("quic", Failure::QuicHandshakeTimeout),
+        ("h3", Failure::QuicHandshakeTimeout),
+    ] {
+        let mut server = Server::with_limits(scheme, |_| Reaction::Answer, 100, idle);
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(100_000_000);
+        plan.timeout = Duration::from_millis(300);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stopped);
+        let run = std::thread::spawn(move || run_until(plan, &flag));
+        while server.queries() < 200 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server.stop();
+        let begun = Instant::now();
+        while !run.is_finished() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        stopped.store(true, Ordering::Relaxed);
+        let record = run.join().unwrap();
+        assert_eq!(record.failure, Some(failure), "{scheme} {record:?}");
+        assert!(record.stopped_early, "{scheme} {record:?}");
+        assert!(record.completed_count > 100, "{scheme} {record:?}");
     }
 }
 

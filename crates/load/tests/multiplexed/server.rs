@@ -70,6 +70,7 @@ struct World {
     query_count: Arc<AtomicU64>,
     connection_count: Arc<AtomicU64>,
     streams_max_count: u32,
+    idle_timeout: Duration,
 }
 
 impl World {
@@ -85,6 +86,17 @@ impl Server {
 
     /// One that permits so many streams at once.
     pub fn with_streams(scheme: &'static str, behaviour: Behaviour, count: u32) -> Self {
+        Self::with_limits(scheme, behaviour, count, Duration::from_secs(10))
+    }
+
+    /// One that permits so many streams at once, and whose QUIC connections end when they are idle
+    /// for so long.
+    pub fn with_limits(
+        scheme: &'static str,
+        behaviour: Behaviour,
+        count: u32,
+        idle_timeout: Duration,
+    ) -> Self {
         let number = FOLDER_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("resolab-load-x-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -97,6 +109,7 @@ impl Server {
             query_count: Arc::default(),
             connection_count: Arc::default(),
             streams_max_count: count,
+            idle_timeout,
         };
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
@@ -170,8 +183,12 @@ impl Server {
 
 /// Run, and check what must hold of every run.
 pub fn run_checked(plan: LoadPlan) -> LoadRecord {
-    let stopped = Arc::new(AtomicBool::new(false));
-    let record = resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ()).unwrap();
+    run_until(plan, &Arc::new(AtomicBool::new(false)))
+}
+
+/// The same, until it is stopped.
+pub fn run_until(plan: LoadPlan, stopped: &Arc<AtomicBool>) -> LoadRecord {
+    let record = resolab_load::run(plan, stopped, Duration::from_mins(1), &mut |_| ()).unwrap();
     let apart = record.lost_count + record.interrupted_count + record.failed_count;
     assert_eq!(record.sent_count, record.completed_count + apart);
     let counted = record.query_response_time.sample_count;
@@ -184,7 +201,7 @@ async fn serve(scheme: &'static str, world: World, policies: Arc<ServerPolicies>
         return serve_tls(world, policies).await;
     }
     let alpn = if scheme == "quic" { "doq" } else { "h3" };
-    let settings = QuicSettings::of_streams(world.streams_max_count, 3, Duration::from_secs(10));
+    let settings = QuicSettings::of_streams(world.streams_max_count, 3, world.idle_timeout);
     let local = "127.0.0.1:0".parse().unwrap();
     let alpns = vec![alpn.as_bytes().to_vec()];
     let listener = QuicListener::bind(local, alpns, policies, &settings, Arc::default()).unwrap();
