@@ -70,7 +70,9 @@ fn put_load(
         LoadError::Unsupported(_) => Refusal::unsupported(error),
         LoadError::Kernel { .. } => Refusal::machine(error),
         LoadError::Panicked => Refusal::internal(error),
-        _ => Refusal::configuration(error),
+        LoadError::Connect { .. } | LoadError::Tls(_) | LoadError::CalledOff => {
+            Refusal::configuration(error)
+        }
     })
 }
 

@@ -128,9 +128,10 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
     let what = format!("listen on {address}: {error}; give another --listen");
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => Refusal::machine(what),
-        _ => Refusal::configuration(what),
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        Refusal::machine(what)
+    } else {
+        Refusal::configuration(what)
     }
 }
 

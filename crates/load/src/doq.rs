@@ -114,7 +114,9 @@ fn of_write(error: &WriteError) -> Trouble {
             may_be_processed: true,
         },
         WriteError::Stopped(code) => of_code(code.into_inner()),
-        _ => Trouble::Failed(Failure::QueryConnectionClosed),
+        WriteError::ClosedStream | WriteError::ZeroRttRejected => {
+            Trouble::Failed(Failure::QueryConnectionClosed)
+        }
     }
 }
 
@@ -124,7 +126,9 @@ fn of_read(error: &ReadError) -> Trouble {
             may_be_processed: true,
         },
         ReadError::Reset(code) => of_code(code.into_inner()),
-        _ => Trouble::Failed(Failure::QueryConnectionClosed),
+        ReadError::ClosedStream | ReadError::IllegalOrderedRead | ReadError::ZeroRttRejected => {
+            Trouble::Failed(Failure::QueryConnectionClosed)
+        }
     }
 }
 

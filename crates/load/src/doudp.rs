@@ -118,15 +118,13 @@ impl Datagrams {
         loop {
             let count = match self.receive.receive(socket.as_fd()) {
                 Ok(count) => count,
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => return Ok(()),
-                    io::ErrorKind::Interrupted => continue,
-                    io::ErrorKind::ConnectionRefused => {
-                        refuse_oldest(slots, tally);
-                        continue;
-                    }
-                    _ => return Err(LoadError::kernel("receive datagrams")(error)),
-                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    refuse_oldest(slots, tally);
+                    continue;
+                }
+                Err(error) => return Err(LoadError::kernel("receive datagrams")(error)),
             };
             let now_ns = monotonic_ns();
             for position in 0..count {

@@ -20,7 +20,11 @@ const COALESCING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
 pub fn coalescing_limit(transport: DnsTransport) -> Duration {
     match transport {
         DnsTransport::Doudp => COALESCING_LIMIT_WITH_STAMPS,
-        _ => COALESCING_LIMIT,
+        DnsTransport::Dotcp
+        | DnsTransport::Dot
+        | DnsTransport::Doh
+        | DnsTransport::Doh3
+        | DnsTransport::Doq => COALESCING_LIMIT,
     }
 }
 

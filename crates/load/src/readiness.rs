@@ -98,9 +98,10 @@ impl Readiness {
         };
         if count < 0 {
             let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::Interrupted => Ok(false),
-                _ => Err(error),
+            return if error.kind() == io::ErrorKind::Interrupted {
+                Ok(false)
+            } else {
+                Err(error)
             };
         }
         // SAFETY: the kernel has written so many.

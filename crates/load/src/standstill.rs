@@ -5,6 +5,7 @@ use crate::plan::{Extent, WorkerPlan};
 
 /// Watches for a standstill. A resolver may come back, so one that is shorter than what an answer
 /// may take is waited out, and a run of a duration has all of its time.
+#[expect(clippy::struct_field_names, reason = "units stand in the names")]
 #[derive(Debug)]
 pub struct Standstill {
     since_ns: u64,

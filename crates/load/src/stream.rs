@@ -145,11 +145,12 @@ impl Stream {
             if let Some(error) = self.socket.take_error()? {
                 return Err(error);
             }
-            if let Err(error) = self.socket.peer_addr() {
-                return match error.kind() {
-                    io::ErrorKind::NotConnected => Ok(Progress::Waiting),
-                    _ => Err(error),
-                };
+            match self.socket.peer_addr() {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => {
+                    return Ok(Progress::Waiting);
+                }
+                Err(error) => return Err(error),
             }
             self.phase = Phase::Handshaking;
         }
@@ -199,10 +200,10 @@ impl Stream {
             Some(tls) => flush_tls(tls, &mut self.socket),
             None => flush_plain(&mut self.outbox, &mut self.socket),
         };
-        result.or_else(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => Ok(()),
-            _ => Err(error),
-        })
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            result => result,
+        }
     }
 
     /// Read what there is and add it to `inbox`; `false` at the end of the stream. `buffer` is for
@@ -212,11 +213,9 @@ impl Stream {
             let count = match self.socket.read(buffer) {
                 Ok(0) => return Ok(false),
                 Ok(count) => count,
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => return Ok(true),
-                    io::ErrorKind::Interrupted => continue,
-                    _ => return Err(error),
-                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
             };
             match &mut self.tls {
                 Some(tls) => {

@@ -214,7 +214,7 @@ impl Condition {
                 let count = count.of(record) as f64;
                 match self.unit {
                     Unit::Percent => 100.0 * count / (record.sent_count.max(1) as f64),
-                    _ => count,
+                    Unit::None | Unit::Time => count,
                 }
             }
             Figure::ResponseTime(quantile) => quantile.of(&record.query_response_time),

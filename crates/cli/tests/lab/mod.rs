@@ -122,10 +122,11 @@ impl Lab {
         writeln!(self.commands.as_mut().unwrap(), "{line}").unwrap();
         let mut before = Vec::new();
         loop {
-            match read_record(&mut self.records).expect("the path ended") {
-                Record::CommandDone(done) => return (before, done),
-                record => before.push(record),
+            let record = read_record(&mut self.records).expect("the path ended");
+            if let Record::CommandDone(done) = record {
+                return (before, done);
             }
+            before.push(record);
         }
     }
 
@@ -142,9 +143,11 @@ impl Lab {
             panic!("no path_summary record");
         };
         let flows = records
-            .map(|record| match record {
-                Record::Flow(flow) => *flow,
-                other => panic!("not a flow: {other:?}"),
+            .map(|record| {
+                let Record::Flow(flow) = record else {
+                    panic!("not a flow: {record:?}");
+                };
+                *flow
             })
             .collect();
         Summary {

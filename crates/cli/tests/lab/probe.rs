@@ -81,9 +81,11 @@ fn receive(socket: &UdpSocket) -> Option<Arrival> {
         MsgFlags::empty(),
     )
     .ok()?;
-    let received_ns = message.cmsgs().unwrap().find_map(|part| match part {
-        ControlMessageOwned::ScmTimestampns(at) => Some(nanoseconds(at)),
-        _ => None,
+    let received_ns = message.cmsgs().unwrap().find_map(|part| {
+        let ControlMessageOwned::ScmTimestampns(at) = part else {
+            return None;
+        };
+        Some(nanoseconds(at))
     })?;
     let number = |at: usize| u64::from_be_bytes(buffer[at..at + 8].try_into().unwrap());
     Some(Arrival {

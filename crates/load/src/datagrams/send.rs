@@ -78,17 +78,17 @@ impl SendBatch {
         while sent < self.trains.len() {
             match send(socket, &mut self.headers[sent..self.trains.len()]) {
                 Ok(count) => sent += count,
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => wait_for_room(socket),
-                    io::ErrorKind::Interrupted => {}
-                    io::ErrorKind::ConnectionRefused => unsent.push(Unsent::RefusedBefore),
-                    kind => {
-                        let Train { first, count } = self.trains[sent];
-                        let positions = first..first + count;
-                        unsent.extend(positions.map(|position| Unsent::Message(position, kind)));
-                        sent += 1;
-                    }
-                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(socket),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    unsent.push(Unsent::RefusedBefore);
+                }
+                Err(error) => {
+                    let Train { first, count } = self.trains[sent];
+                    let (positions, kind) = (first..first + count, error.kind());
+                    unsent.extend(positions.map(|position| Unsent::Message(position, kind)));
+                    sent += 1;
+                }
             }
         }
         self.buffer.clear();

@@ -56,12 +56,13 @@ pub async fn run<P: QuicProtocol>(
 
 fn tick_ns<P>(worker: &Worker<P>) -> u64 {
     let plan = &worker.share.plan;
-    match plan.pace {
-        Pace::Open { rate_per_s, .. }
-            if rate_per_s / f64::from(plan.threads) > RATE_OF_SINGLE_SENDS_PER_S =>
-        {
-            TICK_NS
-        }
-        _ => 0,
+    let rate_per_s = match plan.pace {
+        Pace::Open { rate_per_s, .. } => rate_per_s / f64::from(plan.threads),
+        Pace::Closed => 0.0,
+    };
+    if rate_per_s > RATE_OF_SINGLE_SENDS_PER_S {
+        TICK_NS
+    } else {
+        0
     }
 }

@@ -260,7 +260,13 @@ fn head(reaction: Reaction) -> Response<()> {
     let (status, media_type) = match reaction {
         Reaction::Status(status) => (status, "application/dns-message"),
         Reaction::MediaType(media_type) => (200, media_type),
-        _ => (200, "application/dns-message"),
+        Reaction::Answer
+        | Reaction::AnswerSlowly
+        | Reaction::AnswerOther
+        | Reaction::Drop
+        | Reaction::Refuse
+        | Reaction::Reset
+        | Reaction::Close => (200, "application/dns-message"),
     };
     let response = Response::builder().status(status);
     response
@@ -298,7 +304,12 @@ async fn answer_h2(
         Reaction::Drop => std::future::pending().await,
         Reaction::Refuse => respond.send_reset(h2::Reason::REFUSED_STREAM),
         Reaction::Reset => respond.send_reset(h2::Reason::INTERNAL_ERROR),
-        _ => {
+        Reaction::Answer
+        | Reaction::AnswerSlowly
+        | Reaction::AnswerOther
+        | Reaction::Close
+        | Reaction::Status(_)
+        | Reaction::MediaType(_) => {
             let Ok(mut send) = respond.send_response(head(reaction), false) else {
                 return;
             };
@@ -349,7 +360,12 @@ async fn serve_h3(world: World, quic: quinn::Connection) {
                 Reaction::Drop => std::future::pending().await,
                 Reaction::Refuse => stream.stop_stream(Code::H3_REQUEST_REJECTED),
                 Reaction::Reset => stream.stop_stream(Code::H3_INTERNAL_ERROR),
-                _ => {
+                Reaction::Answer
+                | Reaction::AnswerSlowly
+                | Reaction::AnswerOther
+                | Reaction::Close
+                | Reaction::Status(_)
+                | Reaction::MediaType(_) => {
                     stream.send_response(head(reaction)).await.ok()?;
                     let middle = if reaction == Reaction::AnswerSlowly {
                         9
@@ -394,7 +410,10 @@ async fn serve_doq(world: World, connection: quinn::Connection) {
                     }
                     send.finish().ok()?;
                 }
-                _ => {
+                Reaction::Answer
+                | Reaction::AnswerOther
+                | Reaction::Status(_)
+                | Reaction::MediaType(_) => {
                     send.write_all(&framed).await.ok()?;
                     send.finish().ok()?;
                 }
