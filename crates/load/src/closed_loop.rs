@@ -2,9 +2,9 @@
 //! schedules; that is `open_loop`.
 
 use crate::carrier::{BATCH_MAX, Carrier};
-use crate::coalescing::Coalescer;
 use crate::engine::{LiveCounters, LoadError};
-use crate::plan::{WorkerPlan, coalescing_limit};
+use crate::gathering::Gatherer;
+use crate::plan::{WorkerPlan, gathering_limit};
 use crate::standstill::Standstill;
 use crate::supply::Supply;
 use crate::tally::Tally;
@@ -24,8 +24,8 @@ pub fn run(
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
     let mut supply = Supply::new(worker, start_ns);
-    let limit = coalescing_limit(worker.plan.resolver.transport);
-    let mut coalescer = Coalescer::new(worker.plan.coalescing, limit, worker.outstanding);
+    let limit = gathering_limit(worker.plan.resolver.transport);
+    let mut gatherer = Gatherer::new(worker.plan.gathering, limit, worker.outstanding);
     let mut batch = Vec::with_capacity(BATCH_MAX);
     let mut standstill = Standstill::new(worker, start_ns);
     waiting::sleep_until(start_ns);
@@ -58,7 +58,7 @@ pub fn run(
             TEND_INTERVAL_NS
         };
         if carrier.wait(wait_ns)? {
-            receive(carrier, &mut coalescer, tally)?;
+            receive(carrier, &mut gatherer, tally)?;
         }
         carrier.tend(now_ns, tally)?;
     }
@@ -66,10 +66,10 @@ pub fn run(
 
 fn receive(
     carrier: &mut impl Carrier,
-    coalescer: &mut Coalescer,
+    gatherer: &mut Gatherer,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
-    let wait_ns = coalescer.wait_ns();
+    let wait_ns = gatherer.wait_ns();
     if wait_ns > 0 {
         waiting::sleep_for(wait_ns);
         carrier.wait(0)?;
@@ -78,7 +78,7 @@ fn receive(
     carrier.receive(tally)?;
     let count = tally.completed_count - count;
     if count > 0 {
-        coalescer.woken(count, tally.response_time_sum_ns - sum_ns);
+        gatherer.woken(count, tally.response_time_sum_ns - sum_ns);
         tally.woken(count, wait_ns);
     }
     Ok(())

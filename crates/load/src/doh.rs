@@ -3,7 +3,7 @@
 //! itself (`http2`).
 
 use crate::carrier::Wanted;
-use crate::doh_link::{Link, Requests};
+use crate::doh_conversation::{Conversation, Requests};
 use crate::engine::{LiveCounters, LoadError};
 use crate::plan::WorkerPlan;
 use crate::slots::Waiting;
@@ -21,7 +21,7 @@ const ALPN: &[u8] = b"h2";
 struct Doh {
     requests: Arc<Requests>,
     /// Queries a server left unprocessed, to be sent again.
-    again: VecDeque<Waiting>,
+    requeued: VecDeque<Waiting>,
     inbox: Vec<u8>,
 }
 
@@ -31,34 +31,34 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
     let tls = tls.ok_or(LoadError::Unsupported("load DoH without TLS"))?;
     let protocol = Doh {
         requests: Arc::new(Requests::new(&worker.plan)),
-        again: VecDeque::new(),
+        requeued: VecDeque::new(),
         inbox: Vec::with_capacity(READ_BYTES),
     };
     streams::run(worker, Some(tls), protocol, live)
 }
 
 impl Protocol for Doh {
-    type Link = Link;
+    type Conversation = Conversation;
 
-    fn link(&self, slot_count: usize) -> Link {
-        Link::new(&self.requests, slot_count)
+    fn conversation(&self, slot_count: usize) -> Conversation {
+        Conversation::new(&self.requests, slot_count)
     }
 
-    fn begin(&self, link: &mut Link, stream: &mut Stream) -> io::Result<()> {
+    fn begin(&self, conversation: &mut Conversation, stream: &mut Stream) -> io::Result<()> {
         if stream.alpn() != Some(ALPN) {
             return Err(io::Error::other("the server does not speak HTTP/2"));
         }
-        stream.write(link.begin())?;
+        stream.write(conversation.begin())?;
         stream.flush()
     }
 
-    fn room(&self, link: &Link) -> usize {
-        link.room()
+    fn room(&self, conversation: &Conversation) -> usize {
+        conversation.room()
     }
 
     fn write(
         &mut self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         stream: &mut Stream,
         queries: &[Wanted],
         room: usize,
@@ -73,20 +73,20 @@ impl Protocol for Doh {
                 sent_ns,
             };
             tally.sent(wanted_ns, sent_ns, self.requests.query_bytes(query.name));
-            stream.write(link.open(waiting))?;
+            stream.write(conversation.open(waiting))?;
         }
         for _ in queries.len()..room {
-            let Some(waiting) = self.again.pop_front() else {
+            let Some(waiting) = self.requeued.pop_front() else {
                 break;
             };
-            stream.write(link.open(Waiting { sent_ns, ..waiting }))?;
+            stream.write(conversation.open(Waiting { sent_ns, ..waiting }))?;
         }
         Ok(())
     }
 
     fn read(
         &mut self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         stream: &mut Stream,
         buffer: &mut [u8],
         tally: &mut Tally,
@@ -95,13 +95,13 @@ impl Protocol for Doh {
         self.inbox.clear();
         let goes_on = stream.read(buffer, &mut self.inbox);
         let received_ns = monotonic_ns();
-        let reply = link.receive(&self.inbox, received_ns, &mut self.again, tally);
+        let reply = conversation.receive(&self.inbox, received_ns, &mut self.requeued, tally);
         let reply = reply.map_err(|_| Failure::HttpProtocol)?;
         if !reply.is_empty() {
             stream.write(reply).map_err(closed)?;
             stream.flush().map_err(closed)?;
         }
-        if goes_on.map_err(closed)? && !link.is_done() {
+        if goes_on.map_err(closed)? && !conversation.is_done() {
             Ok(())
         } else {
             Err(Failure::QueryConnectionClosed)
@@ -110,34 +110,34 @@ impl Protocol for Doh {
 
     fn give_up_before(
         &self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         stream: Option<&mut Stream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool {
-        let (given_up, cancellation) = link.give_up_before(instant_ns);
+        let (given_up, cancellation) = conversation.give_up_before(instant_ns);
         tally.lost_count += given_up;
         let Some(stream) = stream else { return true };
         let is_told =
             given_up == 0 || (stream.write(cancellation).is_ok() && stream.flush().is_ok());
-        is_told && !link.is_done()
+        is_told && !conversation.is_done()
     }
 
-    fn give_up_all(&self, link: &mut Link) -> u64 {
-        link.give_up_all()
+    fn give_up_all(&self, conversation: &mut Conversation) -> u64 {
+        conversation.give_up_all()
     }
 
-    fn waiting_count(&self, link: &Link) -> usize {
-        link.waiting_count()
+    fn waiting_count(&self, conversation: &Conversation) -> usize {
+        conversation.waiting_count()
     }
 
-    fn homeless_count(&self) -> usize {
-        self.again.len()
+    fn requeued_count(&self) -> usize {
+        self.requeued.len()
     }
 
-    fn give_up_homeless_before(&mut self, instant_ns: u64) -> u64 {
-        let before = self.again.len();
-        self.again.retain(|query| query.wanted_ns >= instant_ns);
-        (before - self.again.len()) as u64
+    fn give_up_requeued_before(&mut self, instant_ns: u64) -> u64 {
+        let before = self.requeued.len();
+        self.requeued.retain(|query| query.wanted_ns >= instant_ns);
+        (before - self.requeued.len()) as u64
     }
 }

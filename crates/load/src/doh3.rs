@@ -78,10 +78,10 @@ fn request(
 }
 
 impl QuicProtocol for Doh3 {
-    type Link = SendRequest<OpenStreams, Bytes>;
+    type Conversation = SendRequest<OpenStreams, Bytes>;
     const CLOSE_CODE: u32 = NO_ERROR;
 
-    async fn open(self: &Rc<Self>, connection: Connection) -> Result<Self::Link, String> {
+    async fn open(self: &Rc<Self>, connection: Connection) -> Result<Self::Conversation, String> {
         let built = h3::client::builder()
             // Reserved frames would be bytes of random length in every exchange.
             .send_grease(false)
@@ -95,9 +95,13 @@ impl QuicProtocol for Doh3 {
         Ok(requests)
     }
 
-    async fn exchange(&self, link: &mut Self::Link, index: u32) -> Result<Bytes, Trouble> {
+    async fn exchange(
+        &self,
+        conversation: &mut Self::Conversation,
+        index: u32,
+    ) -> Result<Bytes, Trouble> {
         let (request, body) = &self.requests[index as usize];
-        let opened = link.send_request(request.clone()).await;
+        let opened = conversation.send_request(request.clone()).await;
         let mut stream = opened.map_err(|error| of_opening(&error))?;
         if let Some(body) = body {
             stream

@@ -46,15 +46,15 @@ impl Doq {
 }
 
 impl QuicProtocol for Doq {
-    type Link = Connection;
+    type Conversation = Connection;
     const CLOSE_CODE: u32 = NO_ERROR;
 
     async fn open(self: &Rc<Self>, connection: Connection) -> Result<Connection, String> {
         Ok(connection)
     }
 
-    async fn exchange(&self, link: &mut Connection, index: u32) -> Result<Bytes, Trouble> {
-        let opened = link.open_bi().await;
+    async fn exchange(&self, conversation: &mut Connection, index: u32) -> Result<Bytes, Trouble> {
+        let opened = conversation.open_bi().await;
         let (mut send, mut receive) = opened.map_err(|_| Trouble::Ended {
             may_be_processed: false,
         })?;

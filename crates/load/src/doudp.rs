@@ -7,7 +7,7 @@ use crate::datagrams::{ReceiveBatch, SendBatch, Stamps, Unsent, want_stamps};
 use crate::engine::{LiveCounters, LoadError};
 use crate::matching::book;
 use crate::names::Names;
-use crate::plan::{Coalescing, Pace, WorkerPlan};
+use crate::plan::{Gathering, Pace, WorkerPlan};
 use crate::readiness::{Interest, Readiness};
 use crate::slots::{Slots, Waiting};
 use crate::tally::Tally;
@@ -61,8 +61,8 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
 impl Datagrams {
     fn open(worker: &WorkerPlan) -> Result<Self, LoadError> {
         let plan = &worker.plan;
-        let is_uncoalesced = plan.coalescing == Coalescing::Fixed(Duration::ZERO);
-        let has_stamps = plan.pace != Pace::Closed || !is_uncoalesced;
+        let takes_at_once = plan.gathering == Gathering::Fixed(Duration::ZERO);
+        let has_stamps = plan.pace != Pace::Closed || !takes_at_once;
         let readiness = Readiness::new().map_err(LoadError::kernel("watch sockets"))?;
         let mut peers = Vec::new();
         for (token, slot_count) in worker.slot_counts().into_iter().enumerate() {

@@ -24,7 +24,7 @@ struct Framed {
     frame: Vec<u8>,
 }
 
-struct Link {
+struct Conversation {
     slots: Slots,
     /// What has come, up to the beginning of a message that is not whole.
     inbox: Vec<u8>,
@@ -44,27 +44,27 @@ pub fn run(
 }
 
 impl Protocol for Framed {
-    type Link = Link;
+    type Conversation = Conversation;
 
-    fn link(&self, slot_count: usize) -> Link {
-        Link {
+    fn conversation(&self, slot_count: usize) -> Conversation {
+        Conversation {
             slots: Slots::new(slot_count),
             inbox: Vec::with_capacity(READ_BYTES),
         }
     }
 
-    fn begin(&self, link: &mut Link, _stream: &mut Stream) -> io::Result<()> {
-        link.inbox.clear();
+    fn begin(&self, conversation: &mut Conversation, _stream: &mut Stream) -> io::Result<()> {
+        conversation.inbox.clear();
         Ok(())
     }
 
-    fn room(&self, link: &Link) -> usize {
-        link.slots.room()
+    fn room(&self, conversation: &Conversation) -> usize {
+        conversation.slots.room()
     }
 
     fn write(
         &mut self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         stream: &mut Stream,
         queries: &[Wanted],
         _room: usize,
@@ -79,7 +79,7 @@ impl Protocol for Framed {
                 wanted_ns,
                 sent_ns,
             };
-            let Some(id) = link.slots.take(waiting) else {
+            let Some(id) = conversation.slots.take(waiting) else {
                 break;
             };
             tally.sent(wanted_ns, sent_ns, message.len());
@@ -95,19 +95,25 @@ impl Protocol for Framed {
 
     fn read(
         &mut self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         stream: &mut Stream,
         buffer: &mut [u8],
         tally: &mut Tally,
     ) -> Result<(), Failure> {
-        let goes_on = stream.read(buffer, &mut link.inbox);
+        let goes_on = stream.read(buffer, &mut conversation.inbox);
         let received_ns = monotonic_ns();
         let mut start = 0;
-        while let Some(message) = message_at(&link.inbox, start) {
-            book(&mut link.slots, &self.names, message, received_ns, tally);
+        while let Some(message) = message_at(&conversation.inbox, start) {
+            book(
+                &mut conversation.slots,
+                &self.names,
+                message,
+                received_ns,
+                tally,
+            );
             start += LENGTH_BYTES + message.len();
         }
-        link.inbox.drain(..start);
+        conversation.inbox.drain(..start);
         match goes_on {
             Ok(true) => Ok(()),
             _ => Err(Failure::QueryConnectionClosed),
@@ -116,21 +122,21 @@ impl Protocol for Framed {
 
     fn give_up_before(
         &self,
-        link: &mut Link,
+        conversation: &mut Conversation,
         _stream: Option<&mut Stream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool {
-        tally.lost_count += link.slots.give_up_before(instant_ns);
+        tally.lost_count += conversation.slots.give_up_before(instant_ns);
         true
     }
 
-    fn give_up_all(&self, link: &mut Link) -> u64 {
-        link.slots.give_up_all()
+    fn give_up_all(&self, conversation: &mut Conversation) -> u64 {
+        conversation.slots.give_up_all()
     }
 
-    fn waiting_count(&self, link: &Link) -> usize {
-        link.slots.waiting_count()
+    fn waiting_count(&self, conversation: &Conversation) -> usize {
+        conversation.slots.waiting_count()
     }
 }
 

@@ -6,8 +6,8 @@
 //! Not for: single queries with all their phases (`resolab-dns`), nor printing.
 
 pub mod answer;
-pub mod coalescing;
 pub mod engine;
+pub mod gathering;
 pub mod load;
 pub mod names;
 pub mod plan;
@@ -19,17 +19,17 @@ pub mod waiting;
 
 mod carrier;
 mod closed_loop;
-mod coalescing_runtime;
 mod datagrams;
 mod doh;
 mod doh3;
-mod doh_link;
+mod doh_conversation;
 mod doh_path;
 mod doq;
 mod dot;
 mod dotcp;
 mod doudp;
 mod framed;
+mod gathering_runtime;
 mod http2;
 mod matching;
 mod open_loop;
@@ -44,5 +44,5 @@ mod supply;
 pub use engine::{LiveCounters, LoadError};
 pub use load::{Progress, run};
 pub use names::Names;
-pub use plan::{Arrivals, Coalescing, Extent, LoadPlan, Pace, WorkerPlan};
+pub use plan::{Arrivals, Extent, Gathering, LoadPlan, Pace, WorkerPlan};
 pub use tally::Tally;

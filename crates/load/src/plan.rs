@@ -11,20 +11,20 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest the adaptive coalescing waits where an answer's time is when it is read.
-const COALESCING_LIMIT: Duration = Duration::from_micros(100);
+/// The longest the adaptive gathering waits where an answer's time is when it is read.
+const GATHERING_LIMIT: Duration = Duration::from_micros(100);
 /// The same where the kernel stamps answers: the wait is in no time then.
-const COALESCING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
+const GATHERING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
 
-/// The longest the adaptive coalescing waits on a transport.
-pub fn coalescing_limit(transport: DnsTransport) -> Duration {
+/// The longest the adaptive gathering waits on a transport.
+pub fn gathering_limit(transport: DnsTransport) -> Duration {
     match transport {
-        DnsTransport::Doudp => COALESCING_LIMIT_WITH_STAMPS,
+        DnsTransport::Doudp => GATHERING_LIMIT_WITH_STAMPS,
         DnsTransport::Dotcp
         | DnsTransport::Dot
         | DnsTransport::Doh
         | DnsTransport::Doh3
-        | DnsTransport::Doq => COALESCING_LIMIT,
+        | DnsTransport::Doq => GATHERING_LIMIT,
     }
 }
 
@@ -63,8 +63,8 @@ pub enum Extent {
 /// How long an engine waits after the first answer before it takes all there are: fewer wakes,
 /// larger batches, at the price of answers being seen later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coalescing {
-    /// As the answers suggest: see `coalescing`.
+pub enum Gathering {
+    /// As the answers suggest: see `gathering`.
     Adaptive,
     /// Always so long; 0 for not at all.
     Fixed(Duration),
@@ -98,7 +98,7 @@ pub struct LoadPlan {
     /// How long an answer is waited for, and a connection.
     pub timeout: Duration,
     /// How answers are gathered.
-    pub coalescing: Coalescing,
+    pub gathering: Gathering,
     /// UDP segmentation offload.
     pub segmentation_offload: bool,
     /// Wait for the next send by spinning.
@@ -205,7 +205,7 @@ mod tests {
             pace: Pace::Closed,
             extent,
             timeout: Duration::from_secs(5),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 0,

@@ -15,31 +15,31 @@ use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::net::SocketAddr;
 
-/// Timeouts, closed connections and queries without one need not be looked at more often.
+/// Timeouts, closed connections and queries to be sent again need not be looked at more often.
 const TEND_INTERVAL_NS: u64 = 1_000_000;
 /// A peer that refuses a connection is asked again after so long.
 const RECONNECT_PAUSE_NS: u64 = 100_000_000;
 const OPENING_WAIT_NS: u64 = 10_000_000;
 
 /// What travels on the streams of a worker. It has what they share; what one connection has of its
-/// own is its link.
+/// own is its conversation.
 pub trait Protocol {
     /// One connection's queries.
-    type Link;
+    type Conversation;
 
     /// Of a connection that may have so many queries under way.
-    fn link(&self, slot_count: usize) -> Self::Link;
+    fn conversation(&self, slot_count: usize) -> Self::Conversation;
 
     /// A stream is open: write what comes first.
-    fn begin(&self, link: &mut Self::Link, stream: &mut Stream) -> io::Result<()>;
+    fn begin(&self, conversation: &mut Self::Conversation, stream: &mut Stream) -> io::Result<()>;
 
     /// Queries that can be sent now, as far as the protocol is concerned.
-    fn room(&self, link: &Self::Link) -> usize;
+    fn room(&self, conversation: &Self::Conversation) -> usize;
 
-    /// Write queries, and those without a connection as far as there is room for both.
+    /// Write queries, and those to be sent again as far as there is room for both.
     fn write(
         &mut self,
-        link: &mut Self::Link,
+        conversation: &mut Self::Conversation,
         stream: &mut Stream,
         queries: &[Wanted],
         room: usize,
@@ -50,7 +50,7 @@ pub trait Protocol {
     /// if so.
     fn read(
         &mut self,
-        link: &mut Self::Link,
+        conversation: &mut Self::Conversation,
         stream: &mut Stream,
         buffer: &mut [u8],
         tally: &mut Tally,
@@ -59,25 +59,25 @@ pub trait Protocol {
     /// Give up what was sent before, on a stream if one is open. Whether that is of more use.
     fn give_up_before(
         &self,
-        link: &mut Self::Link,
+        conversation: &mut Self::Conversation,
         stream: Option<&mut Stream>,
         instant_ns: u64,
         tally: &mut Tally,
     ) -> bool;
 
     /// Give up all of a connection's; how many.
-    fn give_up_all(&self, link: &mut Self::Link) -> u64;
+    fn give_up_all(&self, conversation: &mut Self::Conversation) -> u64;
 
     /// Queries that wait on a connection.
-    fn waiting_count(&self, link: &Self::Link) -> usize;
+    fn waiting_count(&self, conversation: &Self::Conversation) -> usize;
 
-    /// Queries without a connection, to be sent again.
-    fn homeless_count(&self) -> usize {
+    /// Queries that a server left unprocessed, to be sent again on any connection.
+    fn requeued_count(&self) -> usize {
         0
     }
 
     /// Give up those of them that were wanted before; how many.
-    fn give_up_homeless_before(&mut self, _instant_ns: u64) -> u64 {
+    fn give_up_requeued_before(&mut self, _instant_ns: u64) -> u64 {
         0
     }
 }
@@ -86,7 +86,7 @@ struct Connection<L> {
     /// `None` when it has ended.
     stream: Option<Stream>,
     interest: Interest,
-    link: L,
+    conversation: L,
     /// Not to be opened again before.
     reopen_ns: u64,
     is_reconnect: bool,
@@ -94,7 +94,7 @@ struct Connection<L> {
 
 struct Streams<'a, P: Protocol> {
     protocol: P,
-    connections: Vec<Connection<P::Link>>,
+    connections: Vec<Connection<P::Conversation>>,
     readiness: Readiness,
     resolver: SocketAddr,
     tls: Option<&'a TlsClient>,
@@ -136,7 +136,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         let closed = |slot_count| Connection {
             stream: None,
             interest: Interest::ReadAndWrite,
-            link: protocol.link(slot_count),
+            conversation: protocol.conversation(slot_count),
             reopen_ns: 0,
             is_reconnect: false,
         };
@@ -193,7 +193,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
     fn proceed(&mut self, connection: usize, tally: &mut Tally) -> io::Result<()> {
         let Connection {
             stream: Some(stream),
-            link,
+            conversation,
             is_reconnect,
             ..
         } = &mut self.connections[connection]
@@ -203,7 +203,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         if stream.phase() != Phase::Open
             && let Progress::Opened(duration_ns) = stream.proceed()?
         {
-            self.protocol.begin(link, stream)?;
+            self.protocol.begin(conversation, stream)?;
             tally.connected(duration_ns);
             tally.reconnect_count += u64::from(*is_reconnect);
         }
@@ -242,7 +242,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
             self.connect_failure = Some(failure);
             now_ns + RECONNECT_PAUSE_NS
         };
-        for _ in 0..self.protocol.give_up_all(&mut connection.link) {
+        for _ in 0..self.protocol.give_up_all(&mut connection.conversation) {
             tally.interrupted(failure);
         }
     }
@@ -250,7 +250,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
     fn read(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
         let Connection {
             stream: Some(stream),
-            link,
+            conversation,
             ..
         } = &mut self.connections[connection]
         else {
@@ -259,7 +259,8 @@ impl<'a, P: Protocol> Streams<'a, P> {
         if stream.wants_write() {
             stream.flush().map_err(closed)?;
         }
-        self.protocol.read(link, stream, &mut self.buffer, tally)
+        self.protocol
+            .read(conversation, stream, &mut self.buffer, tally)
     }
 
     fn attend(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
@@ -281,13 +282,14 @@ impl<'a, P: Protocol> Streams<'a, P> {
         let room = self.room(connection);
         let Connection {
             stream: Some(stream),
-            link,
+            conversation,
             ..
         } = &mut self.connections[connection]
         else {
             return Ok(());
         };
-        self.protocol.write(link, stream, queries, room, tally)?;
+        self.protocol
+            .write(conversation, stream, queries, room, tally)?;
         stream.flush()?;
         self.watch_as_needed(connection)
     }
@@ -296,12 +298,14 @@ impl<'a, P: Protocol> Streams<'a, P> {
     fn tend_connection(&mut self, index: usize, too_old_ns: u64, tally: &mut Tally) {
         let Connection {
             stream,
-            link,
+            conversation,
             reopen_ns,
             ..
         } = &mut self.connections[index];
         let open = stream.as_mut().filter(|one| one.phase() == Phase::Open);
-        let is_of_use = self.protocol.give_up_before(link, open, too_old_ns, tally);
+        let is_of_use = self
+            .protocol
+            .give_up_before(conversation, open, too_old_ns, tally);
         let hopeless = match stream {
             Some(stream) if stream.phase() == Phase::Open => {
                 (!is_of_use).then_some(Failure::QueryConnectionClosed)
@@ -322,11 +326,11 @@ impl<'a, P: Protocol> Streams<'a, P> {
         }
     }
 
-    /// Send queries without a connection on any that has room, or give them up.
-    fn house(&mut self, too_old_ns: u64, tally: &mut Tally) {
-        tally.lost_count += self.protocol.give_up_homeless_before(too_old_ns);
+    /// Send what is to be sent again on any connection that has room, or give it up.
+    fn resend_requeued(&mut self, too_old_ns: u64, tally: &mut Tally) {
+        tally.lost_count += self.protocol.give_up_requeued_before(too_old_ns);
         for connection in 0..self.connections.len() {
-            if self.protocol.homeless_count() == 0 {
+            if self.protocol.requeued_count() == 0 {
                 return;
             }
             if self.room(connection) > 0 && self.write(connection, &[], tally).is_err() {
@@ -358,7 +362,7 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
         let connection = &self.connections[connection];
         let is_free = |stream: &Stream| stream.phase() == Phase::Open && !stream.wants_write();
         if connection.stream.as_ref().is_some_and(is_free) {
-            self.protocol.room(&connection.link)
+            self.protocol.room(&connection.conversation)
         } else {
             0
         }
@@ -400,16 +404,17 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
         for index in 0..self.connections.len() {
             self.tend_connection(index, too_old_ns, tally);
         }
-        if self.protocol.homeless_count() > 0 {
-            self.house(too_old_ns, tally);
+        if self.protocol.requeued_count() > 0 {
+            self.resend_requeued(too_old_ns, tally);
         }
         Ok(())
     }
 
     fn outstanding(&self) -> usize {
         let connections = self.connections.iter();
-        let waiting = connections.map(|connection| self.protocol.waiting_count(&connection.link));
-        waiting.sum::<usize>() + self.protocol.homeless_count()
+        let waiting =
+            connections.map(|connection| self.protocol.waiting_count(&connection.conversation));
+        waiting.sum::<usize>() + self.protocol.requeued_count()
     }
 
     /// Of the last attempt to connect, unless connections are open and take no queries.
@@ -422,8 +427,8 @@ impl<P: Protocol> Carrier for Streams<'_, P> {
 
     fn cut_off(&mut self, tally: &mut Tally) {
         for connection in &mut self.connections {
-            tally.cut_off(self.protocol.give_up_all(&mut connection.link));
+            tally.cut_off(self.protocol.give_up_all(&mut connection.conversation));
         }
-        tally.cut_off(self.protocol.give_up_homeless_before(u64::MAX));
+        tally.cut_off(self.protocol.give_up_requeued_before(u64::MAX));
     }
 }

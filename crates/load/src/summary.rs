@@ -1,6 +1,6 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::plan::{Arrivals, Coalescing, LoadPlan, Pace, coalescing_limit};
+use crate::plan::{Arrivals, Gathering, LoadPlan, Pace, gathering_limit};
 use crate::tally::{Tally, Times};
 use resolab_dns::DohMethod;
 use resolab_record::{DnsTransport, LoadPace, LoadRecord, TimeDistribution};
@@ -63,8 +63,8 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         histogram_upper_ns,
         histogram_count,
         coalescing_wait_limit_ns: coalescing_wait_limit_ns(plan),
-        coalescing_adaptive: matches!(plan.coalescing, Coalescing::Adaptive),
-        coalescing_wait_mean_ns: mean(tally.coalescing_wait_sum_ns, tally.wake_count),
+        coalescing_adaptive: matches!(plan.gathering, Gathering::Adaptive),
+        coalescing_wait_mean_ns: mean(tally.gathering_wait_sum_ns, tally.wake_count),
         wake_count: tally.wake_count,
         answers_per_wake: mean(tally.woken_answer_count, tally.wake_count),
         kernel_receive_stamps: tally.kernel_receive_stamps,
@@ -78,9 +78,9 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
 }
 
 fn coalescing_wait_limit_ns(plan: &LoadPlan) -> u64 {
-    let limit = match plan.coalescing {
-        Coalescing::Adaptive => coalescing_limit(plan.resolver.transport),
-        Coalescing::Fixed(wait) => wait,
+    let limit = match plan.gathering {
+        Gathering::Adaptive => gathering_limit(plan.resolver.transport),
+        Gathering::Fixed(wait) => wait,
     };
     limit.as_nanos() as u64
 }

@@ -86,8 +86,8 @@ pub struct Tally {
     pub wake_count: u64,
     /// Answers found there.
     pub woken_answer_count: u64,
-    /// Sum of the coalescing waits.
-    pub coalescing_wait_sum_ns: u64,
+    /// Sum of the gathering waits.
+    pub gathering_wait_sum_ns: u64,
     /// Whether answers had the kernel's stamps.
     pub kernel_receive_stamps: bool,
     /// First query sent.
@@ -133,7 +133,7 @@ impl Tally {
             handshake_failure_count: 0,
             wake_count: 0,
             woken_answer_count: 0,
-            coalescing_wait_sum_ns: 0,
+            gathering_wait_sum_ns: 0,
             kernel_receive_stamps: false,
             first_sent_ns: None,
             last_sent_ns: None,
@@ -202,7 +202,7 @@ impl Tally {
     pub fn woken(&mut self, answer_count: u64, waited_ns: u64) {
         self.wake_count += 1;
         self.woken_answer_count += answer_count;
-        self.coalescing_wait_sum_ns += waited_ns;
+        self.gathering_wait_sum_ns += waited_ns;
     }
 
     /// A connection stands, after so long.
@@ -235,7 +235,7 @@ impl Tally {
         self.handshake_failure_count += other.handshake_failure_count;
         self.wake_count += other.wake_count;
         self.woken_answer_count += other.woken_answer_count;
-        self.coalescing_wait_sum_ns += other.coalescing_wait_sum_ns;
+        self.gathering_wait_sum_ns += other.gathering_wait_sum_ns;
         self.kernel_receive_stamps |= other.kernel_receive_stamps;
         self.merge_tables(other);
     }

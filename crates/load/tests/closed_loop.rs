@@ -3,7 +3,7 @@
 
 mod support;
 
-use resolab_load::{Coalescing, Extent, LoadError};
+use resolab_load::{Extent, Gathering, LoadError};
 use resolab_record::{Failure, LoadPace};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ fn segmentation_and_fixed_waits_change_no_count_and_are_recorded() {
     let server = Server::start("udp", answers_all());
     let mut plan = server.plan();
     plan.segmentation_offload = true;
-    plan.coalescing = Coalescing::Fixed(Duration::from_micros(300));
+    plan.gathering = Gathering::Fixed(Duration::from_micros(300));
     let record = run_checked(plan);
     assert_eq!(record.completed_count, 1000);
     assert!(record.segmentation_offload && !record.coalescing_adaptive);

@@ -5,7 +5,7 @@ use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, DohMethod, EdnsOptions, Padding, ResolverAddress};
-use resolab_load::{Arrivals, Coalescing, Extent, LoadPlan, Names, Pace};
+use resolab_load::{Arrivals, Extent, Gathering, LoadPlan, Names, Pace};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::path::PathBuf;
@@ -60,8 +60,8 @@ pub struct Arguments {
     timeout_ms: u64,
     /// Closed loop: wait so long after the first answer before taking all there are, which costs
     /// less processor time per query. auto: up to 100, by what answers take; 0: never.
-    #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = coalescing)]
-    coalesce: Coalescing,
+    #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = gathering)]
+    coalesce: Gathering,
     /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded: not for figures of a
     /// path that never cuts them, such as loopback.
     #[arg(long)]
@@ -113,12 +113,12 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn coalescing(text: &str) -> Result<Coalescing, String> {
+fn gathering(text: &str) -> Result<Gathering, String> {
     if text == "auto" {
-        return Ok(Coalescing::Adaptive);
+        return Ok(Gathering::Adaptive);
     }
     match text.parse() {
-        Ok(micros @ 0..=100_000) => Ok(Coalescing::Fixed(Duration::from_micros(micros))),
+        Ok(micros @ 0..=100_000) => Ok(Gathering::Fixed(Duration::from_micros(micros))),
         _ => Err("give auto, or microseconds up to 100000".to_owned()),
     }
 }
@@ -161,7 +161,7 @@ impl Arguments {
             pace: self.pace(),
             extent: self.extent(),
             timeout: Duration::from_millis(self.timeout_ms),
-            coalescing: self.coalesce,
+            gathering: self.coalesce,
             segmentation_offload: self.gso,
             spin: self.spin,
             seed: self.seed,
@@ -266,7 +266,7 @@ mod tests {
         let plain = read("").unwrap();
         assert_eq!(plain.pace(), Pace::Closed);
         assert_eq!(plain.extent(), Extent::Duration(DEFAULT_DURATION));
-        assert_eq!(plain.coalesce, Coalescing::Adaptive);
+        assert_eq!(plain.coalesce, Gathering::Adaptive);
         let open = read("--rate 2.5 --poisson --duration 0.5 --coalesce 70").unwrap();
         let expected = Pace::Open {
             rate_per_s: 2.5,
@@ -274,7 +274,7 @@ mod tests {
         };
         assert_eq!(open.pace(), expected);
         assert_eq!(open.extent(), Extent::Duration(Duration::from_millis(500)));
-        let fixed = Coalescing::Fixed(Duration::from_micros(70));
+        let fixed = Gathering::Fixed(Duration::from_micros(70));
         assert_eq!(open.coalesce, fixed);
         assert_eq!(read("--count 7").unwrap().extent(), Extent::Count(7));
     }

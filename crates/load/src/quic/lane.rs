@@ -20,12 +20,12 @@ const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 struct Open<P: QuicProtocol> {
     endpoint: Endpoint,
     connection: Connection,
-    link: P::Link,
+    conversation: P::Conversation,
 }
 
-/// A link, and which of its lane's connections it belongs to.
-pub struct NumberedLink<L> {
-    pub link: L,
+/// A conversation, and which of its lane's connections it belongs to.
+pub struct NumberedConversation<L> {
+    pub conversation: L,
     pub number: u32,
 }
 
@@ -51,13 +51,13 @@ impl<P: QuicProtocol> Lane<P> {
         }))
     }
 
-    /// A link to ask on, once there is one, at most after `patience`. One that a slot still has is
+    /// A conversation to ask in, once there is one, at most after `patience`. One that a slot still has is
     /// given back to it.
-    pub async fn link(
+    pub async fn conversation(
         &self,
-        held: Option<NumberedLink<P::Link>>,
+        held: Option<NumberedConversation<P::Conversation>>,
         patience: Duration,
-    ) -> Option<NumberedLink<P::Link>> {
+    ) -> Option<NumberedConversation<P::Conversation>> {
         if !self.is_usable.get() {
             let usable = async {
                 while !self.is_usable.get() {
@@ -68,8 +68,8 @@ impl<P: QuicProtocol> Lane<P> {
         }
         let number = self.number.get();
         let held = held.filter(|held| held.number == number);
-        Some(held.unwrap_or_else(|| NumberedLink {
-            link: self.open.borrow().link.clone(),
+        Some(held.unwrap_or_else(|| NumberedConversation {
+            conversation: self.open.borrow().conversation.clone(),
             number,
         }))
     }
@@ -119,7 +119,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
     let begun_ns = monotonic_ns();
     let (endpoint, connection) = worker.connector.connect().await?;
     let opened = worker.protocol.open(connection.clone()).await;
-    let link = opened.map_err(|reason| NotConnected {
+    let conversation = opened.map_err(|reason| NotConnected {
         failure: Failure::HttpProtocol,
         reason,
     })?;
@@ -128,7 +128,7 @@ async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConn
     Ok(Open {
         endpoint,
         connection,
-        link,
+        conversation,
     })
 }
 

@@ -24,7 +24,7 @@ pub enum Trouble {
 /// One application protocol. Everything runs on one thread.
 pub trait QuicProtocol: 'static {
     /// A connection made ready for queries; clones are used by several queries at once.
-    type Link: Clone + 'static;
+    type Conversation: Clone + 'static;
     /// The code a connection is closed with.
     const CLOSE_CODE: u32;
 
@@ -32,12 +32,12 @@ pub trait QuicProtocol: 'static {
     fn open(
         self: &Rc<Self>,
         connection: Connection,
-    ) -> impl Future<Output = Result<Self::Link, String>>;
+    ) -> impl Future<Output = Result<Self::Conversation, String>>;
 
     /// Ask query `index` on a stream of its own; its answer is one whole message.
     fn exchange(
         &self,
-        link: &mut Self::Link,
+        conversation: &mut Self::Conversation,
         index: u32,
     ) -> impl Future<Output = Result<Bytes, Trouble>>;
 }

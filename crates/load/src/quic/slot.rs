@@ -1,6 +1,6 @@
 //! One query under way at a time: asked, answered and judged, then the next.
 
-use super::lane::{Lane, NumberedLink};
+use super::lane::{Lane, NumberedConversation};
 use super::protocol::{QuicProtocol, Trouble};
 use super::worker::{Wanted, Worker};
 use crate::answer;
@@ -20,13 +20,13 @@ pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
     let mut held = None;
     loop {
         // Before a query is taken: another connection may be up and take it.
-        held = lane.link(held, patience).await;
+        held = lane.conversation(held, patience).await;
         let Some(wanted) = worker.next().await else {
             return;
         };
-        held = lane.link(held, patience).await;
-        if let Some(link) = &mut held {
-            ask(&worker, &lane, link, wanted).await;
+        held = lane.conversation(held, patience).await;
+        if let Some(conversation) = &mut held {
+            ask(&worker, &lane, conversation, wanted).await;
         } else {
             unasked(&worker, wanted);
         }
@@ -44,7 +44,7 @@ fn unasked<P>(worker: &Worker<P>, wanted: Wanted) {
 async fn ask<P: QuicProtocol>(
     worker: &Worker<P>,
     lane: &Lane<P>,
-    link: &mut NumberedLink<P::Link>,
+    conversation: &mut NumberedConversation<P::Conversation>,
     wanted: Wanted,
 ) {
     let sent_ns = monotonic_ns();
@@ -55,7 +55,7 @@ async fn ask<P: QuicProtocol>(
         .tally
         .borrow_mut()
         .sent(wanted_ns, sent_ns, query_bytes);
-    let answer = answered(worker, lane, link, wanted.index);
+    let answer = answered(worker, lane, conversation, wanted.index);
     match timeout(plan.timeout, answer).await {
         Ok(Ok(message)) => book(worker, wanted.index, (wanted_ns, sent_ns), &message),
         Ok(Err(failure)) => {
@@ -90,12 +90,15 @@ fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), mes
 async fn answered<P: QuicProtocol>(
     worker: &Worker<P>,
     lane: &Lane<P>,
-    link: &mut NumberedLink<P::Link>,
+    conversation: &mut NumberedConversation<P::Conversation>,
     index: u32,
 ) -> Result<Bytes, Failure> {
     loop {
         let under_way = InFlight::begin(lane);
-        let result = worker.protocol.exchange(&mut link.link, index).await;
+        let result = worker
+            .protocol
+            .exchange(&mut conversation.conversation, index)
+            .await;
         drop(under_way);
         match result {
             Ok(message) => return Ok(message),
@@ -105,13 +108,13 @@ async fn answered<P: QuicProtocol>(
                 sleep(REFUSED_PAUSE).await;
             }
             Err(Trouble::Ended { may_be_processed }) => {
-                lane.give_up(link.number);
+                lane.give_up(conversation.number);
                 if may_be_processed {
                     return Err(Failure::QueryConnectionClosed);
                 }
                 // The deadline of the query ends this wait.
-                if let Some(next) = lane.link(None, Duration::MAX).await {
-                    *link = next;
+                if let Some(next) = lane.conversation(None, Duration::MAX).await {
+                    *conversation = next;
                 }
             }
         }

@@ -5,11 +5,11 @@ use super::connector::Connector;
 use super::lane::{self, Lane};
 use super::protocol::QuicProtocol;
 use super::{pacer, slot};
-use crate::coalescing::Coalescer;
-use crate::coalescing_runtime::{self, Wakes};
 use crate::engine::{LiveCounters, LoadError};
+use crate::gathering::Gatherer;
+use crate::gathering_runtime::{self, Wakes};
 use crate::names::Order;
-use crate::plan::{Pace, WorkerPlan, coalescing_limit};
+use crate::plan::{Pace, WorkerPlan, gathering_limit};
 use crate::standstill::Standstill;
 use crate::tally::Tally;
 use crate::waiting;
@@ -109,10 +109,10 @@ pub fn run<P: QuicProtocol>(
     let Some(tls) = &share.plan.tls else {
         return Err(LoadError::Unsupported("use QUIC without TLS"));
     };
-    let limit = coalescing_limit(share.plan.resolver.transport);
-    let coalescer = Coalescer::new(share.plan.coalescing, limit, share.outstanding);
+    let limit = gathering_limit(share.plan.resolver.transport);
+    let gatherer = Gatherer::new(share.plan.gathering, limit, share.outstanding);
     let (runtime, wakes) =
-        coalescing_runtime::build(coalescer).map_err(LoadError::kernel("start a tokio runtime"))?;
+        gathering_runtime::build(gatherer).map_err(LoadError::kernel("start a tokio runtime"))?;
     let worker = Rc::new(Worker {
         connector: Connector::new(share, tls)?,
         protocol: Rc::new(protocol),

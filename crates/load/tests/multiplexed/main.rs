@@ -4,7 +4,7 @@
 mod server;
 
 use resolab_dns::DohMethod;
-use resolab_load::{Arrivals, Coalescing, Extent, LoadError, Pace};
+use resolab_load::{Arrivals, Extent, Gathering, LoadError, Pace};
 use resolab_record::Failure;
 use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn answers_are_gathered_as_told() {
     for scheme in SCHEMES {
         let server = Server::start(scheme, |_| Reaction::Answer);
         let mut plan = server.plan();
-        plan.coalescing = Coalescing::Fixed(Duration::from_millis(3));
+        plan.gathering = Gathering::Fixed(Duration::from_millis(3));
         let record = run_checked(plan);
         assert_eq!(record.completed_count, 1000);
         // 20 outstanding a thread, and the server answers faster than that.

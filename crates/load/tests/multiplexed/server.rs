@@ -8,7 +8,7 @@ use quinn::VarInt;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
 use resolab_http::quic_streams::Http3Quic;
-use resolab_load::{Coalescing, Extent, LoadPlan, Names, Pace};
+use resolab_load::{Extent, Gathering, LoadPlan, Names, Pace};
 use resolab_record::{LoadRecord, TicketPolicy};
 use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
@@ -173,7 +173,7 @@ impl Server {
             pace: Pace::Closed,
             extent: Extent::Count(1000),
             timeout: Duration::from_secs(10),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,

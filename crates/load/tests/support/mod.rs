@@ -3,7 +3,7 @@
 
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
-use resolab_load::{Coalescing, Extent, LoadError, LoadPlan, Names, Pace};
+use resolab_load::{Extent, Gathering, LoadError, LoadPlan, Names, Pace};
 use resolab_record::LoadRecord;
 use resolab_transport::server::CertificateAuthority;
 use rustls::crypto::ring;
@@ -150,7 +150,7 @@ impl Server {
             pace: Pace::Closed,
             extent: Extent::Count(1000),
             timeout: Duration::from_secs(5),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,

@@ -75,7 +75,7 @@ impl Requests {
 }
 
 /// One connection's queries.
-pub struct Link {
+pub struct Conversation {
     requests: Arc<Requests>,
     http: Http2,
     slots: Slots,
@@ -83,7 +83,7 @@ pub struct Link {
     out: Vec<u8>,
 }
 
-impl Link {
+impl Conversation {
     /// A connection that may have so many queries under way.
     pub fn new(requests: &Arc<Requests>, slot_count: usize) -> Self {
         Self {
@@ -117,13 +117,13 @@ impl Link {
         &self.out
     }
 
-    /// Read what came and book it; queries the server has not processed go to `again`. What is to
+    /// Read what came and book it; queries the server has not processed go to `requeued`. What is to
     /// be sent in reply.
     pub fn receive(
         &mut self,
         bytes: &[u8],
         received_ns: u64,
-        again: &mut VecDeque<Waiting>,
+        requeued: &mut VecDeque<Waiting>,
         tally: &mut Tally,
     ) -> Result<&[u8], Http2Error> {
         self.out.clear();
@@ -131,7 +131,7 @@ impl Link {
             slots: &mut self.slots,
             names: &self.requests.names,
             received_ns,
-            again,
+            requeued,
             tally,
         };
         self.http
@@ -171,7 +171,7 @@ struct Booking<'a> {
     slots: &'a mut Slots,
     names: &'a Names,
     received_ns: u64,
-    again: &'a mut VecDeque<Waiting>,
+    requeued: &'a mut VecDeque<Waiting>,
     tally: &'a mut Tally,
 }
 
@@ -196,7 +196,7 @@ impl Booking<'_> {
             Event::Answered { body, .. } => self.book_message(query, body),
             Event::Refused { .. } => {
                 self.tally.refused_count += 1;
-                self.again.push_back(query);
+                self.requeued.push_back(query);
             }
             Event::Failed { .. } => self.tally.failed(Failure::HttpProtocol),
         }

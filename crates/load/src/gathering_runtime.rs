@@ -1,10 +1,10 @@
 //! A tokio runtime of one thread that, once woken, may wait a moment before it takes what there
 //! is: answers then come in batches, and one wake pays for many.
 //!
-//! For: engines on libraries that want tokio (QUIC). Not for: the rule, which is `coalescing`, nor
+//! For: engines on libraries that want tokio (QUIC). Not for: the rule, which is `gathering`, nor
 //! timers, which tokio rounds to milliseconds.
 
-use crate::coalescing::Coalescer;
+use crate::gathering::Gatherer;
 use crate::tally::Tally;
 use crate::waiting;
 use resolab_transport::clock::monotonic_ns;
@@ -24,7 +24,7 @@ pub struct Wakes {
 
 #[derive(Debug)]
 struct State {
-    coalescer: Coalescer,
+    gatherer: Gatherer,
     /// Since the last wake.
     answer_count: u64,
     response_time_sum_ns: u64,
@@ -36,11 +36,11 @@ struct State {
 }
 
 impl Wakes {
-    fn new(coalescer: Coalescer) -> Self {
+    fn new(gatherer: Gatherer) -> Self {
         Self {
             next_due_ns: AtomicU64::new(u64::MAX),
             state: Mutex::new(State {
-                coalescer,
+                gatherer,
                 answer_count: 0,
                 response_time_sum_ns: 0,
                 waited_ns: 0,
@@ -73,7 +73,7 @@ impl Wakes {
         state.close_wake();
         tally.wake_count += state.wake_count;
         tally.woken_answer_count += state.woken_answer_count;
-        tally.coalescing_wait_sum_ns += state.waited_sum_ns;
+        tally.gathering_wait_sum_ns += state.waited_sum_ns;
     }
 
     /// The thread woke: account for the last batch, and wait for this one to grow.
@@ -81,7 +81,7 @@ impl Wakes {
         let wait_ns = {
             let mut state = self.state();
             state.close_wake();
-            state.coalescer.wait_ns()
+            state.gatherer.wait_ns()
         };
         if wait_ns == 0 {
             return;
@@ -105,15 +105,15 @@ impl State {
         self.wake_count += 1;
         self.woken_answer_count += self.answer_count;
         self.waited_sum_ns += waited_ns;
-        self.coalescer
+        self.gatherer
             .woken(self.answer_count, self.response_time_sum_ns);
         (self.answer_count, self.response_time_sum_ns) = (0, 0);
     }
 }
 
 /// A runtime for this thread.
-pub fn build(coalescer: Coalescer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
-    let wakes = Arc::new(Wakes::new(coalescer));
+pub fn build(gatherer: Gatherer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
+    let wakes = Arc::new(Wakes::new(gatherer));
     let hook = Arc::clone(&wakes);
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -128,14 +128,14 @@ pub fn build(coalescer: Coalescer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Coalescing;
+    use crate::plan::Gathering;
     use std::time::Duration;
     use tokio::net::UdpSocket;
 
     const WAIT: Duration = Duration::from_millis(20);
 
     fn runtime() -> (LocalRuntime, Arc<Wakes>) {
-        build(Coalescer::new(Coalescing::Fixed(WAIT), WAIT, 100)).unwrap()
+        build(Gatherer::new(Gathering::Fixed(WAIT), WAIT, 100)).unwrap()
     }
 
     async fn woken_by_a_packet() -> u64 {
@@ -162,7 +162,7 @@ mod tests {
         let mut tally = Tally::new(false);
         wakes.add_to(&mut tally);
         assert_eq!((tally.wake_count, tally.woken_answer_count), (1, 2));
-        assert!(tally.coalescing_wait_sum_ns >= WAIT.as_nanos() as u64);
+        assert!(tally.gathering_wait_sum_ns >= WAIT.as_nanos() as u64);
     }
 
     #[test]
@@ -173,6 +173,6 @@ mod tests {
         wakes.answered(7);
         let mut tally = Tally::new(false);
         wakes.add_to(&mut tally);
-        assert_eq!((tally.wake_count, tally.coalescing_wait_sum_ns), (1, 0));
+        assert_eq!((tally.wake_count, tally.gathering_wait_sum_ns), (1, 0));
     }
 }
