@@ -4,45 +4,25 @@
 //! For: measuring servers and links under load at little cost per query. One engine per transport,
 //! each run by worker threads that share nothing but a start line.
 //! Not for: single queries with all their phases (`resolab-dns`), nor printing.
+//!
+//! Upside down, each using only what stands below it: `run` starts the workers and ends with
+//! `summary`'s record; `transports` are the engines; `loops` decide when they send; `plan` says what
+//! is wanted; `gathering`, `sockets`, `counting`, `timing`, `names` and `error` know of none of these.
 
-pub mod answer;
-pub mod engine;
-pub mod gathering;
-pub mod load;
-pub mod names;
-pub mod plan;
-pub mod schedule;
-pub mod start_gate;
-pub mod summary;
-pub mod tally;
-pub mod waiting;
+mod counting;
+mod error;
+mod gathering;
+mod loops;
+mod names;
+mod plan;
+mod run;
+mod sockets;
+mod summary;
+mod timing;
+mod transports;
 
-mod carrier;
-mod closed_loop;
-mod datagrams;
-mod doh;
-mod doh3;
-mod doh_conversation;
-mod doh_path;
-mod doq;
-mod dot;
-mod dotcp;
-mod doudp;
-mod framed;
-mod gathering_runtime;
-mod http2;
-mod matching;
-mod open_loop;
-mod quic;
-mod readiness;
-mod slots;
-mod standstill;
-mod stream;
-mod streams;
-mod supply;
-
-pub use engine::{LiveCounters, LoadError};
-pub use load::{Progress, run};
+pub use error::LoadError;
+pub use gathering::Gathering;
 pub use names::Names;
-pub use plan::{Arrivals, Extent, Gathering, LoadPlan, Pace, WorkerPlan};
-pub use tally::Tally;
+pub use plan::{Arrivals, Extent, LoadPlan, Pace};
+pub use run::{Progress, run};

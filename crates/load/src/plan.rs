@@ -1,32 +1,15 @@
 //! What a load run is to do, and each worker's share of it. Not for: doing it.
 
+use crate::counting::slots::SLOTS_MAX;
+use crate::gathering::Gathering;
 use crate::names::Names;
-use crate::schedule::Schedule;
-use crate::slots::SLOTS_MAX;
-use crate::start_gate::StartGate;
+use crate::timing::schedule::Schedule;
+use crate::timing::start_gate::StartGate;
 use resolab_dns::{DohMethod, ResolverAddress};
-use resolab_record::DnsTransport;
 use resolab_transport::client::TlsClient;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The longest the adaptive gathering waits where an answer's time is when it is read.
-const GATHERING_LIMIT: Duration = Duration::from_micros(100);
-/// The same where the kernel stamps answers: the wait is in no time then.
-const GATHERING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
-
-/// The longest the adaptive gathering waits on a transport.
-pub fn gathering_limit(transport: DnsTransport) -> Duration {
-    match transport {
-        DnsTransport::Doudp => GATHERING_LIMIT_WITH_STAMPS,
-        DnsTransport::Dotcp
-        | DnsTransport::Dot
-        | DnsTransport::Doh
-        | DnsTransport::Doh3
-        | DnsTransport::Doq => GATHERING_LIMIT,
-    }
-}
 
 /// How a schedule's distances are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +41,6 @@ pub enum Extent {
     Duration(Duration),
     /// After so many queries.
     Count(u64),
-}
-
-/// How long an engine waits after the first answer before it takes all there are: fewer wakes,
-/// larger batches, at the price of answers being seen later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gathering {
-    /// As the answers suggest: see `gathering`.
-    Adaptive,
-    /// Always so long; 0 for not at all.
-    Fixed(Duration),
 }
 
 /// A load run.

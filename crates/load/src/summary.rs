@@ -1,7 +1,8 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::plan::{Arrivals, Gathering, LoadPlan, Pace, gathering_limit};
-use crate::tally::{Tally, Times};
+use crate::counting::{Tally, Times};
+use crate::gathering::{Gathering, gathering_limit};
+use crate::plan::{Arrivals, LoadPlan, Pace};
 use resolab_dns::DohMethod;
 use resolab_record::{DnsTransport, LoadPace, LoadRecord, TimeDistribution};
 use std::collections::BTreeMap;
