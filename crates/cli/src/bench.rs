@@ -2,15 +2,13 @@
 //! load; that is `resolab_load`.
 
 mod arguments;
-mod condition;
 mod statistics;
 
 pub use arguments::Arguments;
 
 use crate::client_arguments::Refusal;
 use crate::output;
-use condition::Condition;
-use resolab_load::{LoadError, LoadPlan};
+use resolab_load::{Condition, LoadError, LoadPlan};
 use resolab_record::{LoadProgressRecord, LoadRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::io;

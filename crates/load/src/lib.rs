@@ -9,6 +9,7 @@
 //! `summary`'s record; `transports` are the engines; `loops` decide when they send; `plan` says what
 //! is wanted; `gathering`, `sockets`, `counting`, `timing`, `names` and `error` know of none of these.
 
+mod condition;
 mod counting;
 mod error;
 mod gathering;
@@ -21,6 +22,7 @@ mod summary;
 mod timing;
 mod transports;
 
+pub use condition::Condition;
 pub use error::LoadError;
 pub use gathering::Gathering;
 pub use names::Names;

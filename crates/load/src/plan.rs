@@ -5,7 +5,8 @@ use crate::gathering::Gathering;
 use crate::names::Names;
 use crate::timing::schedule::Schedule;
 use crate::timing::start_gate::StartGate;
-use resolab_dns::{DohMethod, ResolverAddress};
+use resolab_dns::ResolverAddress;
+use resolab_record::DohMethod;
 use resolab_transport::client::TlsClient;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -161,10 +162,15 @@ impl WorkerPlan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn plan(threads: u32, connections: u32, outstanding: u32, extent: Extent) -> Arc<LoadPlan> {
+    pub(crate) fn plan(
+        threads: u32,
+        connections: u32,
+        outstanding: u32,
+        extent: Extent,
+    ) -> Arc<LoadPlan> {
         Arc::new(LoadPlan {
             resolver: "udp://127.0.0.1".parse().unwrap(),
             resolver_address: "127.0.0.1:53".parse().unwrap(),

@@ -1,10 +1,9 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::counting::{Tally, Times};
+use crate::counting::{RCODE_NAMES, Tally, Times};
 use crate::gathering::{Gathering, gathering_limit};
 use crate::plan::{Arrivals, LoadPlan, Pace};
-use resolab_dns::DohMethod;
-use resolab_record::{DnsTransport, LoadPace, LoadRecord, TimeDistribution};
+use resolab_record::{DohMethod, LoadPace, LoadRecord, TimeDistribution};
 use std::collections::BTreeMap;
 
 /// What neither plan nor tally knows.
@@ -121,15 +120,12 @@ fn asked_rate(plan: &LoadPlan) -> Option<f64> {
 }
 
 fn http_method(plan: &LoadPlan) -> Option<String> {
-    let has = matches!(
-        plan.resolver.transport,
-        DnsTransport::Doh | DnsTransport::Doh3
-    );
+    plan.resolver.transport.http_version()?;
     let name = match plan.doh_method {
         DohMethod::Get => "GET",
         DohMethod::Post => "POST",
     };
-    has.then(|| name.to_owned())
+    Some(name.to_owned())
 }
 
 /// Distances between queries are one fewer than queries.
@@ -142,26 +138,6 @@ fn sent_rate(tally: &Tally) -> f64 {
         _ => 0.0,
     }
 }
-
-/// Names of RFC 1035 section 4.1.1, RFC 2136 section 2.2 and RFC 8490 section 10.4.
-const RCODE_NAMES: [&str; 16] = [
-    "NOERROR",
-    "FORMERR",
-    "SERVFAIL",
-    "NXDOMAIN",
-    "NOTIMP",
-    "REFUSED",
-    "YXDOMAIN",
-    "YXRRSET",
-    "NXRRSET",
-    "NOTAUTH",
-    "NOTZONE",
-    "DSOTYPENI",
-    "RCODE12",
-    "RCODE13",
-    "RCODE14",
-    "RCODE15",
-];
 
 fn rcodes(tally: &Tally) -> BTreeMap<String, u64> {
     let all = RCODE_NAMES.iter().zip(tally.rcodes);

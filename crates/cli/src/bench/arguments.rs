@@ -1,11 +1,10 @@
 //! Arguments of `bench`, and the plan they mean.
 
-use super::condition::Condition;
 use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, EdnsOptions, Padding, ResolverAddress};
-use resolab_load::{Arrivals, Extent, Gathering, LoadPlan, Names, Pace};
+use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
+use resolab_load::{Arrivals, Condition, Extent, Gathering, LoadPlan, Names, Pace};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::path::PathBuf;
@@ -84,7 +83,8 @@ pub struct Arguments {
     /// Address of the resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// How DoH queries travel.
+    /// How DoH queries travel: by GET as dnsperf's; query and stub send POST unless told
+    /// otherwise.
     #[arg(long, value_enum, default_value = "get")]
     doh_method: DohMethodArgument,
     /// Queries with EDNS(0), padded on encrypted transports (RFC 8467). Without it they have none,
@@ -151,10 +151,7 @@ impl Arguments {
             resolver_address,
             tls,
             certificate_checked,
-            doh_method: match self.doh_method {
-                DohMethodArgument::Post => DohMethod::Post,
-                DohMethodArgument::Get => DohMethod::Get,
-            },
+            doh_method: self.doh_method.into(),
             threads: self.threads,
             connections,
             outstanding,

@@ -262,7 +262,7 @@ fn write_histogram(text: &mut String, record: &LoadRecord) -> fmt::Result {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use resolab_record::DnsTransport;
 
@@ -283,7 +283,7 @@ pub(super) mod tests {
     }
 
     /// 1,000 queries in 2 s, of which 10 lost, 3 failed, 2 interrupted, 1 SERVFAIL.
-    pub(in super::super) fn example() -> LoadRecord {
+    fn example() -> LoadRecord {
         LoadRecord {
             dns_transport: DnsTransport::Dot,
             resolver: "tls://dns.example".to_owned(),

@@ -5,7 +5,7 @@ use crate::error::LoadError;
 use crate::names::Names;
 use crate::plan::{LoadPlan, WorkerPlan};
 use crate::transports::doh_path;
-use crate::transports::http2::is_dns_message;
+use crate::transports::http2::{DNS_MESSAGE, is_dns_message};
 use crate::transports::quic::{self, QuicProtocol, Trouble};
 use bytes::{Buf, Bytes, BytesMut};
 use h3::client::SendRequest;
@@ -14,16 +14,12 @@ use h3_quinn::OpenStreams;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Request, Response, StatusCode};
 use quinn::Connection;
-use resolab_dns::DohMethod;
-use resolab_record::Failure;
+use resolab_record::{DohMethod, Failure};
 use std::future::poll_fn;
 use std::rc::Rc;
 
-/// H3_NO_ERROR (RFC 9114 section 8.1).
-const NO_ERROR: u32 = 0x100;
 /// A DNS message is never longer.
 const BODY_MAX_BYTES: usize = 65_535;
-const DNS_MESSAGE: &str = "application/dns-message";
 
 /// Carry out a worker's share.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
@@ -79,7 +75,7 @@ fn request(
 
 impl QuicProtocol for Doh3 {
     type Conversation = SendRequest<OpenStreams, Bytes>;
-    const CLOSE_CODE: u32 = NO_ERROR;
+    const CLOSE_CODE: u32 = Code::H3_NO_ERROR.value() as u32;
 
     async fn open(self: &Rc<Self>, connection: Connection) -> Result<Self::Conversation, String> {
         let built = h3::client::builder()
@@ -199,7 +195,7 @@ mod tests {
 
     #[test]
     fn only_a_200_with_a_dns_message_is_an_answer() {
-        let head = |status: u16, media_type: &str| {
+        let head = |status: u16, media_type: &[u8]| {
             let response = Response::builder()
                 .status(status)
                 .header(CONTENT_TYPE, media_type);
@@ -211,7 +207,7 @@ mod tests {
             Err(Trouble::Failed(Failure::HttpStatus))
         );
         assert_eq!(
-            head(200, "text/html"),
+            head(200, b"text/html"),
             Err(Trouble::Failed(Failure::QueryMalformed))
         );
     }

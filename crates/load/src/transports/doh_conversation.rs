@@ -7,8 +7,7 @@ use crate::names::Names;
 use crate::plan::LoadPlan;
 use crate::transports::doh_path;
 use crate::transports::http2::{Event, Http2, Http2Error, Request, RequestBlock, write_string};
-use resolab_dns::DohMethod;
-use resolab_record::Failure;
+use resolab_record::{DohMethod, Failure};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -12,5 +12,5 @@ mod request_block;
 mod response_head;
 
 pub use connection::{Event, Http2, Http2Error, Request};
-pub use request_block::{RequestBlock, write_string};
+pub use request_block::{DNS_MESSAGE, RequestBlock, write_string};
 pub use response_head::is_dns_message;

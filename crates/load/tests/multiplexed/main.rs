@@ -3,9 +3,8 @@
 
 mod server;
 
-use resolab_dns::DohMethod;
 use resolab_load::{Arrivals, Extent, Gathering, LoadError, Pace};
-use resolab_record::Failure;
+use resolab_record::{DohMethod, Failure};
 use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

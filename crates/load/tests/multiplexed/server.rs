@@ -6,10 +6,10 @@ use h3::error::Code;
 use http::{Request, Response};
 use quinn::VarInt;
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
+use resolab_dns::{ClientOptions, ResolverAddress};
 use resolab_http::quic_streams::Http3Quic;
 use resolab_load::{Extent, Gathering, LoadPlan, Names, Pace};
-use resolab_record::{LoadRecord, TicketPolicy};
+use resolab_record::{DohMethod, LoadRecord, TicketPolicy};
 use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };

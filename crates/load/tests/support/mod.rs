@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
+use resolab_dns::{ClientOptions, ResolverAddress};
 use resolab_load::{Extent, Gathering, LoadError, LoadPlan, Names, Pace};
-use resolab_record::LoadRecord;
+use resolab_record::{DohMethod, LoadRecord};
 use resolab_transport::server::CertificateAuthority;
 use rustls::crypto::ring;
 use rustls::sign::SingleCertAndKey;

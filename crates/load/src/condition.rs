@@ -1,5 +1,7 @@
-//! `--fail` conditions: a figure of the result, a comparison, a number with its unit.
+//! Conditions under which a run counts as failed: a figure of its result, a comparison, a number
+//! with its unit. Not for: the figures.
 
+use crate::counting::RCODE_NAMES;
 use resolab_record::{LoadRecord, TimeDistribution};
 use std::fmt;
 use std::str::FromStr;
@@ -41,8 +43,8 @@ enum Count {
     Aliens,
     Truncated,
     Reconnects,
-    /// Name of the code in upper case.
-    Rcode(String),
+    /// Of answers with the code of this name.
+    Rcode(&'static str),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,9 +74,6 @@ enum Unit {
     Time,
 }
 
-const RCODES: [&str; 8] = [
-    "noerror", "formerr", "servfail", "nxdomain", "notimp", "refused", "notauth", "yxdomain",
-];
 const TIME_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 const USAGE: &str = "give FIGURE, one of < <= > >=, and a number: counts (lost, interrupted, failed, \
      errors, late, duplicates, aliens, truncated, reconnects, servfail and other codes) with % of \
@@ -153,8 +152,10 @@ fn count(name: &str) -> Option<Count> {
         "aliens" => Count::Aliens,
         "truncated" => Count::Truncated,
         "reconnects" => Count::Reconnects,
-        rcode if RCODES.contains(&rcode) => Count::Rcode(rcode.to_ascii_uppercase()),
-        _ => return None,
+        code => {
+            let code = code.to_ascii_uppercase();
+            Count::Rcode(RCODE_NAMES.into_iter().find(|name| *name == code)?)
+        }
     })
 }
 
@@ -265,8 +266,45 @@ impl Quantile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::statistics::tests::example;
     use super::*;
+    use crate::counting::Tally;
+    use crate::plan::Extent;
+    use crate::plan::tests::plan;
+    use crate::summary::{self, RunFacts};
+
+    fn times(scale: f64) -> TimeDistribution {
+        let of = |ns: f64| (ns * scale) as u64;
+        TimeDistribution {
+            mean_ns: 6e5 * scale,
+            p99_ns: of(3e6),
+            p99_9_ns: of(4e6),
+            ..TimeDistribution::default()
+        }
+    }
+
+    /// 1,000 queries in 2 s, of which 10 lost, 3 failed, 2 interrupted, 1 SERVFAIL.
+    fn example() -> LoadRecord {
+        let facts = RunFacts {
+            run_ns: 2_000_000_000,
+            client_cpu_ns: 2_000_000,
+            stopped_early: false,
+        };
+        let plan = plan(1, 1, 1, Extent::Count(1000));
+        LoadRecord {
+            rate_error_ratio: Some(0.002),
+            completed_rate_per_s: 492.5,
+            sent_count: 1000,
+            completed_count: 985,
+            lost_count: 10,
+            interrupted_count: 2,
+            failed_count: 3,
+            rcodes: [("NOERROR".to_owned(), 984), ("SERVFAIL".to_owned(), 1)].into(),
+            query_response_time: times(1.0),
+            send_lateness: Some(times(0.1)),
+            client_cpu_per_query_ns: Some(2_030.5),
+            ..summary::record(&plan, &Tally::new(true), &facts)
+        }
+    }
 
     fn holds(text: &str) -> bool {
         let condition: Condition = text.parse().unwrap();
