@@ -1,12 +1,12 @@
 //! `resolab-core probe` through paths whose delay, loss and rate are known.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
+mod support;
 
-use lab::{Lab, PROGRAM};
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord, Record};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
+use support::{Lab, PROGRAM};
 
 fn probe(lab: &Lab, arguments: &str) -> Output {
     let pid = lab.ready.pid.to_string();

@@ -3,6 +3,8 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 pub mod edge;
+pub mod pcapng;
+pub mod probe;
 
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns};

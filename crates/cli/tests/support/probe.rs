@@ -1,8 +1,6 @@
 //! Probes through a path: numbered datagrams with the time they were sent, received with the
 //! kernel's time stamp, so that a busy test machine delays the reading but not the measurement.
 
-#![allow(dead_code)] // Each test file uses its part.
-
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
