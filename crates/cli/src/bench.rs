@@ -21,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// As a shell gives it for a program a signal ended.
 const ENDED_BY_INTERRUPT: i32 = 130;
 
-/// Run.
+/// Put load on the resolver, and say what came of it.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match measure(arguments) {
         Ok(record) => judge(&arguments.fail, &record),

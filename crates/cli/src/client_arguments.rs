@@ -270,7 +270,8 @@ pub fn warn_once() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
         output::note(
-            "warning: --insecure: certificates are not checked, anybody may be answering;              records say so in certificate_checked",
+            "warning: --insecure: certificates are not checked, anybody may be answering; \
+             records say so in certificate_checked",
         );
     });
 }

@@ -10,7 +10,7 @@ pub enum LoadError {
     /// No connection to begin with.
     #[error("connect to {resolver}: {reason}")]
     Connect {
-        /// Whom.
+        /// Address that was connected to.
         resolver: SocketAddr,
         /// What was wrong.
         reason: String,
@@ -32,7 +32,7 @@ pub enum LoadError {
     /// Another worker failed; its error says why.
     #[error("start: another worker could not")]
     CalledOff,
-    /// Not together.
+    /// What was asked for does not go together.
     #[error("{0}")]
     Unsupported(&'static str),
 }

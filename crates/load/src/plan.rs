@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How a schedule's distances are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Equal.
+    /// All the same.
     Constant,
     /// Exponentially distributed: arrivals are a Poisson process.
     Poisson,
@@ -30,7 +30,7 @@ pub enum Pace {
     Open {
         /// Queries a second, all workers together.
         rate_per_s: f64,
-        /// Their distances.
+        /// How the distances between them are drawn.
         arrivals: Arrivals,
     },
 }
@@ -38,9 +38,9 @@ pub enum Pace {
 /// When sending ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// After so long.
+    /// After this time.
     Duration(Duration),
-    /// After so many queries.
+    /// After this number of queries.
     Count(u64),
 }
 
@@ -59,7 +59,7 @@ pub struct LoadPlan {
     pub doh_method: DohMethod,
     /// What is asked, in order, round and round.
     pub names: Arc<Names>,
-    /// Worker threads.
+    /// Threads that share the load.
     pub threads: u32,
     /// Connections of all workers together; at least one a worker.
     pub connections: u32,
@@ -84,7 +84,7 @@ pub struct LoadPlan {
 /// One worker's share of a plan.
 #[derive(Debug, Clone)]
 pub struct WorkerPlan {
-    /// The whole.
+    /// The plan of the whole run.
     pub plan: Arc<LoadPlan>,
     /// Which worker, from 0.
     pub index: u32,

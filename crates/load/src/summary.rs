@@ -17,7 +17,7 @@ pub struct RunFacts {
     pub stopped_early: bool,
 }
 
-/// The record.
+/// The record of a run.
 pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let asked_rate_per_s = asked_rate(plan);
     let sent_rate_per_s = sent_rate(tally);

@@ -17,7 +17,7 @@ const DEFAULT_OUTSTANDING: u32 = 100;
 const OUTSTANDING_PER_CONNECTION_MAX: f64 = 16_384.0;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// Arguments.
+/// Arguments of a load run.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Threads that share the load.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
-    /// Open loop: send so many queries a second, whatever the answers do.
+    /// Open loop: queries sent a second, whatever the answers do.
     #[arg(long, value_name = "QUERIES/S", value_parser = positive)]
     rate: Option<f64>,
     /// Open loop with exponentially distributed distances instead of equal ones.
@@ -48,16 +48,16 @@ pub struct Arguments {
     /// Seed of --poisson.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Send for so long; 10 unless --count is given.
+    /// How long to send; 10 unless --count is given.
     #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
     duration: Option<f64>,
-    /// Send so many queries.
+    /// Number of queries to send.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How long to wait for an answer, and for a connection.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     timeout_ms: u64,
-    /// Closed loop: wait so long after the first answer before taking all there are, which costs
+    /// Closed loop: time to let pass after the first answer before all are taken, which costs
     /// less processor time per query. auto: up to 100, by what answers take; 0: never.
     #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = gathering)]
     coalesce: Gathering,

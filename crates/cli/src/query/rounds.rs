@@ -16,7 +16,7 @@ pub(super) enum Pace {
     OneByOne,
     /// Those for one name at the same time.
     Together,
-    /// So many without a response at any time.
+    /// This number without a response at any time.
     Outstanding(usize),
 }
 

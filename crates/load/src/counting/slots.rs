@@ -21,7 +21,7 @@ enum State {
 /// A query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Which name.
+    /// Number of the name that was asked for.
     pub name: u32,
     /// When it was wanted.
     pub wanted_ns: u64,
@@ -50,7 +50,7 @@ pub enum Found {
     GivenUp,
     /// One that has its answer.
     Answered,
-    /// None.
+    /// To no query there ever was.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Room for so many queries, `SLOTS_MAX` at most.
+    /// Room for `count` queries, `SLOTS_MAX` at most.
     pub fn new(count: usize) -> Self {
         let count = count.clamp(1, SLOTS_MAX);
         let unused = Slot {

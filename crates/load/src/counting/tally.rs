@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const LONGEST_NS: u64 = 600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Durations.
+/// Durations as a histogram.
 #[derive(Debug, Clone)]
 pub struct Times(Histogram<u64>);
 
@@ -182,7 +182,7 @@ impl Tally {
         *self.failures.entry(failure).or_default() += 1;
     }
 
-    /// The run was stopped before the answers of so many queries came.
+    /// The run was stopped before the answers of `count` queries came.
     pub fn cut_off(&mut self, count: u64) {
         self.interrupted_count += count;
     }
@@ -198,14 +198,14 @@ impl Tally {
         self.given_up = Some(failure);
     }
 
-    /// Answers were looked for, after a wait, and so many found.
+    /// Answers were looked for after a wait, and found.
     pub fn woken(&mut self, answer_count: u64, waited_ns: u64) {
         self.wake_count += 1;
         self.woken_answer_count += answer_count;
         self.gathering_wait_sum_ns += waited_ns;
     }
 
-    /// A connection stands, after so long.
+    /// A connection stands; connecting took `duration_ns`.
     pub fn connected(&mut self, duration_ns: u64) {
         self.connect.add(duration_ns);
     }

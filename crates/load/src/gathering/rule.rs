@@ -40,7 +40,7 @@ pub fn gathering_limit(transport: DnsTransport) -> Duration {
 pub enum Gathering {
     /// As the answers suggest: see [`Gatherer`].
     Adaptive,
-    /// Always so long; 0 for not at all.
+    /// Always for this time; 0 for not at all.
     Fixed(Duration),
 }
 

@@ -60,7 +60,7 @@ impl Wakes {
         self.next_due_ns.store(due_ns, Ordering::Relaxed);
     }
 
-    /// An answer was found that took so long.
+    /// An answer was found; `response_time_ns` is what it took.
     pub fn answered(&self, response_time_ns: u64) {
         let mut state = self.state();
         state.answer_count += 1;

@@ -8,7 +8,7 @@ use resolab_record::Failure;
 /// A query to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Which name.
+    /// Number of the name that is asked for.
     pub name: u32,
     /// When the schedule wants it; `None` in a closed loop.
     pub wanted_ns: Option<u64>,
@@ -37,7 +37,7 @@ pub trait Carrier {
         tally: &mut Tally,
     ) -> Result<(), LoadError>;
 
-    /// Wait for answers, so long at most; whether there is something.
+    /// Wait for answers, for `at_most_ns`; whether there is something.
     fn wait(&mut self, at_most_ns: u64) -> Result<bool, LoadError>;
 
     /// Take all answers there are.

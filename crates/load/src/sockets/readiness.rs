@@ -76,7 +76,7 @@ impl Readiness {
         Ok(())
     }
 
-    /// Wait until something is ready, so long at most; whether it is. A signal ends it early.
+    /// Wait until something is ready, for `at_most_ns`; whether it is. A signal ends it early.
     pub fn wait(&mut self, at_most_ns: u64) -> io::Result<bool> {
         let timeout = libc::timespec {
             tv_sec: (at_most_ns / 1_000_000_000) as libc::time_t,
@@ -104,7 +104,7 @@ impl Readiness {
                 Err(error)
             };
         }
-        // SAFETY: the kernel has written so many.
+        // SAFETY: the kernel has written `count` events.
         unsafe { self.events.set_len(count as usize) };
         Ok(count > 0)
     }

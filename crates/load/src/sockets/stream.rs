@@ -67,7 +67,7 @@ fn connect_failure(error: &io::Error) -> Failure {
 pub enum Progress {
     /// It waits for the peer.
     Waiting,
-    /// It has just become ready, so long after its beginning.
+    /// It has just become ready; the time since its beginning, in nanoseconds.
     Opened(u64),
 }
 

@@ -22,7 +22,7 @@ struct State {
 }
 
 impl StartGate {
-    /// For so many workers.
+    /// For a number of workers.
     pub fn new(workers: u32) -> Self {
         Self {
             state: Mutex::new(State {

@@ -23,7 +23,7 @@ pub fn sleep_until(instant_ns: u64) {
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until);
 }
 
-/// Sleep so long.
+/// Sleep for a time.
 pub fn sleep_for(duration_ns: u64) {
     sleep_until(monotonic_ns() + duration_ns);
 }

@@ -82,7 +82,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A connection that may have so many queries under way.
+    /// A connection that may have `slot_count` queries under way.
     pub fn new(requests: &Arc<Requests>, slot_count: usize) -> Self {
         Self {
             requests: Arc::clone(requests),

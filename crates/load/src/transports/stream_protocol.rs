@@ -13,7 +13,7 @@ pub trait Protocol {
     /// One connection's queries.
     type Conversation;
 
-    /// Of a connection that may have so many queries under way.
+    /// Of a connection that may have `slot_count` queries under way.
     fn conversation(&self, slot_count: usize) -> Self::Conversation;
 
     /// A stream is open: write what comes first.

@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 
 /// Timeouts, closed connections and queries to be sent again need not be looked at more often.
 const TEND_INTERVAL_NS: u64 = 1_000_000;
-/// A peer that refuses a connection is asked again after so long.
+/// After this pause a peer that refused a connection is asked again.
 const RECONNECT_PAUSE_NS: u64 = 100_000_000;
 const OPENING_WAIT_NS: u64 = 10_000_000;
 

@@ -24,7 +24,7 @@ pub struct ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// For up to so many datagrams a call.
+    /// With room for the datagrams of one call.
     pub fn new(count: usize) -> Self {
         let mut buffers = vec![0_u8; count * BUFFER_BYTES];
         let mut controls: Vec<Control> = vec![[0; 8]; count];

@@ -39,7 +39,7 @@ struct Train {
 }
 
 impl SendBatch {
-    /// For up to so many messages of up to so many bytes; more make it grow.
+    /// With room for a number of messages and for their longest; more make it grow.
     pub fn new(count: usize, message_bytes: usize) -> Self {
         // SAFETY: all-zero is a value of these plain C structs.
         let (header, iovec) = unsafe { (mem::zeroed(), mem::zeroed()) };

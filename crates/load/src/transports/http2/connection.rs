@@ -130,7 +130,7 @@ impl Http2 {
         self.is_going_away || self.next_stream > STREAM_MAX
     }
 
-    /// How many requests with contents of at most so many octets can be opened now.
+    /// How many requests can be opened now, whose contents have at most the given length.
     pub fn room(&self, content_bytes: usize) -> usize {
         let fits = content_bytes <= self.frame_max_bytes
             && content_bytes <= self.stream_window_bytes as usize;

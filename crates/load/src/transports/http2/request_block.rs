@@ -112,7 +112,7 @@ impl RequestBlock {
         });
     }
 
-    /// Write the block of a POST of so many octets.
+    /// Write the block of a POST whose content has that length.
     pub fn write_post(&mut self, body_bytes: usize, out: &mut Vec<u8>) {
         self.write(out, |out| {
             out.extend_from_slice(&CONTENT_LENGTH);

@@ -104,7 +104,7 @@ impl<P: QuicProtocol> Lane<P> {
         }
     }
 
-    /// Close, and let the packet that says so leave, at most so long.
+    /// Close, and let the packet that says so leave; that may take `at_most`.
     pub async fn close(&self, code: u32, at_most: Duration) {
         let endpoint = {
             let open = self.open.borrow();

@@ -10,7 +10,7 @@ use resolab_transport::exact_timer::ExactTimer;
 use std::rc::Rc;
 use tokio::task::yield_now;
 
-/// Up to so many queries a second a wake for each is cheap enough; above, they leave in ticks.
+/// Up to this rate a wake for each query is cheap enough; above, they leave in ticks.
 const RATE_OF_SINGLE_SENDS_PER_S: f64 = 20_000.0;
 const TICK_NS: u64 = 50_000;
 

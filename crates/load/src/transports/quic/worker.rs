@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 /// A query that is due.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Which one.
+    /// Number of its name.
     pub index: u32,
     /// Since when; `None` in a closed loop, where it is wanted when it is sent.
     pub since_ns: Option<u64>,
