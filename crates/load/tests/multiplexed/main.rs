@@ -252,6 +252,22 @@ fn a_server_that_dies_ends_a_run_of_a_count() {
 }
 
 #[test]
+fn a_server_that_takes_no_queries_ends_a_run_of_a_count() {
+    let server = Server::with_streams("https", |_| Reaction::Answer, 0);
+    let mut plan = server.plan();
+    plan.timeout = Duration::from_millis(300);
+    let stopped = Arc::new(AtomicBool::new(false));
+    let stopper = Arc::clone(&stopped);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(10));
+        stopper.store(true, Ordering::Relaxed);
+    });
+    let record = run_until(plan, &stopped);
+    assert_eq!(record.failure, Some(Failure::QueryTimeout), "{record:?}");
+    assert_eq!((record.completed_count, record.reconnect_count), (0, 0));
+}
+
+#[test]
 fn without_a_server_there_is_no_load() {
     for scheme in SCHEMES {
         let mut server = Server::start(scheme, |_| Reaction::Answer);
