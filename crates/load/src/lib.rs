@@ -5,9 +5,10 @@
 //! each run by worker threads that share nothing but a start line.
 //! Not for: single queries with all their phases (`resolab-dns`), nor printing.
 //!
-//! Upside down, each using only what stands below it: `run` starts the workers and ends with
-//! `summary`'s record; `transports` are the engines; `loops` decide when they send; `plan` says what
-//! is wanted; `gathering`, `sockets`, `counting`, `timing`, `names` and `error` know of none of these.
+//! From top to bottom, each using only what comes after it: `run` starts the workers and ends with
+//! `summary`'s record, which `condition` judges; `transports` are the engines; `loops` decide when
+//! they send; `plan` says what is wanted; then `gathering`, `counting`, and at the bottom `sockets`,
+//! `timing`, `names` and `error`.
 
 mod condition;
 mod counting;
