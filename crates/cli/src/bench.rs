@@ -2,15 +2,13 @@
 //! load; that is `resolab_load`.
 
 mod arguments;
-mod condition;
 mod statistics;
 
 pub use arguments::Arguments;
 
 use crate::client_arguments::Refusal;
 use crate::output;
-use condition::Condition;
-use resolab_load::{LoadError, LoadPlan};
+use resolab_load::{Condition, LoadError, LoadPlan};
 use resolab_record::{LoadProgressRecord, LoadRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -23,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// As a shell gives it for a program a signal ended.
 const ENDED_BY_INTERRUPT: i32 = 130;
 
-/// Run.
+/// Put load on the resolver, and say what came of it.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match measure(arguments) {
         Ok(record) => judge(&arguments.fail, &record),
@@ -70,7 +68,9 @@ fn put_load(
         LoadError::Unsupported(_) => Refusal::unsupported(error),
         LoadError::Kernel { .. } => Refusal::machine(error),
         LoadError::Panicked => Refusal::internal(error),
-        _ => Refusal::configuration(error),
+        LoadError::Connect { .. } | LoadError::Tls(_) | LoadError::CalledOff => {
+            Refusal::configuration(error)
+        }
     })
 }
 
@@ -104,13 +104,23 @@ fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Each condition that holds is one line; any makes the run a failed one.
+/// Each condition that holds is one line; any makes the run a failed one. So does giving up, which
+/// is no answer to what was asked whatever the conditions say.
 fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for condition in conditions {
         if let Some(found) = condition.held(record) {
             code = output::fail(output::EXIT_CONDITION, format_args!("--fail {found}"));
         }
+    }
+    if let Some(failure) = record.failure {
+        let (seconds, failure) = (record.timeout_ns as f64 / 1e9, statistics::name_of(failure));
+        let line = format_args!(
+            "failed to ask on: no connection to {} took a query for {seconds} s ({failure}); the \
+             results end there: start the resolver again, or give it more time by --timeout-ms",
+            record.resolver_address
+        );
+        code = output::fail(output::EXIT_DEADLINE, line);
     }
     code
 }

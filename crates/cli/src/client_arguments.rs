@@ -4,9 +4,9 @@ use crate::output;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
-    ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
+    ClientOptions, DnsClient, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
 };
-use resolab_record::{DnsTransport, HandshakeMode};
+use resolab_record::{DnsTransport, DohMethod, HandshakeMode};
 use resolab_transport::client::Sha256;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -57,6 +57,15 @@ pub enum DohMethodArgument {
     Get,
 }
 
+impl From<DohMethodArgument> for DohMethod {
+    fn from(typed: DohMethodArgument) -> Self {
+        match typed {
+            DohMethodArgument::Post => Self::Post,
+            DohMethodArgument::Get => Self::Get,
+        }
+    }
+}
+
 /// A retry policy as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum RetryArgument {
@@ -96,7 +105,7 @@ pub struct ClientArguments {
     /// Address of a resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// How DoH queries travel.
+    /// How DoH queries travel; bench, as dnsperf, sends GET unless told otherwise.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
     /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.
@@ -243,8 +252,8 @@ impl ClientArguments {
         Ok(ClientOptions {
             handshake_mode: self.handshake.into(),
             doh_method: match self.doh_method {
-                DohMethodArgument::Post => DohMethod::Post,
-                DohMethodArgument::Get => DohMethod::Get,
+                DohMethodArgument::Post => resolab_dns::DohMethod::Post,
+                DohMethodArgument::Get => resolab_dns::DohMethod::Get,
             },
             udp_retry_policy: self.udp_retry_policy(),
             tcp_fast_open: self.tcp_fast_open,
@@ -261,7 +270,8 @@ pub fn warn_once() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
         output::note(
-            "warning: --insecure: certificates are not checked, anybody may be answering;              records say so in certificate_checked",
+            "warning: --insecure: certificates are not checked, anybody may be answering; \
+             records say so in certificate_checked",
         );
     });
 }

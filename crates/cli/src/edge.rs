@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc as async_mpsc;
 
-/// Arguments.
+/// Arguments of the edge.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Configuration file (docs/formats/edge.md).

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// What a shell would say of a program that was killed: 128 + SIGKILL.
 const KILLED: u8 = 137;
 
-/// Arguments.
+/// Arguments of a program in a host.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Process id of the path, as in its path_ready record.

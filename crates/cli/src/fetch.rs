@@ -26,7 +26,7 @@ enum ModeArgument {
     PrivateAlpn,
 }
 
-/// Arguments.
+/// Arguments of fetches.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// How query and page share connections.
@@ -70,7 +70,7 @@ pub struct Arguments {
     page: PageAddress,
 }
 
-/// Run.
+/// Fetch, and write a record of each time.
 pub fn run(arguments: Arguments) -> ExitCode {
     let (count, interval) = (arguments.count, arguments.interval_ms);
     let deadline = Duration::from_millis(arguments.timeout_ms);

@@ -16,6 +16,8 @@ pub const EXIT_USAGE: u8 = 2;
 pub const EXIT_CONFIGURATION: u8 = 3;
 /// The machine lacks a permission, a device or a program.
 pub const EXIT_MACHINE: u8 = 4;
+/// What was to be done was not done in time.
+pub const EXIT_DEADLINE: u8 = 5;
 /// What was asked for does not go together.
 pub const EXIT_UNSUPPORTED: u8 = 127;
 /// resolab-core itself is broken.

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// How long an end by signal waits for the record being written.
 const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
 
-/// Arguments.
+/// Arguments of a path.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(clap::Args)]
 pub struct Arguments {

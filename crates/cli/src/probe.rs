@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A train or transfer may not last longer.
 const LONGEST_S: f64 = 600.0;
 
-/// Arguments.
+/// Arguments of a probe.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -170,7 +170,7 @@ fn udp(wanted: Udp) -> Result<Vec<Record>, Failure> {
 fn tcp(wanted: Tcp) -> Result<Vec<Record>, Failure> {
     if wanted.seconds + f64::from(wanted.warm_up_ms) / 1e3 > LONGEST_S {
         return Err(Failure::Usage(format!(
-            "failed to send for so long: at most {LONGEST_S} s, the warm-up included"
+            "failed to send for longer than {LONGEST_S} s, the warm-up included: give less"
         )));
     }
     let order = BulkOrder {

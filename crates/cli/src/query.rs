@@ -28,7 +28,7 @@ enum ConnectionArgument {
     Warm,
 }
 
-/// Arguments.
+/// Arguments of queries.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
@@ -64,7 +64,7 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     outstanding: u16,
-    /// Close a warm connection on which nothing was asked for so long; without, the resolver
+    /// Close a warm connection on which nothing was asked for this time; without, the resolver
     /// decides.
     #[arg(
         long,
@@ -90,7 +90,7 @@ pub struct Arguments {
     edns: EdnsArguments,
 }
 
-/// Run.
+/// Ask, and write a record of each query.
 pub fn run(arguments: Arguments) -> ExitCode {
     match arguments.prepare().and_then(ask_all) {
         Ok(()) => ExitCode::SUCCESS,

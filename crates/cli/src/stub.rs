@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Arguments.
+/// Arguments of the stub.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Where to listen for plain DNS, on UDP and TCP.
@@ -61,7 +61,7 @@ struct ConnectionArguments {
     /// Whether forwarded queries share a connection.
     #[arg(long, value_enum, default_value = "warm")]
     connection: Connection,
-    /// Close a connection on which nothing was asked for so long; without, the resolver decides.
+    /// Close a connection on which nothing was asked for this time; without, the resolver decides.
     #[arg(
         long,
         value_name = "MILLISECONDS",
@@ -83,7 +83,7 @@ impl ConnectionArguments {
     }
 }
 
-/// Run.
+/// Forward queries until standard input closes.
 pub fn run(arguments: Arguments) -> ExitCode {
     match try_run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -128,9 +128,10 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
     let what = format!("listen on {address}: {error}; give another --listen");
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => Refusal::machine(what),
-        _ => Refusal::configuration(what),
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        Refusal::machine(what)
+    } else {
+        Refusal::configuration(what)
     }
 }
 

@@ -4,8 +4,8 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -238,4 +238,39 @@ fn an_interrupt_ends_the_run_with_its_results() {
         (&"load".into(), &true.into())
     );
     assert!(last["completed_count"].as_u64().unwrap() > 0);
+}
+
+/// Answers so many queries on one connection, and is gone.
+fn short_lived(query_count: usize) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut length = [0; 2];
+        for _ in 0..query_count {
+            stream.read_exact(&mut length).unwrap();
+            let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+            stream.read_exact(&mut message).unwrap();
+            message[2] |= 0x80;
+            stream.write_all(&[&length[..], &message].concat()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_resolver_that_dies_ends_the_run_with_its_results_and_exit_code_5() {
+    let (names, resolver) = (NamesFile::new("dies"), format!("tcp://{}", short_lived(30)));
+    let arguments = "--json --count 1000000 --outstanding 1 --timeout-ms 300";
+    let output = command(&resolver, &names, arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{errors}");
+    assert!(errors.contains("took a query for 0.3 s (tcp_connect_refused)"));
+    let last = records(&output).pop().unwrap();
+    assert_eq!(
+        (&last["record"], &last["failure"]),
+        (&"load".into(), &"tcp_connect_refused".into())
+    );
+    assert_eq!(last["completed_count"], 30);
+    assert_eq!(last["stopped_early"], true);
 }

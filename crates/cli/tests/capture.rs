@@ -1,20 +1,17 @@
 //! Captures of the emulated path, end to end: real packets, the file read back.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
-#[path = "lab/pcapng.rs"]
-mod pcapng;
-#[path = "lab/probe.rs"]
-mod probe;
+mod support;
 
-use lab::Lab;
-use pcapng::{CaptureFile, Captured};
 use resolab_link::hosts::Host;
 use resolab_record::PathCommand;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use support::Lab;
+use support::pcapng::{self, CaptureFile, Captured};
+use support::probe;
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";
@@ -38,7 +35,7 @@ fn read(file: &CaptureFile) -> Vec<Captured> {
     let packets = pcapng::read(file.path());
     match pcapng::read_by_tshark(file.path()) {
         Some(by_tshark) => assert_eq!(by_tshark, packets),
-        None => lab::skip("tshark is not installed; only the file's structure was checked"),
+        None => support::skip("tshark is not installed; only the file's structure was checked"),
     }
     packets
 }
@@ -199,7 +196,7 @@ fn trains_of_tcp_segments_are_captured_as_packets() {
         assert!(totals.up.packets_in_count as usize > sent_bytes / 1_448);
         match pcapng::wrong_checksums_count(file.path()) {
             Some(count) => assert_eq!(count, 0),
-            None => lab::skip("tshark is not installed; checksums were not checked"),
+            None => support::skip("tshark is not installed; checksums were not checked"),
         }
     }
 }
@@ -268,7 +265,7 @@ fn a_file_that_exists_is_a_wrong_configuration() {
     let file = CaptureFile::new("exists");
     std::fs::write(file.path(), "precious").unwrap();
     let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles");
-    let output = Command::new(lab::PROGRAM)
+    let output = Command::new(support::PROGRAM)
         .args(["path", "--profile", "ideal", "--pcap", &file.text()])
         .env("RESOLAB_PROFILES", profiles)
         .stdin(Stdio::null())

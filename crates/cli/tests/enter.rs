@@ -1,12 +1,12 @@
 //! Programs inside a path's hosts, end to end.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
+mod support;
 
-use lab::Lab;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
+use support::Lab;
 
 const PLAIN: &str = "one_way_delay_ms = 1";
 
@@ -152,7 +152,7 @@ fn signals_reach_the_program() {
 
 #[test]
 fn a_process_that_is_no_path_is_refused() {
-    let output = Command::new(lab::PROGRAM)
+    let output = Command::new(support::PROGRAM)
         .args(["enter", "--path", "1", "--host", "client", "--", "true"])
         .output()
         .unwrap();

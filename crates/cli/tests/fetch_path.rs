@@ -2,11 +2,11 @@
 //! byte are there together, by mode, handshake and whether the page is asked for beside the name.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
+mod support;
 
-use lab::Lab;
-use lab::edge::Edge;
 use serde_json::{Value, json};
+use support::Lab;
+use support::edge::Edge;
 
 /// As far apart as over LTE; half a round trip is long against what busy hosts under test take.
 const FAR: &str = "one_way_delay_ms = 40";
@@ -202,7 +202,7 @@ fn what_does_not_go_together_is_refused() {
             "give h3://",
         ),
     ] {
-        let output = std::process::Command::new(lab::PROGRAM)
+        let output = std::process::Command::new(support::PROGRAM)
             .args(["fetch", "--resolve", "dns.resolab.test=127.0.0.1"])
             .args(["--resolve", "dns.test=127.0.0.1", "--mode"])
             .args(&arguments)

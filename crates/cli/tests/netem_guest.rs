@@ -4,21 +4,19 @@
 //! ignored, but packets that nobody accounts for fail it.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
-mod lab;
-#[path = "lab/probe.rs"]
-mod probe;
+mod support;
 
-use lab::Lab;
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::Mode;
-use probe::{Arrival, quantile};
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
 use resolab_record::DirectionSummary;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
+use support::Lab;
+use support::probe::{self, Arrival, quantile};
 
 const BACKENDS: [&str; 2] = ["netem", "tun"];
 const CLIENT: &str = "10.77.0.2:4000";

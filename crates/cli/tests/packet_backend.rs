@@ -2,19 +2,17 @@
 //! What both have in common is tested in `path`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
-#[path = "lab/probe.rs"]
-mod probe;
+mod support;
 
-use lab::Lab;
 use nix::sched::{CloneFlags, setns};
-use probe::quantile;
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
 use resolab_record::{DirectionSummary, PathBackend};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use support::Lab;
+use support::probe::{self, quantile};
 
 const OPTIONS: [&str; 2] = ["--backend", "packet"];
 const CLIENT: &str = "10.77.0.2:4000";
@@ -43,7 +41,7 @@ const ONE_MS: &str = "one_way_delay_ms = 1";
 fn open_as_root(up: &str, down: &str) -> Option<Lab> {
     let lab = Lab::open_with(up, down, &OPTIONS)?;
     if lab.ready.rootless {
-        lab::skip("this test opens sockets inside the path's hosts and must run as root");
+        support::skip("this test opens sockets inside the path's hosts and must run as root");
         return None;
     }
     Some(lab)
@@ -207,7 +205,7 @@ fn tcp_and_segmented_udp_are_real_packets_both_ways() {
     };
     let script = |name| {
         Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/lab")
+            .join("tests/support")
             .join(name)
     };
     let mut server = lab
@@ -308,7 +306,7 @@ fn devices_are_running_when_the_path_says_it_is_ready() {
             .output()
             .unwrap();
         if !output.status.success() {
-            lab::skip("reading a device's flags takes ip(8)");
+            support::skip("reading a device's flags takes ip(8)");
             return;
         }
         let text = String::from_utf8(output.stdout).unwrap();
@@ -332,7 +330,7 @@ fn a_device_taken_away_ends_the_path_and_says_so() {
         return;
     };
     if !output.status.success() {
-        lab::skip("deleting a device takes ip(8)");
+        support::skip("deleting a device takes ip(8)");
         return;
     }
     assert_eq!(lab.process.wait().unwrap().code(), Some(70));
@@ -341,11 +339,11 @@ fn a_device_taken_away_ends_the_path_and_says_so() {
 #[test]
 fn an_ordinary_user_gets_the_same() {
     if !nix::unistd::geteuid().is_root() {
-        lab::skip("becoming an ordinary user takes root; the other tests ran as one");
+        support::skip("becoming an ordinary user takes root; the other tests ran as one");
         return;
     }
     let Some(program) = program_for_everybody() else {
-        lab::skip("no folder that everybody can read");
+        support::skip("no folder that everybody can read");
         return;
     };
     let lab = Lab::open_as_user(ORDINARY_USER, &program, ONE_MS, ONE_MS, &OPTIONS);
@@ -373,7 +371,7 @@ fn an_ordinary_user_gets_the_same() {
 
 fn program_for_everybody() -> Option<PathBuf> {
     let program = std::env::temp_dir().join(format!("resolab-core-{}", std::process::id()));
-    std::fs::copy(lab::PROGRAM, &program).ok()?;
+    std::fs::copy(support::PROGRAM, &program).ok()?;
     Some(program)
 }
 

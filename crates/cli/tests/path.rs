@@ -1,18 +1,16 @@
 //! The emulated path, end to end: the built program, real packets, kernel time stamps.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
-#[path = "lab/probe.rs"]
-mod probe;
+mod support;
 
-use lab::Lab;
-use probe::{Arrival, quantile};
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
 use resolab_link::model::{DirectionModel, Fate};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use support::Lab;
+use support::probe::{self, Arrival, quantile};
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";
@@ -315,7 +313,7 @@ fn child_named(parent: u32, name: &str) -> Option<u32> {
 
 #[test]
 fn an_unknown_profile_lists_what_exists() {
-    let output = Command::new(lab::PROGRAM)
+    let output = Command::new(support::PROGRAM)
         .args(["path", "--profile", "fibre"])
         .env(
             "RESOLAB_PROFILES",
@@ -403,7 +401,9 @@ fn the_schedule_changes_the_link_and_says_when() {
         return;
     };
     if lab.ready.rootless {
-        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+        return support::skip(
+            "this test opens sockets inside the path's hosts and must run as root",
+        );
     }
     let client = lab.socket(Host::Client, CLIENT);
     let server = lab.socket(Host::Server, SERVER);
@@ -443,7 +443,9 @@ fn ipv6_is_there_when_asked_for_and_quiet() {
         return;
     };
     if lab.ready.rootless {
-        return lab::skip("this test opens sockets inside the path's hosts and must run as root");
+        return support::skip(
+            "this test opens sockets inside the path's hosts and must run as root",
+        );
     }
     let ready = lab.ready.clone();
     assert_eq!(ready.server_network_v6.as_deref(), Some("fd00:77:0:1::/64"));
@@ -528,7 +530,7 @@ fn seed_and_packet_index_decide_drops_and_delays_as_in_the_model() {
     let by_model: Vec<Option<u64>> = (1..=600)
         .map(|index| match model.arrival(index * 1_000_000_000, 100) {
             Fate::Release { at_ns } => Some(at_ns - index * 1_000_000_000),
-            _ => None,
+            Fate::Drop(_) | Fate::Waits => None,
         })
         .collect();
     assert_alike(&first, &by_model, "the pure model");

@@ -2,17 +2,16 @@
 //! that carries packets where it has it. Figures are `scripts/netem-guest`'s.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
-#[path = "lab/probe.rs"]
-mod probe;
+mod support;
 
-use lab::{Lab, PROGRAM};
 use resolab_link::hosts::Host;
 use resolab_record::{PathBackend, PathCommand};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use support::probe;
+use support::{Lab, PROGRAM};
 
 const NETEM: [&str; 2] = ["--backend", "netem"];
 
@@ -63,13 +62,13 @@ fn a_kernel_without_netem_is_told_so_and_nothing_is_left_behind() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!((members(group), devices()), (0, before));
     if output.status.success() {
-        return lab::skip("this kernel has sch_netem");
+        return support::skip("this kernel has sch_netem");
     }
     assert_eq!(output.status.code(), Some(4), "{message}");
     assert!(output.stdout.is_empty());
     assert_eq!(message.lines().count(), 1, "{message}");
     if message.contains("namespaces") || message.contains("install the package") {
-        return lab::skip(&message);
+        return support::skip(&message);
     }
     assert!(
         message.contains("no sch_netem") && message.contains("use --backend tun"),
@@ -98,7 +97,9 @@ fn the_link_carries_packets_and_counts_them() {
     let (_, done) = lab.command(&PathCommand::StartSchedule { id: 77 });
     assert!(done.error.unwrap().contains("use --backend tun"));
     if lab.ready.rootless {
-        return lab::skip("the rest opens sockets inside the path's hosts and must run as root");
+        return support::skip(
+            "the rest opens sockets inside the path's hosts and must run as root",
+        );
     }
     let client = lab.socket(Host::Client, "10.77.0.2:4000");
     let origin = lab.socket(Host::Server, "10.77.1.42:4000");

@@ -1,12 +1,12 @@
 //! `resolab-core probe` through paths whose delay, loss and rate are known.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
+mod support;
 
-use lab::{Lab, PROGRAM};
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord, Record};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
+use support::{Lab, PROGRAM};
 
 fn probe(lab: &Lab, arguments: &str) -> Output {
     let pid = lab.ready.pid.to_string();
@@ -30,18 +30,21 @@ fn records(output: &Output) -> Vec<Record> {
 }
 
 fn trains(output: &Output) -> Vec<ProbeRecord> {
-    let train = |record| match record {
-        Record::Probe(train) => *train,
-        other => panic!("not a probe: {other:?}"),
+    let train = |record| {
+        let Record::Probe(train) = record else {
+            panic!("not a probe: {record:?}");
+        };
+        *train
     };
     records(output).into_iter().map(train).collect()
 }
 
 fn transfer(output: &Output) -> BulkTransferRecord {
-    match records(output).remove(0) {
-        Record::BulkTransfer(transfer) => transfer,
-        other => panic!("not a transfer: {other:?}"),
-    }
+    let record = records(output).remove(0);
+    let Record::BulkTransfer(transfer) = record else {
+        panic!("not a transfer: {record:?}");
+    };
+    transfer
 }
 
 /// A machine that pauses makes packets late, a wrong link all of them.

@@ -2,16 +2,16 @@
 //! of connections.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod lab;
+mod support;
 
-use lab::PROGRAM;
-use lab::edge::{Edge, URLS};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
+use support::PROGRAM;
+use support::edge::{Edge, URLS};
 
 const NAME: &str = "dns.resolab.test";
 

@@ -4,44 +4,28 @@
 //! For: measuring servers and links under load at little cost per query. One engine per transport,
 //! each run by worker threads that share nothing but a start line.
 //! Not for: single queries with all their phases (`resolab-dns`), nor printing.
+//!
+//! From top to bottom, each using only what comes after it: `run` starts the workers and ends with
+//! `summary`'s record, which `condition` judges; `transports` are the engines; `loops` decide when
+//! they send; `plan` says what is wanted; then `gathering`, `counting`, and at the bottom `sockets`,
+//! `timing`, `names` and `error`.
 
-pub mod answer;
-pub mod coalescing;
-pub mod engine;
-pub mod load;
-pub mod names;
-pub mod plan;
-pub mod schedule;
-pub mod start_gate;
-pub mod summary;
-pub mod tally;
-pub mod waiting;
+mod condition;
+mod counting;
+mod error;
+mod gathering;
+mod loops;
+mod names;
+mod plan;
+mod run;
+mod sockets;
+mod summary;
+mod timing;
+mod transports;
 
-mod carrier;
-mod closed_loop;
-mod coalescing_runtime;
-mod datagrams;
-mod doh;
-mod doh3;
-mod doh_link;
-mod doh_path;
-mod doq;
-mod dot;
-mod dotcp;
-mod doudp;
-mod framed;
-mod http2;
-mod matching;
-mod open_loop;
-mod quic;
-mod readiness;
-mod slots;
-mod stream;
-mod streams;
-mod supply;
-
-pub use engine::{LiveCounters, LoadError};
-pub use load::{Progress, run};
+pub use condition::Condition;
+pub use error::LoadError;
+pub use gathering::Gathering;
 pub use names::Names;
-pub use plan::{Arrivals, Coalescing, Extent, LoadPlan, Pace, WorkerPlan};
-pub use tally::Tally;
+pub use plan::{Arrivals, Extent, LoadPlan, Pace};
+pub use run::{Progress, run};

@@ -1,33 +1,21 @@
 //! What a load run is to do, and each worker's share of it. Not for: doing it.
 
+use crate::counting::slots::SLOTS_MAX;
+use crate::gathering::Gathering;
 use crate::names::Names;
-use crate::schedule::Schedule;
-use crate::slots::SLOTS_MAX;
-use crate::start_gate::StartGate;
-use resolab_dns::{DohMethod, ResolverAddress};
-use resolab_record::DnsTransport;
+use crate::timing::schedule::Schedule;
+use crate::timing::start_gate::StartGate;
+use resolab_dns::ResolverAddress;
+use resolab_record::DohMethod;
 use resolab_transport::client::TlsClient;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest the adaptive coalescing waits where an answer's time is when it is read.
-const COALESCING_LIMIT: Duration = Duration::from_micros(100);
-/// The same where the kernel stamps answers: the wait is in no time then.
-const COALESCING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
-
-/// The longest the adaptive coalescing waits on a transport.
-pub fn coalescing_limit(transport: DnsTransport) -> Duration {
-    match transport {
-        DnsTransport::Doudp => COALESCING_LIMIT_WITH_STAMPS,
-        _ => COALESCING_LIMIT,
-    }
-}
-
 /// How a schedule's distances are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Equal.
+    /// All the same.
     Constant,
     /// Exponentially distributed: arrivals are a Poisson process.
     Poisson,
@@ -42,7 +30,7 @@ pub enum Pace {
     Open {
         /// Queries a second, all workers together.
         rate_per_s: f64,
-        /// Their distances.
+        /// How the distances between them are drawn.
         arrivals: Arrivals,
     },
 }
@@ -50,20 +38,10 @@ pub enum Pace {
 /// When sending ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// After so long.
+    /// After this time.
     Duration(Duration),
-    /// After so many queries.
+    /// After this number of queries.
     Count(u64),
-}
-
-/// How long an engine waits after the first answer before it takes all there are: fewer wakes,
-/// larger batches, at the price of answers being seen later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coalescing {
-    /// As the answers suggest: see `coalescing`.
-    Adaptive,
-    /// Always so long; 0 for not at all.
-    Fixed(Duration),
 }
 
 /// A load run.
@@ -81,7 +59,7 @@ pub struct LoadPlan {
     pub doh_method: DohMethod,
     /// What is asked, in order, round and round.
     pub names: Arc<Names>,
-    /// Worker threads.
+    /// Threads that share the load.
     pub threads: u32,
     /// Connections of all workers together; at least one a worker.
     pub connections: u32,
@@ -94,7 +72,7 @@ pub struct LoadPlan {
     /// How long an answer is waited for, and a connection.
     pub timeout: Duration,
     /// How answers are gathered.
-    pub coalescing: Coalescing,
+    pub gathering: Gathering,
     /// UDP segmentation offload.
     pub segmentation_offload: bool,
     /// Wait for the next send by spinning.
@@ -106,7 +84,7 @@ pub struct LoadPlan {
 /// One worker's share of a plan.
 #[derive(Debug, Clone)]
 pub struct WorkerPlan {
-    /// The whole.
+    /// The plan of the whole run.
     pub plan: Arc<LoadPlan>,
     /// Which worker, from 0.
     pub index: u32,
@@ -184,10 +162,15 @@ impl WorkerPlan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn plan(threads: u32, connections: u32, outstanding: u32, extent: Extent) -> Arc<LoadPlan> {
+    pub(crate) fn plan(
+        threads: u32,
+        connections: u32,
+        outstanding: u32,
+        extent: Extent,
+    ) -> Arc<LoadPlan> {
         Arc::new(LoadPlan {
             resolver: "udp://127.0.0.1".parse().unwrap(),
             resolver_address: "127.0.0.1:53".parse().unwrap(),
@@ -201,7 +184,7 @@ mod tests {
             pace: Pace::Closed,
             extent,
             timeout: Duration::from_secs(5),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 0,

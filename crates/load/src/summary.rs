@@ -1,9 +1,9 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::plan::{Arrivals, Coalescing, LoadPlan, Pace, coalescing_limit};
-use crate::tally::{Tally, Times};
-use resolab_dns::DohMethod;
-use resolab_record::{DnsTransport, LoadPace, LoadRecord, TimeDistribution};
+use crate::counting::{RCODE_NAMES, Tally, Times};
+use crate::gathering::{Gathering, gathering_limit};
+use crate::plan::{Arrivals, LoadPlan, Pace};
+use resolab_record::{DohMethod, LoadPace, LoadRecord, TimeDistribution};
 use std::collections::BTreeMap;
 
 /// What neither plan nor tally knows.
@@ -17,7 +17,7 @@ pub struct RunFacts {
     pub stopped_early: bool,
 }
 
-/// The record.
+/// The record of a run.
 pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
     let asked_rate_per_s = asked_rate(plan);
     let sent_rate_per_s = sent_rate(tally);
@@ -37,7 +37,8 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         segmentation_offload: plan.segmentation_offload,
         spinning: plan.spin,
         run_ns: facts.run_ns,
-        stopped_early: facts.stopped_early,
+        stopped_early: facts.stopped_early || tally.given_up.is_some(),
+        failure: tally.given_up,
         asked_rate_per_s,
         sent_rate_per_s,
         rate_error_ratio: asked_rate_per_s.map(|asked| sent_rate_per_s / asked - 1.0),
@@ -62,8 +63,8 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         histogram_upper_ns,
         histogram_count,
         coalescing_wait_limit_ns: coalescing_wait_limit_ns(plan),
-        coalescing_adaptive: matches!(plan.coalescing, Coalescing::Adaptive),
-        coalescing_wait_mean_ns: mean(tally.coalescing_wait_sum_ns, tally.wake_count),
+        coalescing_adaptive: matches!(plan.gathering, Gathering::Adaptive),
+        coalescing_wait_mean_ns: mean(tally.gathering_wait_sum_ns, tally.wake_count),
         wake_count: tally.wake_count,
         answers_per_wake: mean(tally.woken_answer_count, tally.wake_count),
         kernel_receive_stamps: tally.kernel_receive_stamps,
@@ -77,9 +78,9 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
 }
 
 fn coalescing_wait_limit_ns(plan: &LoadPlan) -> u64 {
-    let limit = match plan.coalescing {
-        Coalescing::Adaptive => coalescing_limit(plan.resolver.transport),
-        Coalescing::Fixed(wait) => wait,
+    let limit = match plan.gathering {
+        Gathering::Adaptive => gathering_limit(plan.resolver.transport),
+        Gathering::Fixed(wait) => wait,
     };
     limit.as_nanos() as u64
 }
@@ -119,15 +120,12 @@ fn asked_rate(plan: &LoadPlan) -> Option<f64> {
 }
 
 fn http_method(plan: &LoadPlan) -> Option<String> {
-    let has = matches!(
-        plan.resolver.transport,
-        DnsTransport::Doh | DnsTransport::Doh3
-    );
+    plan.resolver.transport.http_version()?;
     let name = match plan.doh_method {
         DohMethod::Get => "GET",
         DohMethod::Post => "POST",
     };
-    has.then(|| name.to_owned())
+    Some(name.to_owned())
 }
 
 /// Distances between queries are one fewer than queries.
@@ -140,26 +138,6 @@ fn sent_rate(tally: &Tally) -> f64 {
         _ => 0.0,
     }
 }
-
-/// Names of RFC 1035 section 4.1.1, RFC 2136 section 2.2 and RFC 8490 section 10.4.
-const RCODE_NAMES: [&str; 16] = [
-    "NOERROR",
-    "FORMERR",
-    "SERVFAIL",
-    "NXDOMAIN",
-    "NOTIMP",
-    "REFUSED",
-    "YXDOMAIN",
-    "YXRRSET",
-    "NXRRSET",
-    "NOTAUTH",
-    "NOTZONE",
-    "DSOTYPENI",
-    "RCODE12",
-    "RCODE13",
-    "RCODE14",
-    "RCODE15",
-];
 
 fn rcodes(tally: &Tally) -> BTreeMap<String, u64> {
     let all = RCODE_NAMES.iter().zip(tally.rcodes);

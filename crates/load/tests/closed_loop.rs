@@ -3,12 +3,14 @@
 
 mod support;
 
-use resolab_load::{Coalescing, Extent, LoadError};
+use resolab_load::{Extent, Gathering, LoadError};
 use resolab_record::{Failure, LoadPace};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::{Reaction, Server, answer_to, answers_all, run, run_checked};
+use support::{
+    Reaction, Server, answer_to, answers_all, run, run_checked, run_until_the_server_dies,
+};
 
 const SCHEMES: [&str; 3] = ["udp", "tcp", "tls"];
 
@@ -44,7 +46,7 @@ fn segmentation_and_fixed_waits_change_no_count_and_are_recorded() {
     let server = Server::start("udp", answers_all());
     let mut plan = server.plan();
     plan.segmentation_offload = true;
-    plan.coalescing = Coalescing::Fixed(Duration::from_micros(300));
+    plan.gathering = Gathering::Fixed(Duration::from_micros(300));
     let record = run_checked(plan);
     assert_eq!(record.completed_count, 1000);
     assert!(record.segmentation_offload && !record.coalescing_adaptive);
@@ -185,6 +187,32 @@ fn a_closed_udp_port_fails_queries_and_a_tcp_one_the_run() {
     let error = run(plan).unwrap_err();
     assert!(matches!(error, LoadError::Connect { .. }), "{error}");
     assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[test]
+fn a_server_that_dies_ends_a_run_of_a_count() {
+    for scheme in ["tcp", "tls"] {
+        let server = Server::start(scheme, answers_all());
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(100_000_000);
+        plan.timeout = Duration::from_millis(300);
+        let record = run_until_the_server_dies(server, plan, 200);
+        let failure = Some(Failure::TcpConnectRefused);
+        assert_eq!(record.failure, failure, "{scheme} {record:?}");
+        assert!(record.stopped_early && record.handshake_failure_count > 0);
+        assert!(record.completed_count > 100, "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn a_run_of_a_duration_waits_for_a_server_all_of_it() {
+    let server = Server::start("tcp", answers_all());
+    let mut plan = server.plan();
+    plan.extent = Extent::Duration(Duration::from_secs(2));
+    plan.timeout = Duration::from_millis(100);
+    let record = run_until_the_server_dies(server, plan, 200);
+    assert!(record.run_ns >= 2_000_000_000, "{record:?}");
+    assert_eq!((record.failure, record.stopped_early), (None, false));
 }
 
 #[test]

@@ -4,10 +4,10 @@
 mod support;
 
 use resolab_load::{Arrivals, Extent, LoadPlan, Pace};
-use resolab_record::LoadPace;
+use resolab_record::{Failure, LoadPace};
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Reaction, Server, answer_to, answers_all, run_checked};
+use support::{Reaction, Server, answer_to, answers_all, run_checked, run_until_the_server_dies};
 
 /// Times a run is asked again before a machine that stops now and then is no excuse.
 const TRIES: usize = 4;
@@ -114,4 +114,21 @@ fn a_server_that_drops_cannot_slow_the_schedule() {
     plan.timeout = Duration::from_millis(500);
     let record = run_checked(plan);
     assert_eq!((record.sent_count, record.lost_count), (1_000, 100));
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run() {
+    for extent in [
+        Extent::Count(100_000_000),
+        Extent::Duration(Duration::from_secs(1)),
+    ] {
+        let server = Server::start("tcp", answers_all());
+        let mut plan = open(&server, 1_000.0, Arrivals::Constant, 0);
+        plan.extent = extent;
+        plan.timeout = Duration::from_millis(300);
+        let record = run_until_the_server_dies(server, plan, 100);
+        let failure = Some(Failure::TcpConnectRefused);
+        assert_eq!(record.failure, failure, "{extent:?} {record:?}");
+        assert!(record.stopped_early && record.completed_count > 50);
+    }
 }

@@ -64,7 +64,7 @@ pub struct BulkTransferRecord {
 pub struct CalibrationCheck {
     /// What: `delay`, `jitter`, `loss`, `rate`, `queue`, `bulk`, `lateness` and so on.
     pub quantity: String,
-    /// Which way.
+    /// Direction of the link it was measured in.
     pub direction: LinkDirection,
     /// Unit of the values.
     pub unit: String,
@@ -101,6 +101,6 @@ pub struct CalibrationRecord {
     pub unix_ns: u64,
     /// One-minute load average at the start.
     pub load_average: f64,
-    /// The checks.
+    /// Each quantity, asked against got.
     pub checks: Vec<CalibrationCheck>,
 }

@@ -60,7 +60,7 @@ pub enum EdgeCommand {
         id: u64,
         /// Server name (SNI); `null` means every name.
         name: Option<String>,
-        /// The policy.
+        /// What it gives out from now on.
         policy: TicketPolicy,
     },
     /// Lifetime and number of the tickets of one server name from now on.

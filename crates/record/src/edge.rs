@@ -24,9 +24,9 @@ pub struct ConnectionRecord {
     pub connection_id: u64,
     /// `tcp` or `quic`.
     pub protocol: String,
-    /// Server side.
+    /// Address and port of the edge.
     pub local_address: SocketAddr,
-    /// Client side.
+    /// Address and port of the client.
     pub peer_address: SocketAddr,
     /// Server name the client asked for.
     pub server_name: Option<String>,
@@ -97,9 +97,9 @@ pub struct ConnectionRecord {
 pub struct EdgeQueryRecord {
     /// Connection it came on; `null` for `doudp`.
     pub connection_id: Option<u64>,
-    /// Transport.
+    /// DNS transport it came over.
     pub dns_transport: DnsTransport,
-    /// Who asked.
+    /// Address and port of the client.
     pub peer_address: SocketAddr,
     /// The whole query was here.
     pub received_ns: u64,
@@ -133,9 +133,9 @@ pub struct EdgeQueryRecord {
 pub struct EdgeRequestRecord {
     /// Connection it came on.
     pub connection_id: u64,
-    /// Version spoken.
+    /// HTTP version it came over.
     pub http_version: HttpVersion,
-    /// Who asked.
+    /// Address and port of the client.
     pub peer_address: SocketAddr,
     /// The request's headers were here.
     pub received_ns: u64,
@@ -146,7 +146,7 @@ pub struct EdgeRequestRecord {
     pub handshake_complete_ns: Option<u64>,
     /// Whether the connection's handshake used a ticket.
     pub session_resumed: Option<bool>,
-    /// Method.
+    /// HTTP method.
     pub method: String,
     /// Host asked.
     pub authority: String,

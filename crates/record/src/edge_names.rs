@@ -28,27 +28,27 @@ pub enum DelayDistribution {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameDelay {
-    /// Shape.
+    /// What the delays look like; which of the fields below it takes is said there.
     pub distribution: DelayDistribution,
-    /// `constant`, `exponential`.
+    /// Of `constant`, `exponential`.
     #[serde(default)]
     pub mean_ms: Option<f64>,
-    /// `uniform`, `exponential`, `pareto`.
+    /// Of `uniform`, `exponential`, `pareto`.
     #[serde(default)]
     pub min_ms: Option<f64>,
-    /// `uniform`; with the others no delay is longer than this.
+    /// Of `uniform`; with the others no delay is longer than this.
     #[serde(default)]
     pub max_ms: Option<f64>,
-    /// `lognormal`.
+    /// Of `lognormal`.
     #[serde(default)]
     pub median_ms: Option<f64>,
-    /// `lognormal`.
+    /// Of `lognormal`.
     #[serde(default)]
     pub sigma: Option<f64>,
-    /// `pareto`.
+    /// Of `pareto`.
     #[serde(default)]
     pub shape: Option<f64>,
-    /// `samples`.
+    /// Of `samples`.
     #[serde(default)]
     pub samples_ms: Option<Vec<f64>>,
     /// Share of the queries that are delayed, the others are not; absent: all.
@@ -114,7 +114,7 @@ pub struct WireCacheSummary {
     pub hit_ratio: Option<f64>,
     /// Answers in it now.
     pub entry_count: u64,
-    /// Their bytes.
+    /// Bytes of those answers.
     pub entry_bytes: u64,
     /// Times it was emptied because what is answered had changed.
     pub invalidation_count: u64,

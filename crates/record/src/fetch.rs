@@ -54,7 +54,7 @@ pub enum SharedBecause {
 /// One connection of a fetch. Instants are nanoseconds since the fetch's `time_origin_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FetchConnection {
-    /// Server.
+    /// Address and port of the server.
     pub address: SocketAddr,
     /// Server name asked for.
     pub server_name: String,
@@ -90,7 +90,7 @@ pub struct FetchRecord {
     pub coalescing_mode: CoalescingMode,
     /// Whether the page was to be asked for beside the query.
     pub speculative: bool,
-    /// The page.
+    /// URL of the page.
     pub url: String,
     /// The resolver as given, a URL.
     pub resolver: String,

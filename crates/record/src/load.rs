@@ -102,8 +102,13 @@ pub struct LoadRecord {
     pub spinning: bool,
     /// From when the first query could be sent to the last one's end; connecting is before it.
     pub run_ns: u64,
-    /// The run was stopped before its time.
+    /// The run ended before its time: it was stopped, or gave up (`failure`).
     pub stopped_early: bool,
+    /// Why the run gave up: for `timeout_ns` no query waited for an answer and none could be sent.
+    /// What the last attempt to connect came to, or `query_timeout` if connections were open.
+    /// `null`: it did not.
+    #[serde(default)]
+    pub failure: Option<Failure>,
     /// Rate asked for, per second; `null` in a closed loop.
     pub asked_rate_per_s: Option<f64>,
     /// Rate of sending, per second, from the first query to the last.

@@ -142,7 +142,7 @@ pub struct QueryRecord {
     pub qname: String,
     /// Type asked, as text.
     pub qtype: String,
-    /// Why.
+    /// What it was asked for.
     pub purpose: QueryPurpose,
     /// Position among the queries of this run with the same resolver, from 0.
     pub sequence: u64,

@@ -856,6 +856,7 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     spinning: bool
     run_ns: int
     stopped_early: bool
+    failure: Failure | None = None
     asked_rate_per_s: float | None = None
     sent_rate_per_s: float
     rate_error_ratio: float | None = None

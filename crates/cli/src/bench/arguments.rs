@@ -1,11 +1,10 @@
 //! Arguments of `bench`, and the plan they mean.
 
-use super::condition::Condition;
 use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, EdnsOptions, Padding, ResolverAddress};
-use resolab_load::{Arrivals, Coalescing, Extent, LoadPlan, Names, Pace};
+use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
+use resolab_load::{Arrivals, Condition, Extent, Gathering, LoadPlan, Names, Pace};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
 use std::path::PathBuf;
@@ -18,7 +17,7 @@ const DEFAULT_OUTSTANDING: u32 = 100;
 const OUTSTANDING_PER_CONNECTION_MAX: f64 = 16_384.0;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// Arguments.
+/// Arguments of a load run.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -40,7 +39,7 @@ pub struct Arguments {
     /// Threads that share the load.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
-    /// Open loop: send so many queries a second, whatever the answers do.
+    /// Open loop: queries sent a second, whatever the answers do.
     #[arg(long, value_name = "QUERIES/S", value_parser = positive)]
     rate: Option<f64>,
     /// Open loop with exponentially distributed distances instead of equal ones.
@@ -49,19 +48,19 @@ pub struct Arguments {
     /// Seed of --poisson.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Send for so long; 10 unless --count is given.
+    /// How long to send; 10 unless --count is given.
     #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
     duration: Option<f64>,
-    /// Send so many queries.
+    /// Number of queries to send.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How long to wait for an answer, and for a connection.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     timeout_ms: u64,
-    /// Closed loop: wait so long after the first answer before taking all there are, which costs
+    /// Closed loop: time to let pass after the first answer before all are taken, which costs
     /// less processor time per query. auto: up to 100, by what answers take; 0: never.
-    #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = coalescing)]
-    coalesce: Coalescing,
+    #[arg(long, value_name = "auto|MICROSECONDS", default_value = "auto", value_parser = gathering)]
+    coalesce: Gathering,
     /// DoUDP: hand queries to the kernel in trains (UDP_SEGMENT). Recorded: not for figures of a
     /// path that never cuts them, such as loopback.
     #[arg(long)]
@@ -84,7 +83,8 @@ pub struct Arguments {
     /// Address of the resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// How DoH queries travel.
+    /// How DoH queries travel: by GET as dnsperf's; query and stub send POST unless told
+    /// otherwise.
     #[arg(long, value_enum, default_value = "get")]
     doh_method: DohMethodArgument,
     /// Queries with EDNS(0), padded on encrypted transports (RFC 8467). Without it they have none,
@@ -113,12 +113,12 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn coalescing(text: &str) -> Result<Coalescing, String> {
+fn gathering(text: &str) -> Result<Gathering, String> {
     if text == "auto" {
-        return Ok(Coalescing::Adaptive);
+        return Ok(Gathering::Adaptive);
     }
     match text.parse() {
-        Ok(micros @ 0..=100_000) => Ok(Coalescing::Fixed(Duration::from_micros(micros))),
+        Ok(micros @ 0..=100_000) => Ok(Gathering::Fixed(Duration::from_micros(micros))),
         _ => Err("give auto, or microseconds up to 100000".to_owned()),
     }
 }
@@ -151,17 +151,14 @@ impl Arguments {
             resolver_address,
             tls,
             certificate_checked,
-            doh_method: match self.doh_method {
-                DohMethodArgument::Post => DohMethod::Post,
-                DohMethodArgument::Get => DohMethod::Get,
-            },
+            doh_method: self.doh_method.into(),
             threads: self.threads,
             connections,
             outstanding,
             pace: self.pace(),
             extent: self.extent(),
             timeout: Duration::from_millis(self.timeout_ms),
-            coalescing: self.coalesce,
+            gathering: self.coalesce,
             segmentation_offload: self.gso,
             spin: self.spin,
             seed: self.seed,
@@ -266,7 +263,7 @@ mod tests {
         let plain = read("").unwrap();
         assert_eq!(plain.pace(), Pace::Closed);
         assert_eq!(plain.extent(), Extent::Duration(DEFAULT_DURATION));
-        assert_eq!(plain.coalesce, Coalescing::Adaptive);
+        assert_eq!(plain.coalesce, Gathering::Adaptive);
         let open = read("--rate 2.5 --poisson --duration 0.5 --coalesce 70").unwrap();
         let expected = Pace::Open {
             rate_per_s: 2.5,
@@ -274,7 +271,7 @@ mod tests {
         };
         assert_eq!(open.pace(), expected);
         assert_eq!(open.extent(), Extent::Duration(Duration::from_millis(500)));
-        let fixed = Coalescing::Fixed(Duration::from_micros(70));
+        let fixed = Gathering::Fixed(Duration::from_micros(70));
         assert_eq!(open.coalesce, fixed);
         assert_eq!(read("--count 7").unwrap().extent(), Extent::Count(7));
     }

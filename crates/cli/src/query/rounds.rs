@@ -16,7 +16,7 @@ pub(super) enum Pace {
     OneByOne,
     /// Those for one name at the same time.
     Together,
-    /// So many without a response at any time.
+    /// This number without a response at any time.
     Outstanding(usize),
 }
 
@@ -84,7 +84,7 @@ impl Rounds {
         target.prepare(first).await?;
         match self.pace {
             Pace::Together => target.ask_together(group).await?,
-            _ => target.ask(first).await?,
+            Pace::OneByOne | Pace::Outstanding(_) => target.ask(first).await?,
         }
         if self.is_cold {
             target.close().await;

@@ -3,10 +3,9 @@
 
 mod server;
 
-use resolab_dns::DohMethod;
-use resolab_load::{Arrivals, Coalescing, Extent, LoadError, Pace};
-use resolab_record::Failure;
-use server::{Reaction, Server, run_checked};
+use resolab_load::{Arrivals, Extent, Gathering, LoadError, Pace};
+use resolab_record::{DohMethod, Failure};
+use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,7 +39,7 @@ fn answers_are_gathered_as_told() {
     for scheme in SCHEMES {
         let server = Server::start(scheme, |_| Reaction::Answer);
         let mut plan = server.plan();
-        plan.coalescing = Coalescing::Fixed(Duration::from_millis(3));
+        plan.gathering = Gathering::Fixed(Duration::from_millis(3));
         let record = run_checked(plan);
         assert_eq!(record.completed_count, 1000);
         // 20 outstanding a thread, and the server answers faster than that.
@@ -219,6 +218,53 @@ fn a_run_ends_when_the_server_is_gone_or_when_it_is_told_to() {
         let counts = (record.completed_count, record.interrupted_count);
         assert_eq!(counts, (50, 40), "{scheme} {record:?}");
     }
+}
+
+#[test]
+fn a_server_that_dies_ends_a_run_of_a_count() {
+    let idle = Duration::from_millis(600);
+    for (scheme, failure) in [
+        ("https", Failure::TcpConnectRefused),
+        ("quic", Failure::QuicHandshakeTimeout),
+        ("h3", Failure::QuicHandshakeTimeout),
+    ] {
+        let mut server = Server::with_limits(scheme, |_| Reaction::Answer, 100, idle);
+        let mut plan = server.plan();
+        plan.extent = Extent::Count(100_000_000);
+        plan.timeout = Duration::from_millis(300);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stopped);
+        let run = std::thread::spawn(move || run_until(plan, &flag));
+        while server.queries() < 200 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server.stop();
+        let begun = Instant::now();
+        while !run.is_finished() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        stopped.store(true, Ordering::Relaxed);
+        let record = run.join().unwrap();
+        assert_eq!(record.failure, Some(failure), "{scheme} {record:?}");
+        assert!(record.stopped_early, "{scheme} {record:?}");
+        assert!(record.completed_count > 100, "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn a_server_that_takes_no_queries_ends_a_run_of_a_count() {
+    let server = Server::with_streams("https", |_| Reaction::Answer, 0);
+    let mut plan = server.plan();
+    plan.timeout = Duration::from_millis(300);
+    let stopped = Arc::new(AtomicBool::new(false));
+    let stopper = Arc::clone(&stopped);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(10));
+        stopper.store(true, Ordering::Relaxed);
+    });
+    let record = run_until(plan, &stopped);
+    assert_eq!(record.failure, Some(Failure::QueryTimeout), "{record:?}");
+    assert_eq!((record.completed_count, record.reconnect_count), (0, 0));
 }
 
 #[test]

@@ -6,10 +6,10 @@ use h3::error::Code;
 use http::{Request, Response};
 use quinn::VarInt;
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
+use resolab_dns::{ClientOptions, ResolverAddress};
 use resolab_http::quic_streams::Http3Quic;
-use resolab_load::{Coalescing, Extent, LoadPlan, Names, Pace};
-use resolab_record::{LoadRecord, TicketPolicy};
+use resolab_load::{Extent, Gathering, LoadPlan, Names, Pace};
+use resolab_record::{DohMethod, LoadRecord, TicketPolicy};
 use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };
@@ -70,6 +70,7 @@ struct World {
     query_count: Arc<AtomicU64>,
     connection_count: Arc<AtomicU64>,
     streams_max_count: u32,
+    idle_timeout: Duration,
 }
 
 impl World {
@@ -85,6 +86,17 @@ impl Server {
 
     /// One that permits so many streams at once.
     pub fn with_streams(scheme: &'static str, behaviour: Behaviour, count: u32) -> Self {
+        Self::with_limits(scheme, behaviour, count, Duration::from_secs(10))
+    }
+
+    /// One that permits so many streams at once, and whose QUIC connections end when they are idle
+    /// for so long.
+    pub fn with_limits(
+        scheme: &'static str,
+        behaviour: Behaviour,
+        count: u32,
+        idle_timeout: Duration,
+    ) -> Self {
         let number = FOLDER_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("resolab-load-x-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -97,6 +109,7 @@ impl Server {
             query_count: Arc::default(),
             connection_count: Arc::default(),
             streams_max_count: count,
+            idle_timeout,
         };
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
@@ -160,7 +173,7 @@ impl Server {
             pace: Pace::Closed,
             extent: Extent::Count(1000),
             timeout: Duration::from_secs(10),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,
@@ -170,8 +183,12 @@ impl Server {
 
 /// Run, and check what must hold of every run.
 pub fn run_checked(plan: LoadPlan) -> LoadRecord {
-    let stopped = Arc::new(AtomicBool::new(false));
-    let record = resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ()).unwrap();
+    run_until(plan, &Arc::new(AtomicBool::new(false)))
+}
+
+/// The same, until it is stopped.
+pub fn run_until(plan: LoadPlan, stopped: &Arc<AtomicBool>) -> LoadRecord {
+    let record = resolab_load::run(plan, stopped, Duration::from_mins(1), &mut |_| ()).unwrap();
     let apart = record.lost_count + record.interrupted_count + record.failed_count;
     assert_eq!(record.sent_count, record.completed_count + apart);
     let counted = record.query_response_time.sample_count;
@@ -184,7 +201,7 @@ async fn serve(scheme: &'static str, world: World, policies: Arc<ServerPolicies>
         return serve_tls(world, policies).await;
     }
     let alpn = if scheme == "quic" { "doq" } else { "h3" };
-    let settings = QuicSettings::of_streams(world.streams_max_count, 3, Duration::from_secs(10));
+    let settings = QuicSettings::of_streams(world.streams_max_count, 3, world.idle_timeout);
     let local = "127.0.0.1:0".parse().unwrap();
     let alpns = vec![alpn.as_bytes().to_vec()];
     let listener = QuicListener::bind(local, alpns, policies, &settings, Arc::default()).unwrap();
@@ -243,7 +260,13 @@ fn head(reaction: Reaction) -> Response<()> {
     let (status, media_type) = match reaction {
         Reaction::Status(status) => (status, "application/dns-message"),
         Reaction::MediaType(media_type) => (200, media_type),
-        _ => (200, "application/dns-message"),
+        Reaction::Answer
+        | Reaction::AnswerSlowly
+        | Reaction::AnswerOther
+        | Reaction::Drop
+        | Reaction::Refuse
+        | Reaction::Reset
+        | Reaction::Close => (200, "application/dns-message"),
     };
     let response = Response::builder().status(status);
     response
@@ -281,7 +304,12 @@ async fn answer_h2(
         Reaction::Drop => std::future::pending().await,
         Reaction::Refuse => respond.send_reset(h2::Reason::REFUSED_STREAM),
         Reaction::Reset => respond.send_reset(h2::Reason::INTERNAL_ERROR),
-        _ => {
+        Reaction::Answer
+        | Reaction::AnswerSlowly
+        | Reaction::AnswerOther
+        | Reaction::Close
+        | Reaction::Status(_)
+        | Reaction::MediaType(_) => {
             let Ok(mut send) = respond.send_response(head(reaction), false) else {
                 return;
             };
@@ -332,7 +360,12 @@ async fn serve_h3(world: World, quic: quinn::Connection) {
                 Reaction::Drop => std::future::pending().await,
                 Reaction::Refuse => stream.stop_stream(Code::H3_REQUEST_REJECTED),
                 Reaction::Reset => stream.stop_stream(Code::H3_INTERNAL_ERROR),
-                _ => {
+                Reaction::Answer
+                | Reaction::AnswerSlowly
+                | Reaction::AnswerOther
+                | Reaction::Close
+                | Reaction::Status(_)
+                | Reaction::MediaType(_) => {
                     stream.send_response(head(reaction)).await.ok()?;
                     let middle = if reaction == Reaction::AnswerSlowly {
                         9
@@ -377,7 +410,10 @@ async fn serve_doq(world: World, connection: quinn::Connection) {
                     }
                     send.finish().ok()?;
                 }
-                _ => {
+                Reaction::Answer
+                | Reaction::AnswerOther
+                | Reaction::Status(_)
+                | Reaction::MediaType(_) => {
                     send.write_all(&framed).await.ok()?;
                     send.finish().ok()?;
                 }

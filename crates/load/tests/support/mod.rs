@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use resolab_dns::client::tls_of;
-use resolab_dns::{ClientOptions, DohMethod, ResolverAddress};
-use resolab_load::{Coalescing, Extent, LoadError, LoadPlan, Names, Pace};
-use resolab_record::LoadRecord;
+use resolab_dns::{ClientOptions, ResolverAddress};
+use resolab_load::{Extent, Gathering, LoadError, LoadPlan, Names, Pace};
+use resolab_record::{DohMethod, LoadRecord};
 use resolab_transport::server::CertificateAuthority;
 use rustls::crypto::ring;
 use rustls::sign::SingleCertAndKey;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub const HOST: &str = "dns.resolab.test";
 const POLL: Duration = Duration::from_millis(20);
@@ -150,7 +150,7 @@ impl Server {
             pace: Pace::Closed,
             extent: Extent::Count(1000),
             timeout: Duration::from_secs(5),
-            coalescing: Coalescing::Adaptive,
+            gathering: Gathering::Adaptive,
             segmentation_offload: false,
             spin: false,
             seed: 1,
@@ -163,9 +163,33 @@ pub fn run(plan: LoadPlan) -> Result<LoadRecord, LoadError> {
     resolab_load::run(plan, &stopped, Duration::from_mins(1), &mut |_| ())
 }
 
+/// A run whose server dies once it has been asked so many queries. One that does not end by itself
+/// is stopped after a while.
+pub fn run_until_the_server_dies(server: Server, plan: LoadPlan, query_count: u64) -> LoadRecord {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stopped);
+    let run = thread::spawn(move || {
+        let every = Duration::from_mins(1);
+        checked(resolab_load::run(plan, &flag, every, &mut |_| ()).unwrap())
+    });
+    while server.queries() < query_count {
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop(server);
+    let begun = Instant::now();
+    while !run.is_finished() && begun.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    stopped.store(true, Ordering::Relaxed);
+    run.join().unwrap()
+}
+
 /// Run, and check what must hold of every run.
 pub fn run_checked(plan: LoadPlan) -> LoadRecord {
-    let record = run(plan).unwrap();
+    checked(run(plan).unwrap())
+}
+
+fn checked(record: LoadRecord) -> LoadRecord {
     let apart = record.lost_count + record.interrupted_count + record.failed_count;
     assert_eq!(record.sent_count, record.completed_count + apart);
     let rcode_sum: u64 = record.rcodes.values().sum();

@@ -1,0 +1,14 @@
+//! What is kept of queries: those that wait, by their ids, and what became of the others. Not for:
+//! sending or receiving anything.
+
+pub mod answer;
+pub mod matching;
+pub mod slots;
+
+mod live;
+mod rcode;
+mod tally;
+
+pub use live::{LiveCounters, LiveCounts};
+pub use rcode::RCODE_NAMES;
+pub use tally::{Tally, Times};

@@ -1,0 +1,326 @@
+//! The queries of one connection that have no answer yet, found by message id: an id is a slot and
+//! a generation, so that an answer that comes after its query was given up, or twice, is told from
+//! one that answers nothing. Not for: whether an answer fits its question.
+
+use std::collections::VecDeque;
+
+/// More would leave an id too few generations to tell old answers.
+pub const SLOTS_MAX: usize = 1 << 14;
+const NONE: u32 = u32::MAX;
+const ID_BITS: u32 = 16;
+
+/// What became of a slot's query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unused,
+    Waiting,
+    Answered,
+    GivenUp,
+}
+
+/// A query without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// Number of the name that was asked for.
+    pub name: u32,
+    /// When it was wanted.
+    pub wanted_ns: u64,
+    /// When it was sent.
+    pub sent_ns: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    query: Waiting,
+    generation: u16,
+    state: State,
+    /// What became of the query before.
+    previous: State,
+    /// Neighbours among those waiting, in the order of sending.
+    earlier: u32,
+    later: u32,
+}
+
+/// What an id belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// A query that waits.
+    Waiting(Waiting),
+    /// One that was given up.
+    GivenUp,
+    /// One that has its answer.
+    Answered,
+    /// To no query there ever was.
+    Nothing,
+}
+
+/// Slots of one connection.
+#[derive(Debug)]
+pub struct Slots {
+    entries: Vec<Slot>,
+    /// Longest unused first.
+    free: VecDeque<u16>,
+    index_bits: u32,
+    oldest: u32,
+    newest: u32,
+}
+
+impl Slots {
+    /// Room for `count` queries, `SLOTS_MAX` at most.
+    pub fn new(count: usize) -> Self {
+        let count = count.clamp(1, SLOTS_MAX);
+        let unused = Slot {
+            query: Waiting {
+                name: 0,
+                wanted_ns: 0,
+                sent_ns: 0,
+            },
+            generation: 0,
+            state: State::Unused,
+            previous: State::Unused,
+            earlier: NONE,
+            later: NONE,
+        };
+        Self {
+            entries: vec![unused; count],
+            free: (0..count as u16).collect(),
+            index_bits: count.next_power_of_two().ilog2(),
+            oldest: NONE,
+            newest: NONE,
+        }
+    }
+
+    /// Queries there is room for.
+    pub fn room(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Queries that wait.
+    pub fn waiting_count(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Room for a query: its id. The slot waits from now on.
+    pub fn take(&mut self, query: Waiting) -> Option<u16> {
+        let index = self.free.pop_front()?;
+        let mask = u16::MAX >> self.index_bits;
+        let (newest, index_bits) = (self.newest, self.index_bits);
+        let slot = &mut self.entries[usize::from(index)];
+        slot.previous = slot.state;
+        slot.state = State::Waiting;
+        slot.generation = slot.generation.wrapping_add(1) & mask;
+        slot.query = query;
+        slot.earlier = newest;
+        slot.later = NONE;
+        let id = u32::from(slot.generation) << index_bits | u32::from(index);
+        match newest {
+            NONE => self.oldest = u32::from(index),
+            newest => self.entries[newest as usize].later = u32::from(index),
+        }
+        self.newest = u32::from(index);
+        Some(id as u16)
+    }
+
+    /// The query of an id that was just taken left at `sent_ns`; without a schedule it was wanted
+    /// then, too.
+    pub fn sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
+        let index = self.index_of(id);
+        let query = &mut self.entries[index].query;
+        query.sent_ns = sent_ns;
+        query.wanted_ns = wanted_ns.unwrap_or(sent_ns);
+    }
+
+    /// What an id belongs to.
+    pub fn find(&self, id: u16) -> Found {
+        let Some(slot) = self.entries.get(self.index_of(id)) else {
+            return Found::Nothing;
+        };
+        let generation = self.generation_of(id);
+        let mask = u16::MAX >> self.index_bits;
+        let state = if generation == slot.generation {
+            slot.state
+        } else if generation == slot.generation.wrapping_sub(1) & mask {
+            slot.previous
+        } else {
+            State::Unused
+        };
+        match state {
+            State::Waiting => Found::Waiting(slot.query),
+            State::GivenUp => Found::GivenUp,
+            State::Answered => Found::Answered,
+            State::Unused => Found::Nothing,
+        }
+    }
+
+    /// The waiting query of an id has its answer.
+    pub fn answered(&mut self, id: u16) {
+        self.end(self.index_of(id), State::Answered);
+    }
+
+    /// The oldest waiting query was sent then.
+    pub fn oldest_sent_ns(&self) -> Option<u64> {
+        self.entries
+            .get(self.oldest as usize)
+            .map(|slot| slot.query.sent_ns)
+    }
+
+    /// Give up the oldest waiting query; `false` without one.
+    pub fn give_up_oldest(&mut self) -> bool {
+        let has = self.oldest != NONE;
+        if has {
+            self.end(self.oldest as usize, State::GivenUp);
+        }
+        has
+    }
+
+    /// Give up the queries sent before `instant_ns`; how many.
+    pub fn give_up_before(&mut self, instant_ns: u64) -> u64 {
+        let mut count = 0;
+        while self
+            .oldest_sent_ns()
+            .is_some_and(|sent_ns| sent_ns < instant_ns)
+        {
+            self.give_up_oldest();
+            count += 1;
+        }
+        count
+    }
+
+    /// Give up all waiting queries; how many.
+    pub fn give_up_all(&mut self) -> u64 {
+        let count = self.waiting_count() as u64;
+        while self.give_up_oldest() {}
+        count
+    }
+
+    fn end(&mut self, index: usize, state: State) {
+        let slot = &mut self.entries[index];
+        debug_assert_eq!(slot.state, State::Waiting);
+        slot.state = state;
+        let (earlier, later) = (slot.earlier, slot.later);
+        match earlier {
+            NONE => self.oldest = later,
+            earlier => self.entries[earlier as usize].later = later,
+        }
+        match later {
+            NONE => self.newest = earlier,
+            later => self.entries[later as usize].earlier = earlier,
+        }
+        self.free.push_back(index as u16);
+    }
+
+    fn index_of(&self, id: u16) -> usize {
+        usize::from(id) & ((1 << self.index_bits) - 1)
+    }
+
+    fn generation_of(&self, id: u16) -> u16 {
+        debug_assert!(self.index_bits < ID_BITS);
+        id >> self.index_bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn query(name: u32) -> Waiting {
+        Waiting {
+            name,
+            wanted_ns: 0,
+            sent_ns: u64::from(name),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_once_then_it_is_a_second_one() {
+        let mut slots = Slots::new(10);
+        let id = slots.take(query(7)).unwrap();
+        assert_eq!(slots.find(id), Found::Waiting(query(7)));
+        assert_eq!((slots.room(), slots.waiting_count()), (9, 1));
+        slots.answered(id);
+        assert_eq!(slots.find(id), Found::Answered);
+        assert_eq!(slots.waiting_count(), 0);
+    }
+
+    #[test]
+    fn an_old_id_is_known_for_one_more_generation_of_its_slot() {
+        let mut slots = Slots::new(1);
+        let first = slots.take(query(1)).unwrap();
+        assert_eq!(slots.give_up_before(1), 0);
+        assert_eq!(slots.give_up_before(2), 1);
+        assert_eq!(slots.find(first), Found::GivenUp);
+        let second = slots.take(query(2)).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(slots.find(first), Found::GivenUp);
+        slots.answered(second);
+        slots.take(query(3)).unwrap();
+        assert_eq!(slots.find(first), Found::Nothing);
+        assert_eq!(slots.find(second), Found::Answered);
+    }
+
+    #[test]
+    fn ids_beyond_the_slots_are_nobodys() {
+        let mut slots = Slots::new(10);
+        for name in 0..10 {
+            slots.take(query(name)).unwrap();
+        }
+        assert_eq!(slots.take(query(10)), None);
+        assert_eq!(slots.find(0x0010 | 15), Found::Nothing);
+        assert_eq!(Slots::new(1 << 20).room(), SLOTS_MAX);
+    }
+
+    #[test]
+    fn a_query_without_a_schedule_is_wanted_when_it_is_sent() {
+        let mut slots = Slots::new(4);
+        let id = slots.take(query(0)).unwrap();
+        slots.sent(id, 50, None);
+        let Found::Waiting(found) = slots.find(id) else {
+            panic!();
+        };
+        assert_eq!((found.wanted_ns, found.sent_ns), (50, 50));
+        slots.sent(id, 60, Some(40));
+        let Found::Waiting(found) = slots.find(id) else {
+            panic!();
+        };
+        assert_eq!((found.wanted_ns, found.sent_ns), (40, 60));
+    }
+
+    proptest! {
+        /// Against a map: whatever is taken, answered and given up, ids of waiting queries differ,
+        /// find their own, and the oldest are given up first.
+        #[test]
+        fn agrees_with_a_map(count in 1..40_usize, steps in prop::collection::vec(0..4_u8, 1..400)) {
+            let mut slots = Slots::new(count);
+            let mut waiting: HashMap<u16, u32> = HashMap::new();
+            for (now, step) in steps.into_iter().enumerate() {
+                let now = now as u32;
+                let any = waiting.keys().min().copied();
+                match (step, any) {
+                    (0 | 1, _) => {
+                        let id = slots.take(query(now));
+                        prop_assert_eq!(id.is_some(), waiting.len() < count);
+                        if let Some(id) = id {
+                            prop_assert!(waiting.insert(id, now).is_none());
+                        }
+                    }
+                    (2, Some(id)) => {
+                        slots.answered(id);
+                        waiting.remove(&id);
+                    }
+                    _ => {
+                        let oldest = waiting.values().min().copied();
+                        prop_assert_eq!(slots.oldest_sent_ns(), oldest.map(u64::from));
+                        prop_assert_eq!(slots.give_up_oldest(), oldest.is_some());
+                        waiting.retain(|_, name| Some(*name) != oldest);
+                    }
+                }
+                prop_assert_eq!(slots.waiting_count(), waiting.len());
+                for (id, name) in &waiting {
+                    prop_assert_eq!(slots.find(*id), Found::Waiting(query(*name)));
+                }
+            }
+        }
+    }
+}

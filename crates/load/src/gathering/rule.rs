@@ -1,0 +1,165 @@
+//! Gathering answers: how long to let pass after the first one before all that have come are taken.
+//! When the server is the bottleneck, a client that does not wait is woken for every answer, and
+//! the wake is what costs. Not for: the waiting itself.
+
+use resolab_record::DnsTransport;
+use std::time::Duration;
+
+/// With this many queries outstanding, or fewer, a wait would idle the server.
+const OUTSTANDING_TOO_FEW: u32 = 8;
+/// Batches that come without a wait are large enough, if they are also half of what is outstanding:
+/// they are shared by all connections, each of which costs its system calls.
+const BATCH_LARGE_ENOUGH: u64 = 16;
+/// The share of what an answer takes that a wait may be.
+const SHARE_OF_RESPONSE_TIME: u64 = 4;
+/// After this many wakes with a wait, one without shows whether answers now come in batches anyway.
+const WAKES_PER_TRIAL: u32 = 64;
+/// Weight of the newest wake in the running mean is one over this.
+const MEAN_OVER: f64 = 16.0;
+
+/// The longest the adaptive gathering waits where an answer's time is when it is read.
+const GATHERING_LIMIT: Duration = Duration::from_micros(100);
+/// The same where the kernel stamps answers: the wait is in no time then.
+const GATHERING_LIMIT_WITH_STAMPS: Duration = Duration::from_micros(200);
+
+/// The longest the adaptive gathering waits on a transport.
+pub fn gathering_limit(transport: DnsTransport) -> Duration {
+    match transport {
+        DnsTransport::Doudp => GATHERING_LIMIT_WITH_STAMPS,
+        DnsTransport::Dotcp
+        | DnsTransport::Dot
+        | DnsTransport::Doh
+        | DnsTransport::Doh3
+        | DnsTransport::Doq => GATHERING_LIMIT,
+    }
+}
+
+/// How long an engine waits after the first answer before it takes all there are: fewer wakes,
+/// larger batches, at the price of answers being seen later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gathering {
+    /// As the answers suggest: see [`Gatherer`].
+    Adaptive,
+    /// Always for this time; 0 for not at all.
+    Fixed(Duration),
+}
+
+/// The rule, with what it has seen.
+#[derive(Debug, Clone)]
+pub struct Gatherer {
+    rule: Gathering,
+    limit: Duration,
+    is_worthwhile: bool,
+    large_enough: u64,
+    comes_in_batches: bool,
+    wakes_until_trial: u32,
+    mean_response_time_ns: f64,
+}
+
+impl Gatherer {
+    /// For one worker with `outstanding` queries; the adaptive wait is never above `limit`.
+    pub fn new(rule: Gathering, limit: Duration, outstanding: u32) -> Self {
+        Self {
+            rule,
+            limit,
+            is_worthwhile: outstanding > OUTSTANDING_TOO_FEW,
+            large_enough: BATCH_LARGE_ENOUGH.max(u64::from(outstanding) / 2),
+            comes_in_batches: false,
+            wakes_until_trial: WAKES_PER_TRIAL,
+            mean_response_time_ns: 0.0,
+        }
+    }
+
+    /// How long to wait now that there is an answer; 0 for not at all.
+    pub fn wait_ns(&self) -> u64 {
+        match self.rule {
+            Gathering::Fixed(wait) => wait.as_nanos() as u64,
+            Gathering::Adaptive if self.waits() => {
+                let share = self.mean_response_time_ns as u64 / SHARE_OF_RESPONSE_TIME;
+                share.min(self.limit.as_nanos() as u64)
+            }
+            Gathering::Adaptive => 0,
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.is_worthwhile && !self.comes_in_batches && self.wakes_until_trial > 0
+    }
+
+    /// Learn from a wake: the number of answers taken after the wait, and the sum of their response
+    /// times.
+    pub fn woken(&mut self, answer_count: u64, response_time_sum_ns: u64) {
+        if answer_count == 0 {
+            return;
+        }
+        let mean_ns = response_time_sum_ns as f64 / answer_count as f64;
+        if self.mean_response_time_ns == 0.0 {
+            self.mean_response_time_ns = mean_ns;
+        }
+        self.mean_response_time_ns += (mean_ns - self.mean_response_time_ns) / MEAN_OVER;
+        if self.waits() {
+            self.wakes_until_trial -= 1;
+        } else {
+            self.comes_in_batches = answer_count >= self.large_enough;
+            self.wakes_until_trial = WAKES_PER_TRIAL;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_micros(100);
+
+    fn adaptive(outstanding: u32) -> Gatherer {
+        Gatherer::new(Gathering::Adaptive, LIMIT, outstanding)
+    }
+
+    #[test]
+    fn a_fixed_wait_is_always_the_same() {
+        let mut gatherer = Gatherer::new(Gathering::Fixed(Duration::from_micros(70)), LIMIT, 1);
+        for batch in [1, 100, 1] {
+            assert_eq!(gatherer.wait_ns(), 70_000);
+            gatherer.woken(batch, 1);
+        }
+    }
+
+    #[test]
+    fn few_outstanding_queries_are_never_held_up() {
+        let mut gatherer = adaptive(8);
+        gatherer.woken(1, 1_000_000);
+        assert_eq!(gatherer.wait_ns(), 0);
+    }
+
+    #[test]
+    fn the_wait_is_a_share_of_what_answers_take_within_a_limit() {
+        let mut gatherer = adaptive(100);
+        assert_eq!(gatherer.wait_ns(), 0);
+        gatherer.woken(2, 400_000);
+        assert_eq!(gatherer.wait_ns(), 50_000);
+        for _ in 0..200 {
+            gatherer.woken(4, 40_000_000);
+        }
+        assert!([0, 100_000].contains(&gatherer.wait_ns()));
+    }
+
+    #[test]
+    fn batches_that_come_by_themselves_end_the_wait_and_single_answers_begin_it_again() {
+        let mut gatherer = adaptive(100);
+        gatherer.woken(1, 500_000);
+        let mut waits = 0;
+        while gatherer.wait_ns() > 0 {
+            // Large because of the wait: says nothing.
+            gatherer.woken(50, 25_000_000);
+            waits += 1;
+        }
+        assert!((1..=WAKES_PER_TRIAL).contains(&waits));
+        gatherer.woken(60, 30_000_000);
+        assert_eq!(gatherer.wait_ns(), 0);
+        gatherer.woken(50, 30_000_000);
+        assert_eq!(gatherer.wait_ns(), 0);
+        gatherer.woken(20, 10_000_000);
+        assert!(gatherer.wait_ns() > 0);
+    }
+}

@@ -1,0 +1,178 @@
+//! A tokio runtime of one thread that, once woken, may wait a moment before it takes what there
+//! is: answers then come in batches, and one wake pays for many.
+//!
+//! For: engines on libraries that want tokio (QUIC). Not for: the rule, which is `rule`, nor
+//! timers, which tokio rounds to milliseconds.
+
+use crate::counting::Tally;
+use crate::gathering::Gatherer;
+use crate::timing::waiting;
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
+
+/// What the engine tells the runtime, and what that found. One thread uses it; the lock and the
+/// atomics are there because the runtime's hook must be sendable.
+#[derive(Debug)]
+pub struct Wakes {
+    /// When the next query is due; no wait goes beyond.
+    next_due_ns: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    gatherer: Gatherer,
+    /// Since the last wake.
+    answer_count: u64,
+    response_time_sum_ns: u64,
+    waited_ns: u64,
+    /// Before it, in wakes that brought answers.
+    wake_count: u64,
+    woken_answer_count: u64,
+    waited_sum_ns: u64,
+}
+
+impl Wakes {
+    fn new(gatherer: Gatherer) -> Self {
+        Self {
+            next_due_ns: AtomicU64::new(u64::MAX),
+            state: Mutex::new(State {
+                gatherer,
+                answer_count: 0,
+                response_time_sum_ns: 0,
+                waited_ns: 0,
+                wake_count: 0,
+                woken_answer_count: 0,
+                waited_sum_ns: 0,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A query is due then, and until then nobody else minds a wait.
+    pub fn set_next_due_ns(&self, due_ns: u64) {
+        self.next_due_ns.store(due_ns, Ordering::Relaxed);
+    }
+
+    /// An answer was found; `response_time_ns` is what it took.
+    pub fn answered(&self, response_time_ns: u64) {
+        let mut state = self.state();
+        state.answer_count += 1;
+        state.response_time_sum_ns += response_time_ns;
+    }
+
+    /// Add what was found to a tally.
+    pub fn add_to(&self, tally: &mut Tally) {
+        let mut state = self.state();
+        state.close_wake();
+        tally.wake_count += state.wake_count;
+        tally.woken_answer_count += state.woken_answer_count;
+        tally.gathering_wait_sum_ns += state.waited_sum_ns;
+    }
+
+    /// The thread woke: account for the last batch, and wait for this one to grow.
+    fn woken(&self) {
+        let wait_ns = {
+            let mut state = self.state();
+            state.close_wake();
+            state.gatherer.wait_ns()
+        };
+        if wait_ns == 0 {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        let until_ns = (now_ns + wait_ns).min(self.next_due_ns.load(Ordering::Relaxed));
+        if until_ns > now_ns {
+            waiting::sleep_until(until_ns);
+            self.state().waited_ns = monotonic_ns() - now_ns;
+        }
+    }
+}
+
+impl State {
+    /// Wakes without answers are not those of the load.
+    fn close_wake(&mut self) {
+        let waited_ns = std::mem::take(&mut self.waited_ns);
+        if self.answer_count == 0 {
+            return;
+        }
+        self.wake_count += 1;
+        self.woken_answer_count += self.answer_count;
+        self.waited_sum_ns += waited_ns;
+        self.gatherer
+            .woken(self.answer_count, self.response_time_sum_ns);
+        (self.answer_count, self.response_time_sum_ns) = (0, 0);
+    }
+}
+
+/// A runtime for this thread.
+pub fn build(gatherer: Gatherer) -> io::Result<(LocalRuntime, Arc<Wakes>)> {
+    let wakes = Arc::new(Wakes::new(gatherer));
+    let hook = Arc::clone(&wakes);
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        // Look for packets only when all that is known has been dealt with: the default of 61
+        // tasks would cut batches.
+        .event_interval(1_024)
+        .on_thread_unpark(move || hook.woken())
+        .build_local(LocalOptions::default())?;
+    Ok((runtime, wakes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gathering::Gathering;
+    use std::time::Duration;
+    use tokio::net::UdpSocket;
+
+    const WAIT: Duration = Duration::from_millis(20);
+
+    fn runtime() -> (LocalRuntime, Arc<Wakes>) {
+        build(Gatherer::new(Gathering::Fixed(WAIT), WAIT, 100)).unwrap()
+    }
+
+    async fn woken_by_a_packet() -> u64 {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        let sender = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(5));
+            let sent_ns = monotonic_ns();
+            other.send_to(b"x", address).unwrap();
+            sent_ns
+        });
+        socket.recv(&mut [0; 9]).await.unwrap();
+        monotonic_ns() - sender.join().unwrap()
+    }
+
+    #[test]
+    fn a_wake_waits_for_its_batch() {
+        let (runtime, wakes) = runtime();
+        let took_ns = runtime.block_on(woken_by_a_packet());
+        assert!(took_ns >= WAIT.as_nanos() as u64, "{took_ns}");
+        wakes.answered(7);
+        wakes.answered(9);
+        let mut tally = Tally::new(false);
+        wakes.add_to(&mut tally);
+        assert_eq!((tally.wake_count, tally.woken_answer_count), (1, 2));
+        assert!(tally.gathering_wait_sum_ns >= WAIT.as_nanos() as u64);
+    }
+
+    #[test]
+    fn a_due_query_is_not_held_up() {
+        let (runtime, wakes) = runtime();
+        wakes.set_next_due_ns(0);
+        runtime.block_on(woken_by_a_packet());
+        wakes.answered(7);
+        let mut tally = Tally::new(false);
+        wakes.add_to(&mut tally);
+        assert_eq!((tally.wake_count, tally.gathering_wait_sum_ns), (1, 0));
+    }
+}

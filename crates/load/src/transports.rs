@@ -1,0 +1,41 @@
+//! One engine for each transport, and which of them a worker runs. Not for: when queries are sent
+//! (`loops`) or what is counted (`counting`).
+
+mod doh;
+mod doh3;
+mod doh_conversation;
+mod doh_path;
+mod doq;
+mod dot;
+mod dotcp;
+mod doudp;
+mod framed;
+mod http2;
+mod quic;
+mod stream_protocol;
+mod streams;
+
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::plan::WorkerPlan;
+use crate::timing::waiting;
+use resolab_record::DnsTransport;
+
+/// Carry out a worker's share: connect, wait at the gate, send and receive until the end. Every
+/// query sent has come to an end when it returns.
+pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
+    waiting::wake_exactly();
+    let tally = match worker.plan.resolver.transport {
+        DnsTransport::Doudp => doudp::run(worker, live),
+        DnsTransport::Dotcp => dotcp::run(worker, live),
+        DnsTransport::Dot => dot::run(worker, live),
+        DnsTransport::Doh => doh::run(worker, live),
+        DnsTransport::Doh3 => doh3::run(worker, live),
+        DnsTransport::Doq => doq::run(worker, live),
+    };
+    match &tally {
+        Ok(tally) => live.publish(tally),
+        Err(_) => worker.gate.call_off(),
+    }
+    tally
+}

@@ -1,0 +1,144 @@
+//! DNS in HTTP/2 (RFC 8484) on byte streams. As with DoT a query is a TLS record of its own, and
+//! those that are due together leave in one system call. Not for: the streams (`streams`) or HTTP/2
+//! itself (`http2`).
+
+use crate::counting::slots::Waiting;
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::loops::carrier::Wanted;
+use crate::plan::WorkerPlan;
+use crate::sockets::stream::{READ_BYTES, Stream};
+use crate::transports::doh_conversation::{Conversation, Requests};
+use crate::transports::stream_protocol::Protocol;
+use crate::transports::streams;
+use resolab_record::Failure;
+use resolab_transport::clock::monotonic_ns;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+const ALPN: &[u8] = b"h2";
+
+struct Doh {
+    requests: Arc<Requests>,
+    /// Queries a server left unprocessed, to be sent again.
+    requeued: VecDeque<Waiting>,
+    inbox: Vec<u8>,
+}
+
+/// Carry out a worker's share.
+pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
+    let tls = worker.plan.tls.as_ref();
+    let tls = tls.ok_or(LoadError::Unsupported("load DoH without TLS"))?;
+    let protocol = Doh {
+        requests: Arc::new(Requests::new(&worker.plan)),
+        requeued: VecDeque::new(),
+        inbox: Vec::with_capacity(READ_BYTES),
+    };
+    streams::run(worker, Some(tls), protocol, live)
+}
+
+impl Protocol for Doh {
+    type Conversation = Conversation;
+
+    fn conversation(&self, slot_count: usize) -> Conversation {
+        Conversation::new(&self.requests, slot_count)
+    }
+
+    fn begin(&self, conversation: &mut Conversation, stream: &mut Stream) -> io::Result<()> {
+        if stream.alpn() != Some(ALPN) {
+            return Err(io::Error::other("the server does not speak HTTP/2"));
+        }
+        stream.write(conversation.begin())?;
+        stream.flush()
+    }
+
+    fn room(&self, conversation: &Conversation) -> usize {
+        conversation.room()
+    }
+
+    fn write(
+        &mut self,
+        conversation: &mut Conversation,
+        stream: &mut Stream,
+        queries: &[Wanted],
+        room: usize,
+        tally: &mut Tally,
+    ) -> io::Result<()> {
+        let sent_ns = monotonic_ns();
+        for query in queries {
+            let wanted_ns = query.wanted_ns.unwrap_or(sent_ns);
+            let waiting = Waiting {
+                name: query.name,
+                wanted_ns,
+                sent_ns,
+            };
+            tally.sent(wanted_ns, sent_ns, self.requests.query_bytes(query.name));
+            stream.write(conversation.open(waiting))?;
+        }
+        for _ in queries.len()..room {
+            let Some(waiting) = self.requeued.pop_front() else {
+                break;
+            };
+            stream.write(conversation.open(Waiting { sent_ns, ..waiting }))?;
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        conversation: &mut Conversation,
+        stream: &mut Stream,
+        buffer: &mut [u8],
+        tally: &mut Tally,
+    ) -> Result<(), Failure> {
+        let closed = |_: io::Error| Failure::QueryConnectionClosed;
+        self.inbox.clear();
+        let goes_on = stream.read(buffer, &mut self.inbox);
+        let received_ns = monotonic_ns();
+        let reply = conversation.receive(&self.inbox, received_ns, &mut self.requeued, tally);
+        let reply = reply.map_err(|_| Failure::HttpProtocol)?;
+        if !reply.is_empty() {
+            stream.write(reply).map_err(closed)?;
+            stream.flush().map_err(closed)?;
+        }
+        if goes_on.map_err(closed)? && !conversation.is_done() {
+            Ok(())
+        } else {
+            Err(Failure::QueryConnectionClosed)
+        }
+    }
+
+    fn give_up_before(
+        &self,
+        conversation: &mut Conversation,
+        stream: Option<&mut Stream>,
+        instant_ns: u64,
+        tally: &mut Tally,
+    ) -> bool {
+        let (given_up, cancellation) = conversation.give_up_before(instant_ns);
+        tally.lost_count += given_up;
+        let Some(stream) = stream else { return true };
+        let is_told =
+            given_up == 0 || (stream.write(cancellation).is_ok() && stream.flush().is_ok());
+        is_told && !conversation.is_done()
+    }
+
+    fn give_up_all(&self, conversation: &mut Conversation) -> u64 {
+        conversation.give_up_all()
+    }
+
+    fn waiting_count(&self, conversation: &Conversation) -> usize {
+        conversation.waiting_count()
+    }
+
+    fn requeued_count(&self) -> usize {
+        self.requeued.len()
+    }
+
+    fn give_up_requeued_before(&mut self, instant_ns: u64) -> u64 {
+        let before = self.requeued.len();
+        self.requeued.retain(|query| query.wanted_ns >= instant_ns);
+        (before - self.requeued.len()) as u64
+    }
+}

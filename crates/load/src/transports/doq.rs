@@ -1,0 +1,167 @@
+//! Load over DNS over dedicated QUIC connections (RFC 9250): a stream for each query, message id
+//! 0, FIN after the query.
+
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::names::Names;
+use crate::plan::WorkerPlan;
+use crate::transports::quic::{self, QuicProtocol, Trouble};
+use bytes::{Bytes, BytesMut};
+use quinn::{Connection, ReadError, RecvStream, WriteError};
+use resolab_record::Failure;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// Of a message's length (RFC 1035 section 4.2.2).
+const PREFIX_BYTES: usize = 2;
+/// DOQ_NO_ERROR and DOQ_EXCESSIVE_LOAD (RFC 9250 section 4.3).
+const NO_ERROR: u32 = 0x0;
+const EXCESSIVE_LOAD: u32 = 0x4;
+
+/// Carry out a worker's share.
+pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
+    quic::run(worker, live, Doq::new(&worker.plan.names))
+}
+
+/// Queries behind their lengths, ready to be written.
+struct Doq {
+    framed: Vec<Bytes>,
+}
+
+impl Doq {
+    fn new(names: &Names) -> Self {
+        let framed = (0..names.count() as u32).map(|index| {
+            let message = names.get(index).message;
+            let mut framed = Vec::with_capacity(PREFIX_BYTES + message.len());
+            framed.extend_from_slice(&(message.len() as u16).to_be_bytes());
+            framed.extend_from_slice(message);
+            Bytes::from(framed)
+        });
+        Self {
+            framed: framed.collect(),
+        }
+    }
+}
+
+impl QuicProtocol for Doq {
+    type Conversation = Connection;
+    const CLOSE_CODE: u32 = NO_ERROR;
+
+    async fn open(self: &Rc<Self>, connection: Connection) -> Result<Connection, String> {
+        Ok(connection)
+    }
+
+    async fn exchange(&self, conversation: &mut Connection, index: u32) -> Result<Bytes, Trouble> {
+        let opened = conversation.open_bi().await;
+        let (mut send, mut receive) = opened.map_err(|_| Trouble::Ended {
+            may_be_processed: false,
+        })?;
+        let query = self.framed[index as usize].clone();
+        send.write_chunk(query)
+            .await
+            .map_err(|error| of_write(&error))?;
+        // Fails only on a stream that was reset, which the read below reports.
+        let _ = send.finish();
+        read_message(&mut receive).await
+    }
+}
+
+async fn read_message(receive: &mut RecvStream) -> Result<Bytes, Trouble> {
+    let mut gathered = BytesMut::new();
+    loop {
+        let chunk = receive.read_chunk(usize::MAX, true).await;
+        let chunk = chunk.map_err(|error| of_read(&error))?;
+        let Some(chunk) = chunk else {
+            return Err(Trouble::Failed(Failure::QueryConnectionClosed));
+        };
+        if gathered.is_empty()
+            && let Some(message) = message_in(&chunk.bytes)
+        {
+            let message = chunk.bytes.slice(message);
+            take_end(receive).await;
+            return Ok(message);
+        }
+        gathered.extend_from_slice(&chunk.bytes);
+        if let Some(message) = message_in(&gathered) {
+            take_end(receive).await;
+            return Ok(gathered.freeze().slice(message));
+        }
+    }
+}
+
+/// Where the message is once it is all there.
+fn message_in(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
+    let prefix = bytes.get(..PREFIX_BYTES)?;
+    let end = PREFIX_BYTES + usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
+    (bytes.len() >= end).then_some(PREFIX_BYTES..end)
+}
+
+/// The FIN behind the answer, if it is there: a stream read to its end need not be stopped.
+async fn take_end(receive: &mut RecvStream) {
+    let mut next = pin!(receive.read_chunk(usize::MAX, true));
+    poll_fn(|cx| {
+        let _ = next.as_mut().poll(cx);
+        Poll::Ready(())
+    })
+    .await;
+}
+
+fn of_write(error: &WriteError) -> Trouble {
+    match error {
+        WriteError::ConnectionLost(_) => Trouble::Ended {
+            may_be_processed: true,
+        },
+        WriteError::Stopped(code) => of_code(code.into_inner()),
+        WriteError::ClosedStream | WriteError::ZeroRttRejected => {
+            Trouble::Failed(Failure::QueryConnectionClosed)
+        }
+    }
+}
+
+fn of_read(error: &ReadError) -> Trouble {
+    match error {
+        ReadError::ConnectionLost(_) => Trouble::Ended {
+            may_be_processed: true,
+        },
+        ReadError::Reset(code) => of_code(code.into_inner()),
+        ReadError::ClosedStream | ReadError::IllegalOrderedRead | ReadError::ZeroRttRejected => {
+            Trouble::Failed(Failure::QueryConnectionClosed)
+        }
+    }
+}
+
+fn of_code(code: u64) -> Trouble {
+    if code == u64::from(EXCESSIVE_LOAD) {
+        Trouble::Refused
+    } else {
+        Trouble::Failed(Failure::QueryConnectionClosed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_lie_behind_their_lengths() {
+        let names = Names::parse("a.test\nbb.test AAAA\n", None, true).unwrap();
+        let doq = Doq::new(&names);
+        for index in 0..2 {
+            let message = names.get(index).message;
+            let framed = &doq.framed[index as usize];
+            assert_eq!(framed[..2], (message.len() as u16).to_be_bytes());
+            assert_eq!(&framed[2..], message);
+            assert_eq!(message[..2], [0, 0], "RFC 9250 section 4.2.1");
+        }
+    }
+
+    #[test]
+    fn a_message_ends_where_its_length_says() {
+        assert_eq!(message_in(b"\x00"), None);
+        assert_eq!(message_in(b"\x00\x03ab"), None);
+        assert_eq!(message_in(b"\x00\x02ab"), Some(2..4));
+        assert_eq!(message_in(b"\x00\x02abc"), Some(2..4));
+    }
+}

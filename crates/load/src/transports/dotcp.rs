@@ -1,0 +1,11 @@
+//! The engine of DNS over TCP (RFC 7766).
+
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::plan::WorkerPlan;
+use crate::transports::framed;
+
+/// Carry out a worker's share.
+pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
+    framed::run(worker, None, live)
+}

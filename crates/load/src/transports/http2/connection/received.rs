@@ -1,0 +1,267 @@
+//! What each frame of the server's does to a connection: responses, settings, flow control, resets
+//! and the end. Not for: finding frames in what came.
+
+use super::{Continuing, Event, Http2, Http2Error, Stream};
+use crate::transports::http2::frame::{self, FrameHeader};
+use crate::transports::http2::response_head::ResponseHead;
+
+/// A DNS message is never longer.
+const BODY_MAX_BYTES: usize = 65_535;
+/// Header blocks are read whole; more than that of one is no answer to a DNS query.
+const HEADER_BLOCK_MAX_BYTES: usize = 65_536;
+/// Of a window (RFC 9113 section 6.9.1).
+const WINDOW_MAX_BYTES: i64 = 0x7fff_ffff;
+
+impl Http2 {
+    /// Do what a whole frame says.
+    pub(super) fn receive_frame(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        if self.continuing.is_some() && header.kind != frame::CONTINUATION {
+            return Err(Http2Error::Protocol("another frame inside a header block"));
+        }
+        match header.kind {
+            frame::DATA => self.on_data(header, payload, on),
+            frame::HEADERS => self.on_headers(header, payload, on),
+            frame::CONTINUATION => self.on_continuation(header, payload, on),
+            frame::RST_STREAM => self.on_reset(header, payload, on),
+            frame::SETTINGS => self.on_settings(header, payload, out),
+            frame::PING => on_ping(header, payload, out),
+            frame::GOAWAY => self.on_goaway(header, payload, on),
+            frame::WINDOW_UPDATE => self.on_window_update(header, payload),
+            frame::PUSH_PROMISE => Err(Http2Error::Protocol("a push, which is not enabled")),
+            // PRIORITY says nothing to a client; unknown types are ignored (section 4.1).
+            _ => Ok(()),
+        }
+    }
+
+    fn on_data(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        self.check_opened(header.stream)?;
+        // Padding counts too (section 6.9.1).
+        self.unreturned_bytes += header.length as u32;
+        let content = frame::without_padding(header, payload)
+            .ok_or(Http2Error::Protocol("more padding than payload"))?;
+        let Some(stream) = self.streams.get_mut(&header.stream) else {
+            return Ok(());
+        };
+        let Some(head) = stream.head else {
+            return Err(Http2Error::Protocol("content before its header"));
+        };
+        if stream.body.len() + content.len() > BODY_MAX_BYTES {
+            return Err(Http2Error::Protocol("more content than a DNS message has"));
+        }
+        let token = stream.token;
+        if !header.has(frame::END_STREAM) {
+            stream.body.extend_from_slice(content);
+        } else if stream.body.is_empty() {
+            self.streams.remove(&header.stream);
+            on(answered(token, head, content));
+        } else {
+            stream.body.extend_from_slice(content);
+            self.answer(header.stream, on);
+        }
+        Ok(())
+    }
+
+    fn on_headers(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        self.check_opened(header.stream)?;
+        let mut block = frame::without_padding(header, payload)
+            .ok_or(Http2Error::Protocol("more padding than payload"))?;
+        if header.has(frame::PRIORITY) {
+            block = block
+                .get(5..)
+                .ok_or(Http2Error::Protocol("a header block without its priority"))?;
+        }
+        let is_end = header.has(frame::END_STREAM);
+        if header.has(frame::END_HEADERS) {
+            return self.on_header_block(header.stream, block, is_end, on);
+        }
+        self.continuing = Some(Continuing {
+            stream: header.stream,
+            is_end,
+            block: block.to_vec(),
+        });
+        Ok(())
+    }
+
+    fn on_continuation(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        let unasked = Http2Error::Protocol("a continuation of nothing");
+        let mut continuing = self.continuing.take().ok_or(unasked.clone())?;
+        if continuing.stream != header.stream {
+            return Err(unasked);
+        }
+        if continuing.block.len() + payload.len() > HEADER_BLOCK_MAX_BYTES {
+            return Err(Http2Error::Protocol("an endless header block"));
+        }
+        continuing.block.extend_from_slice(payload);
+        if header.has(frame::END_HEADERS) {
+            let Continuing {
+                stream,
+                is_end,
+                block,
+            } = continuing;
+            return self.on_header_block(stream, &block, is_end, on);
+        }
+        self.continuing = Some(continuing);
+        Ok(())
+    }
+
+    /// A response's header, or one that announces it (1xx), or a trailer. Read in any case: the
+    /// table is the connection's.
+    fn on_header_block(
+        &mut self,
+        number: u32,
+        block: &[u8],
+        is_end: bool,
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        let head = self.heads.read(block).map_err(Http2Error::Compression)?;
+        if let Some(stream) = self.streams.get_mut(&number) {
+            let is_interim = (100..200).contains(&head.status);
+            if stream.head.is_none() && !is_interim {
+                stream.head = Some(head);
+            }
+            if is_end {
+                self.answer(number, on);
+            }
+        }
+        Ok(())
+    }
+
+    fn on_reset(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        self.check_opened(header.stream)?;
+        let code = number(payload)?;
+        if let Some(Stream { token, .. }) = self.streams.remove(&header.stream) {
+            on(if code == frame::REFUSED_STREAM {
+                Event::Refused { token }
+            } else {
+                Event::Failed { token }
+            });
+        }
+        Ok(())
+    }
+
+    fn on_settings(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Http2Error> {
+        if header.stream != 0 || !payload.len().is_multiple_of(6) {
+            return Err(Http2Error::Protocol("settings that are none"));
+        }
+        if header.has(frame::ACK) {
+            return Ok(());
+        }
+        for setting in payload.chunks_exact(6) {
+            let value = number(&setting[2..])?;
+            match u16::from_be_bytes([setting[0], setting[1]]) {
+                frame::SETTINGS_HEADER_TABLE_SIZE => self.requests.set_table_bytes(value),
+                frame::SETTINGS_MAX_CONCURRENT_STREAMS => self.streams_max_count = value,
+                frame::SETTINGS_INITIAL_WINDOW_SIZE => self.stream_window_bytes = value,
+                frame::SETTINGS_MAX_FRAME_SIZE => self.frame_max_bytes = value as usize,
+                _ => {}
+            }
+        }
+        frame::write_settings_ack(out);
+        Ok(())
+    }
+
+    fn on_goaway(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        on: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), Http2Error> {
+        let last = payload.get(..4).map(number).transpose()?;
+        let (0, Some(last)) = (header.stream, last) else {
+            return Err(Http2Error::Protocol("a GOAWAY that is none"));
+        };
+        self.is_going_away = true;
+        let unprocessed: Vec<u32> = self.streams.keys().copied().filter(|n| *n > last).collect();
+        for number in unprocessed {
+            if let Some(Stream { token, .. }) = self.streams.remove(&number) {
+                on(Event::Refused { token });
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the connection's window matters: a request's content is sent at once and whole.
+    fn on_window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Http2Error> {
+        let increment = i64::from(number(payload)? & 0x7fff_ffff);
+        if header.stream != 0 {
+            return Ok(());
+        }
+        self.send_window_bytes += increment;
+        if increment == 0 || self.send_window_bytes > WINDOW_MAX_BYTES {
+            return Err(Http2Error::Protocol("a window of impossible size"));
+        }
+        Ok(())
+    }
+
+    /// A stream's end: the response if there was one.
+    fn answer(&mut self, number: u32, on: &mut impl FnMut(Event<'_>)) {
+        if let Some(stream) = self.streams.remove(&number) {
+            let token = stream.token;
+            on(match stream.head {
+                Some(head) => answered(token, head, &stream.body),
+                None => Event::Failed { token },
+            });
+        }
+    }
+
+    /// A server speaks only of streams that were opened (section 5.1.1).
+    fn check_opened(&self, stream: u32) -> Result<(), Http2Error> {
+        if stream % 2 == 1 && stream < self.next_stream {
+            Ok(())
+        } else {
+            Err(Http2Error::Protocol("a stream that was never opened"))
+        }
+    }
+}
+
+fn answered(token: u32, head: ResponseHead, body: &[u8]) -> Event<'_> {
+    Event::Answered { token, head, body }
+}
+
+fn number(payload: &[u8]) -> Result<u32, Http2Error> {
+    let octets = payload.try_into();
+    octets
+        .map(u32::from_be_bytes)
+        .map_err(|_| Http2Error::Protocol("a frame of the wrong length"))
+}
+
+fn on_ping(header: FrameHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Http2Error> {
+    if header.stream != 0 || payload.len() != 8 {
+        return Err(Http2Error::Protocol("a ping that is none"));
+    }
+    if !header.has(frame::ACK) {
+        frame::write_ping_ack(out, payload);
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! QUIC connections of a load: each its own socket and port, as if they were so many clients, and
+//! servers that spread clients by port spread them.
+
+use crate::plan::WorkerPlan;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{
+    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime,
+    TransportConfig, VarInt,
+};
+use resolab_record::Failure;
+use resolab_transport::client::{TlsClient, TlsConfigError};
+use resolab_transport::socket::RawUdpSocket;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fmt::Display;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Room for the answers that come while the thread waits or is not running.
+const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
+
+/// Why there is no connection.
+#[derive(Debug, Clone)]
+pub struct NotConnected {
+    /// What it counts as.
+    pub failure: Failure,
+    /// In words.
+    pub reason: String,
+}
+
+impl NotConnected {
+    /// It did not come to asking the server.
+    fn here(error: impl Display) -> Self {
+        Self {
+            failure: Failure::Other,
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// Opens connections to one server.
+pub struct Connector {
+    config: ClientConfig,
+    server: SocketAddr,
+    server_name: String,
+    timeout: Duration,
+    segmentation_offload: bool,
+}
+
+impl Connector {
+    /// For a worker whose plan has TLS.
+    pub fn new(worker: &WorkerPlan, tls: &TlsClient) -> Result<Self, TlsConfigError> {
+        let plan = &worker.plan;
+        let crypto = QuicClientConfig::try_from(Arc::clone(tls.config()))?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::new(transport_config(plan.segmentation_offload)));
+        Ok(Self {
+            config,
+            server: plan.resolver_address,
+            server_name: tls.server_name().to_str().into_owned(),
+            timeout: plan.timeout,
+            segmentation_offload: plan.segmentation_offload,
+        })
+    }
+
+    /// Open one, or say why not.
+    pub async fn connect(&self) -> Result<(Endpoint, Connection), NotConnected> {
+        let endpoint = self.endpoint().map_err(NotConnected::here)?;
+        let connecting = endpoint
+            .connect_with(self.config.clone(), self.server, &self.server_name)
+            .map_err(NotConnected::here)?;
+        match tokio::time::timeout(self.timeout, connecting).await {
+            Ok(Ok(connection)) => Ok((endpoint, connection)),
+            Ok(Err(error)) => Err(NotConnected {
+                failure: match error {
+                    ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
+                    ConnectionError::VersionMismatch
+                    | ConnectionError::TransportError(_)
+                    | ConnectionError::ConnectionClosed(_)
+                    | ConnectionError::ApplicationClosed(_)
+                    | ConnectionError::Reset
+                    | ConnectionError::LocallyClosed
+                    | ConnectionError::CidsExhausted => Failure::QuicHandshakeFailed,
+                },
+                reason: error.to_string(),
+            }),
+            Err(_) => Err(NotConnected {
+                failure: Failure::QuicHandshakeTimeout,
+                reason: format!("no handshake within {:?}", self.timeout),
+            }),
+        }
+    }
+
+    fn endpoint(&self) -> io::Result<Endpoint> {
+        let socket = socket(self.server)?;
+        let config = EndpointConfig::default();
+        let runtime = Arc::new(TokioRuntime);
+        if self.segmentation_offload {
+            return Endpoint::new(config, None, socket, runtime);
+        }
+        let socket = RawUdpSocket::from_std(socket)?;
+        Endpoint::new_with_abstract_socket(config, None, socket, runtime)
+    }
+}
+
+fn socket(server: SocketAddr) -> io::Result<UdpSocket> {
+    let local = match server {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+    socket.bind(&local.into())?;
+    Ok(socket.into())
+}
+
+/// As the single client's: no probes, no stream of the server's but the three of HTTP/3, and the
+/// connection lives as long as the server lets it.
+fn transport_config(segmentation_offload: bool) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(3))
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(segmentation_offload)
+        .max_idle_timeout(None);
+    config
+}

@@ -1,0 +1,155 @@
+//! One place for a connection: opened before the clock starts, opened again when it ends. Slots
+//! that need it wait meanwhile. Not for: what is asked on it.
+
+use super::connector::NotConnected;
+use super::protocol::QuicProtocol;
+use super::worker::Worker;
+use quinn::{Connection, Endpoint, VarInt};
+use resolab_record::Failure;
+use resolab_transport::clock::monotonic_ns;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+/// Between attempts to connect, so that a server that is gone is not flooded.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A connection, ready for queries.
+struct Open<P: QuicProtocol> {
+    endpoint: Endpoint,
+    connection: Connection,
+    conversation: P::Conversation,
+}
+
+/// A conversation, and which of its lane's connections it belongs to.
+pub struct NumberedConversation<L> {
+    pub conversation: L,
+    pub number: u32,
+}
+
+/// A place for a connection.
+pub struct Lane<P: QuicProtocol> {
+    open: RefCell<Open<P>>,
+    /// Which connection it is, from 0.
+    number: Cell<u32>,
+    is_usable: Cell<bool>,
+    in_flight_count: Cell<u32>,
+    changed: Notify,
+}
+
+impl<P: QuicProtocol> Lane<P> {
+    /// Connect for the first time.
+    pub async fn open(worker: &Worker<P>) -> Result<Rc<Self>, NotConnected> {
+        Ok(Rc::new(Self {
+            open: RefCell::new(connect(worker).await?),
+            number: Cell::new(0),
+            is_usable: Cell::new(true),
+            in_flight_count: Cell::new(0),
+            changed: Notify::new(),
+        }))
+    }
+
+    /// A conversation to ask in, once there is one, at most after `patience`. One that a slot still has is
+    /// given back to it.
+    pub async fn conversation(
+        &self,
+        held: Option<NumberedConversation<P::Conversation>>,
+        patience: Duration,
+    ) -> Option<NumberedConversation<P::Conversation>> {
+        if !self.is_usable.get() {
+            let usable = async {
+                while !self.is_usable.get() {
+                    self.changed.notified().await;
+                }
+            };
+            timeout(patience, usable).await.ok()?;
+        }
+        let number = self.number.get();
+        let held = held.filter(|held| held.number == number);
+        Some(held.unwrap_or_else(|| NumberedConversation {
+            conversation: self.open.borrow().conversation.clone(),
+            number,
+        }))
+    }
+
+    /// Whether queries can be asked on it now.
+    pub fn is_usable(&self) -> bool {
+        self.is_usable.get()
+    }
+
+    /// Connection `number` takes no more queries. It is closed when those under way have ended.
+    pub fn give_up(&self, number: u32) {
+        if self.number.get() == number {
+            self.is_usable.set(false);
+            self.close_if_idle();
+        }
+    }
+
+    /// A query is under way, or has ended.
+    pub fn count_in_flight(&self, change: i32) {
+        let count = self.in_flight_count.get();
+        self.in_flight_count
+            .set(count.saturating_add_signed(change));
+        if change < 0 && !self.is_usable.get() {
+            self.close_if_idle();
+        }
+    }
+
+    fn close_if_idle(&self) {
+        if self.in_flight_count.get() == 0 {
+            let connection = &self.open.borrow().connection;
+            connection.close(VarInt::from_u32(P::CLOSE_CODE), b"");
+        }
+    }
+
+    /// Close, and let the packet that says so leave; that may take `at_most`.
+    pub async fn close(&self, code: u32, at_most: Duration) {
+        let endpoint = {
+            let open = self.open.borrow();
+            open.connection.close(VarInt::from_u32(code), b"");
+            open.endpoint.clone()
+        };
+        let _ = timeout(at_most, endpoint.wait_idle()).await;
+    }
+}
+
+async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConnected> {
+    let begun_ns = monotonic_ns();
+    let (endpoint, connection) = worker.connector.connect().await?;
+    let opened = worker.protocol.open(connection.clone()).await;
+    let conversation = opened.map_err(|reason| NotConnected {
+        failure: Failure::HttpProtocol,
+        reason,
+    })?;
+    let took_ns = monotonic_ns() - begun_ns;
+    worker.tally.borrow_mut().connected(took_ns);
+    Ok(Open {
+        endpoint,
+        connection,
+        conversation,
+    })
+}
+
+/// Connect again whenever the connection has ended.
+pub async fn keep<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
+    loop {
+        let connection = lane.open.borrow().connection.clone();
+        connection.closed().await;
+        lane.is_usable.set(false);
+        let opened = loop {
+            match connect(&worker).await {
+                Ok(opened) => break opened,
+                Err(error) => worker.connect_failure.set(error.failure),
+            }
+            worker.tally.borrow_mut().handshake_failure_count += 1;
+            sleep(RECONNECT_PAUSE).await;
+        };
+        worker.tally.borrow_mut().reconnect_count += 1;
+        *lane.open.borrow_mut() = opened;
+        lane.number.set(lane.number.get() + 1);
+        lane.is_usable.set(true);
+        lane.changed.notify_waiters();
+    }
+}

@@ -1,0 +1,68 @@
+//! Hands queries to the slots when they are due. Not for: when that is (`schedule`).
+
+use super::protocol::QuicProtocol;
+use super::worker::Worker;
+use crate::error::LoadError;
+use crate::plan::Pace;
+use crate::timing::schedule::Schedule;
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::ExactTimer;
+use std::rc::Rc;
+use tokio::task::yield_now;
+
+/// Up to this rate a wake for each query is cheap enough; above, they leave in ticks.
+const RATE_OF_SINGLE_SENDS_PER_S: f64 = 20_000.0;
+const TICK_NS: u64 = 50_000;
+
+/// A pacer's timer.
+pub fn timer() -> Result<ExactTimer, LoadError> {
+    ExactTimer::new().map_err(LoadError::kernel("make a timer"))
+}
+
+/// Follow the schedule to its end.
+pub async fn run<P: QuicProtocol>(
+    worker: Rc<Worker<P>>,
+    mut schedule: Schedule,
+    timer: ExactTimer,
+) {
+    let tick_ns = tick_ns(&worker);
+    let until_ns = worker.send_until_ns();
+    let mut is_left = true;
+    let mut wake_ns = schedule.next_ns();
+    while is_left && wake_ns < until_ns {
+        worker.wakes.set_next_due_ns(wake_ns);
+        if worker.share.plan.spin {
+            while monotonic_ns() < wake_ns {
+                yield_now().await;
+            }
+        } else if timer.sleep_until(wake_ns).await.is_err() {
+            break;
+        }
+        let now_ns = monotonic_ns();
+        while is_left && schedule.next_ns() <= now_ns.min(until_ns - 1) {
+            match worker.take(Some(schedule.next_ns())) {
+                Some(wanted) => worker.push(wanted),
+                None => is_left = false,
+            }
+            schedule.advance();
+        }
+        wake_ns = schedule.next_ns().max(wake_ns + tick_ns);
+        // When behind, the timer does not wait: let the slots send.
+        yield_now().await;
+    }
+    worker.wakes.set_next_due_ns(u64::MAX);
+    worker.end_schedule();
+}
+
+fn tick_ns<P>(worker: &Worker<P>) -> u64 {
+    let plan = &worker.share.plan;
+    let rate_per_s = match plan.pace {
+        Pace::Open { rate_per_s, .. } => rate_per_s / f64::from(plan.threads),
+        Pace::Closed => 0.0,
+    };
+    if rate_per_s > RATE_OF_SINGLE_SENDS_PER_S {
+        TICK_NS
+    } else {
+        0
+    }
+}

@@ -1,0 +1,121 @@
+//! One worker's run: connects, starts slots and pacer, ends when every query has. Not for: what
+//! they share (`worker`).
+
+use super::connector::Connector;
+use super::lane::{self, Lane};
+use super::protocol::QuicProtocol;
+use super::worker::Worker;
+use super::{pacer, slot};
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::gathering::{Gatherer, gathering_limit, runtime as gathering_runtime};
+use crate::loops::standstill::Standstill;
+use crate::plan::WorkerPlan;
+use crate::timing::waiting;
+use resolab_transport::clock::monotonic_ns;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::task::{JoinSet, spawn_local};
+
+/// How often counts are shown and the wish to stop is looked at.
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
+/// What closing may take: the packet that says so must leave.
+const CLOSE_LIMIT: Duration = Duration::from_millis(50);
+
+/// Carry out a worker's share over QUIC.
+pub fn run<P: QuicProtocol>(
+    share: &WorkerPlan,
+    live: &LiveCounters,
+    protocol: P,
+) -> Result<Tally, LoadError> {
+    let Some(tls) = &share.plan.tls else {
+        return Err(LoadError::Unsupported("use QUIC without TLS"));
+    };
+    let limit = gathering_limit(share.plan.resolver.transport);
+    let gatherer = Gatherer::new(share.plan.gathering, limit, share.outstanding);
+    let (runtime, wakes) =
+        gathering_runtime::build(gatherer).map_err(LoadError::kernel("start a tokio runtime"))?;
+    let connector = Connector::new(share, tls)?;
+    let worker = Rc::new(Worker::new(share, protocol, connector, wakes));
+    runtime.block_on(drive(&worker, live))?;
+    drop(runtime);
+    let mut tally = worker.tally.borrow().clone();
+    worker.wakes.add_to(&mut tally);
+    Ok(tally)
+}
+
+async fn drive<P: QuicProtocol>(
+    worker: &Rc<Worker<P>>,
+    live: &LiveCounters,
+) -> Result<(), LoadError> {
+    let mut lanes = Vec::new();
+    for _ in 0..worker.share.connections.max(1) {
+        let lane = Lane::open(worker).await;
+        lanes.push(lane.map_err(|error| LoadError::Connect {
+            resolver: worker.share.plan.resolver_address,
+            reason: error.reason,
+        })?);
+    }
+    let start_ns = worker.share.gate.arrive().ok_or(LoadError::CalledOff)?;
+    worker.start_ns.set(start_ns);
+    waiting::sleep_until(start_ns);
+    let keepers: Vec<_> = lanes
+        .iter()
+        .map(|lane| spawn_local(lane::keep(Rc::clone(worker), Rc::clone(lane))))
+        .collect();
+    let mut tasks = JoinSet::new();
+    for (_, lane) in (0..worker.share.outstanding).zip(lanes.iter().cycle()) {
+        tasks.spawn_local(slot::run(Rc::clone(worker), Rc::clone(lane)));
+    }
+    if let Some(schedule) = worker.share.schedule(start_ns) {
+        let timer = pacer::timer()?;
+        tasks.spawn_local(pacer::run(Rc::clone(worker), schedule, timer));
+    }
+    wait_for_end(worker, live, &lanes, &mut tasks).await;
+    for keeper in keepers {
+        keeper.abort();
+    }
+    for lane in lanes {
+        lane.close(P::CLOSE_CODE, CLOSE_LIMIT).await;
+    }
+    Ok(())
+}
+
+/// Until every task has ended, or nothing goes on any more, or the run is stopped: then what is
+/// under way is cut off.
+async fn wait_for_end<P: QuicProtocol>(
+    worker: &Worker<P>,
+    live: &LiveCounters,
+    lanes: &[Rc<Lane<P>>],
+    tasks: &mut JoinSet<()>,
+) {
+    let mut standstill = Standstill::new(&worker.share, worker.start_ns.get());
+    let mut watch = tokio::time::interval(WATCH_INTERVAL);
+    loop {
+        tokio::select! {
+            ended = tasks.join_next() => match ended {
+                None => return,
+                Some(Err(error)) if error.is_panic() => {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+                Some(_) => {}
+            },
+            _ = watch.tick() => {
+                live.publish(&worker.tally.borrow());
+                let is_under_way = worker.tally.borrow().outstanding_count() > 0;
+                let goes_on = is_under_way || lanes.iter().any(|lane| lane.is_usable());
+                if standstill.is_final(goes_on, monotonic_ns()) {
+                    let failure = worker.connect_failure.get();
+                    worker.tally.borrow_mut().give_up(failure);
+                } else if !live.is_stopped() {
+                    continue;
+                }
+                tasks.shutdown().await;
+                let mut tally = worker.tally.borrow_mut();
+                let count = tally.outstanding_count();
+                tally.cut_off(count);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What the tasks of one worker share: its queries, its counts, how to connect. They all run on one
+//! thread. Not for: the tasks.
+
+use super::connector::Connector;
+use crate::counting::Tally;
+use crate::gathering::runtime::Wakes;
+use crate::names::Order;
+use crate::plan::{Pace, WorkerPlan};
+use resolab_record::Failure;
+use resolab_transport::clock::monotonic_ns;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// A query that is due.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Number of its name.
+    pub index: u32,
+    /// Since when; `None` in a closed loop, where it is wanted when it is sent.
+    pub since_ns: Option<u64>,
+}
+
+/// What the tasks of a worker share.
+pub struct Worker<P> {
+    pub share: WorkerPlan,
+    pub protocol: Rc<P>,
+    pub connector: Connector,
+    pub tally: RefCell<Tally>,
+    pub wakes: Arc<Wakes>,
+    pub start_ns: Cell<u64>,
+    /// Why the last attempt to connect failed; unless one did, they take too long.
+    pub connect_failure: Cell<Failure>,
+    order: RefCell<Order>,
+    left_count: Cell<u64>,
+    /// Of an open loop: due and not yet sent.
+    due: RefCell<VecDeque<Wanted>>,
+    due_changed: Notify,
+    is_scheduled_out: Cell<bool>,
+}
+
+impl<P> Worker<P> {
+    /// Nothing asked yet.
+    pub fn new(share: &WorkerPlan, protocol: P, connector: Connector, wakes: Arc<Wakes>) -> Self {
+        Self {
+            connector,
+            protocol: Rc::new(protocol),
+            tally: RefCell::new(Tally::new(share.plan.pace != Pace::Closed)),
+            wakes,
+            start_ns: Cell::new(0),
+            connect_failure: Cell::new(Failure::QuicHandshakeTimeout),
+            order: RefCell::new(share.plan.names.order(share.index, share.plan.threads)),
+            left_count: Cell::new(share.count.unwrap_or(u64::MAX)),
+            due: RefCell::default(),
+            due_changed: Notify::new(),
+            is_scheduled_out: Cell::new(false),
+            share: share.clone(),
+        }
+    }
+
+    /// The next query of a schedule or a closed loop is to be asked now; `None` when there are no
+    /// more.
+    pub fn take(&self, since_ns: Option<u64>) -> Option<Wanted> {
+        let left = self.left_count.get().checked_sub(1)?;
+        self.left_count.set(left);
+        let index = self.order.borrow_mut().take();
+        Some(Wanted { index, since_ns })
+    }
+
+    /// The next query for a slot; waits in an open loop. `None`: no more.
+    pub async fn next(&self) -> Option<Wanted> {
+        if self.share.plan.pace == Pace::Closed {
+            let is_over = monotonic_ns() >= self.send_until_ns();
+            return if is_over { None } else { self.take(None) };
+        }
+        loop {
+            let wanted = self.due.borrow_mut().pop_front();
+            if wanted.is_some() || self.is_scheduled_out.get() {
+                return wanted;
+            }
+            self.due_changed.notified().await;
+        }
+    }
+
+    /// Hand a due query to the slots.
+    pub fn push(&self, wanted: Wanted) {
+        self.due.borrow_mut().push_back(wanted);
+        self.due_changed.notify_one();
+    }
+
+    /// Nothing more will be due. What time has ended before it could be sent is not sent any more.
+    pub fn end_schedule(&self) {
+        if self.share.count.is_none() {
+            self.due.borrow_mut().clear();
+        }
+        self.is_scheduled_out.set(true);
+        self.due_changed.notify_waiters();
+    }
+
+    pub fn send_until_ns(&self) -> u64 {
+        self.share.send_until_ns(self.start_ns.get())
+    }
+}

@@ -1,0 +1,371 @@
+//! The engine of queries on byte streams, with TLS or without: connections that are opened before
+//! the clock starts and again when they end. Not for: what travels on a stream, which is a
+//! [`Protocol`]'s; UDP and QUIC.
+
+use crate::counting::{LiveCounters, Tally};
+use crate::error::LoadError;
+use crate::loops;
+use crate::loops::carrier::{Carrier, Wanted};
+use crate::plan::{Pace, WorkerPlan};
+use crate::sockets::readiness::{Interest, Readiness};
+use crate::sockets::stream::{Phase, Progress, READ_BYTES, Stream};
+use crate::transports::stream_protocol::Protocol;
+use resolab_record::Failure;
+use resolab_transport::client::TlsClient;
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::net::SocketAddr;
+
+/// Timeouts, closed connections and queries to be sent again need not be looked at more often.
+const TEND_INTERVAL_NS: u64 = 1_000_000;
+/// After this pause a peer that refused a connection is asked again.
+const RECONNECT_PAUSE_NS: u64 = 100_000_000;
+const OPENING_WAIT_NS: u64 = 10_000_000;
+
+struct Connection<L> {
+    /// `None` when it has ended.
+    stream: Option<Stream>,
+    interest: Interest,
+    conversation: L,
+    /// Not to be opened again before.
+    reopen_ns: u64,
+    is_reconnect: bool,
+}
+
+struct Streams<'a, P: Protocol> {
+    protocol: P,
+    connections: Vec<Connection<P::Conversation>>,
+    readiness: Readiness,
+    resolver: SocketAddr,
+    tls: Option<&'a TlsClient>,
+    timeout_ns: u64,
+    tended_ns: u64,
+    buffer: Vec<u8>,
+    /// Why the last attempt to connect failed.
+    connect_failure: Option<Failure>,
+}
+
+/// Carry out a worker's share.
+pub fn run<P: Protocol>(
+    worker: &WorkerPlan,
+    tls: Option<&TlsClient>,
+    protocol: P,
+    live: &LiveCounters,
+) -> Result<Tally, LoadError> {
+    let mut tally = Tally::new(worker.plan.pace != Pace::Closed);
+    let mut carrier = Streams::new(worker, tls, protocol)?;
+    carrier.open_all(live, &mut tally)?;
+    let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;
+    loops::run(worker, start_ns, &mut carrier, live, &mut tally)?;
+    Ok(tally)
+}
+
+fn closed(_: io::Error) -> Failure {
+    Failure::QueryConnectionClosed
+}
+
+impl<'a, P: Protocol> Streams<'a, P> {
+    fn new(
+        worker: &WorkerPlan,
+        tls: Option<&'a TlsClient>,
+        protocol: P,
+    ) -> Result<Self, LoadError> {
+        let closed = |slot_count| Connection {
+            stream: None,
+            interest: Interest::ReadAndWrite,
+            conversation: protocol.conversation(slot_count),
+            reopen_ns: 0,
+            is_reconnect: false,
+        };
+        Ok(Self {
+            connections: worker.slot_counts().into_iter().map(closed).collect(),
+            protocol,
+            readiness: Readiness::new().map_err(LoadError::kernel("watch sockets"))?,
+            resolver: worker.plan.resolver_address,
+            tls,
+            timeout_ns: worker.timeout_ns(),
+            tended_ns: 0,
+            buffer: vec![0; READ_BYTES],
+            connect_failure: None,
+        })
+    }
+
+    /// Open all connections, side by side; one that cannot be is the end.
+    fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
+        let resolver = self.resolver;
+        let refused = |reason: String| LoadError::Connect { resolver, reason };
+        for connection in 0..self.connections.len() {
+            self.open(connection)
+                .map_err(|error| refused(error.to_string()))?;
+        }
+        let deadline_ns = monotonic_ns() + self.timeout_ns;
+        while !self.connections.iter().all(Connection::is_open) {
+            if monotonic_ns() > deadline_ns {
+                return Err(refused("no connection in time".to_owned()));
+            }
+            if live.is_stopped() {
+                return Err(LoadError::CalledOff);
+            }
+            self.wait(OPENING_WAIT_NS)?;
+            for position in 0..self.readiness.ready_count() {
+                let connection = self.readiness.ready(position);
+                self.proceed(connection, tally)
+                    .map_err(|error| refused(error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, connection: usize) -> io::Result<()> {
+        let stream = Stream::begin(self.resolver, self.tls)?;
+        let interest = Interest::ReadAndWrite;
+        self.readiness.watch(stream.fd(), connection, interest)?;
+        let connection = &mut self.connections[connection];
+        connection.stream = Some(stream);
+        connection.interest = interest;
+        Ok(())
+    }
+
+    /// Go on with a connection that is not open yet. What it is for begins where TLS is done.
+    fn proceed(&mut self, connection: usize, tally: &mut Tally) -> io::Result<()> {
+        let Connection {
+            stream: Some(stream),
+            conversation,
+            is_reconnect,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        if stream.phase() != Phase::Open
+            && let Progress::Opened(duration_ns) = stream.proceed()?
+        {
+            self.protocol.begin(conversation, stream)?;
+            tally.connected(duration_ns);
+            tally.reconnect_count += u64::from(*is_reconnect);
+        }
+        self.watch_as_needed(connection)
+    }
+
+    /// Writability is watched only while something waits for it.
+    fn watch_as_needed(&mut self, token: usize) -> io::Result<()> {
+        let connection = &mut self.connections[token];
+        let Some(stream) = &connection.stream else {
+            return Ok(());
+        };
+        let interest = if stream.wants_write() {
+            Interest::ReadAndWrite
+        } else {
+            Interest::Read
+        };
+        if interest != connection.interest {
+            self.readiness.change(stream.fd(), token, interest)?;
+            connection.interest = interest;
+        }
+        Ok(())
+    }
+
+    /// The connection has ended; whatever waited on it will not be answered.
+    fn close(&mut self, connection: usize, failure: Failure, tally: &mut Tally) {
+        let now_ns = monotonic_ns();
+        let connection = &mut self.connections[connection];
+        let was_open = connection.is_open();
+        connection.stream = None;
+        connection.is_reconnect = true;
+        connection.reopen_ns = if was_open {
+            now_ns
+        } else {
+            tally.handshake_failure_count += 1;
+            self.connect_failure = Some(failure);
+            now_ns + RECONNECT_PAUSE_NS
+        };
+        for _ in 0..self.protocol.give_up_all(&mut connection.conversation) {
+            tally.interrupted(failure);
+        }
+    }
+
+    fn read(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
+        let Connection {
+            stream: Some(stream),
+            conversation,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        if stream.wants_write() {
+            stream.flush().map_err(closed)?;
+        }
+        self.protocol
+            .read(conversation, stream, &mut self.buffer, tally)
+    }
+
+    fn attend(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
+        if !self.connections[connection].is_open() {
+            let proceeded = self.proceed(connection, tally);
+            let phase = self.connections[connection].phase();
+            return proceeded.map_err(|error| phase.failure_of(&error));
+        }
+        self.read(connection, tally)?;
+        self.watch_as_needed(connection).map_err(closed)
+    }
+
+    fn write(
+        &mut self,
+        connection: usize,
+        queries: &[Wanted],
+        tally: &mut Tally,
+    ) -> io::Result<()> {
+        let room = self.room(connection);
+        let Connection {
+            stream: Some(stream),
+            conversation,
+            ..
+        } = &mut self.connections[connection]
+        else {
+            return Ok(());
+        };
+        self.protocol
+            .write(conversation, stream, queries, room, tally)?;
+        stream.flush()?;
+        self.watch_as_needed(connection)
+    }
+
+    /// Give up what waits too long on a connection, and open it again when it has closed.
+    fn tend_connection(&mut self, index: usize, too_old_ns: u64, tally: &mut Tally) {
+        let Connection {
+            stream,
+            conversation,
+            reopen_ns,
+            ..
+        } = &mut self.connections[index];
+        let open = stream.as_mut().filter(|one| one.phase() == Phase::Open);
+        let is_of_use = self
+            .protocol
+            .give_up_before(conversation, open, too_old_ns, tally);
+        let hopeless = match stream {
+            Some(stream) if stream.phase() == Phase::Open => {
+                (!is_of_use).then_some(Failure::QueryConnectionClosed)
+            }
+            Some(stream) => {
+                (stream.began_ns() < too_old_ns).then(|| stream.phase().failure_of_timeout())
+            }
+            None if *reopen_ns > monotonic_ns() => None,
+            None => {
+                let opened = self.open(index);
+                opened
+                    .err()
+                    .map(|error| Phase::Connecting.failure_of(&error))
+            }
+        };
+        if let Some(failure) = hopeless {
+            self.close(index, failure, tally);
+        }
+    }
+
+    /// Send what is to be sent again on any connection that has room, or give it up.
+    fn resend_requeued(&mut self, too_old_ns: u64, tally: &mut Tally) {
+        tally.lost_count += self.protocol.give_up_requeued_before(too_old_ns);
+        for connection in 0..self.connections.len() {
+            if self.protocol.requeued_count() == 0 {
+                return;
+            }
+            if self.room(connection) > 0 && self.write(connection, &[], tally).is_err() {
+                self.close(connection, Failure::QueryConnectionClosed, tally);
+            }
+        }
+    }
+}
+
+impl<L> Connection<L> {
+    fn is_open(&self) -> bool {
+        self.stream.is_some() && self.phase() == Phase::Open
+    }
+
+    fn phase(&self) -> Phase {
+        let stream = self.stream.as_ref();
+        stream.map_or(Phase::Connecting, Stream::phase)
+    }
+}
+
+impl<P: Protocol> Carrier for Streams<'_, P> {
+    const HAS_RECEIVE_STAMPS: bool = false;
+
+    fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn room(&self, connection: usize) -> usize {
+        let connection = &self.connections[connection];
+        let is_free = |stream: &Stream| stream.phase() == Phase::Open && !stream.wants_write();
+        if connection.stream.as_ref().is_some_and(is_free) {
+            self.protocol.room(&connection.conversation)
+        } else {
+            0
+        }
+    }
+
+    fn send(
+        &mut self,
+        connection: usize,
+        queries: &[Wanted],
+        tally: &mut Tally,
+    ) -> Result<(), LoadError> {
+        if !queries.is_empty() && self.write(connection, queries, tally).is_err() {
+            self.close(connection, Failure::QueryConnectionClosed, tally);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, at_most_ns: u64) -> Result<bool, LoadError> {
+        let waited = self.readiness.wait(at_most_ns);
+        waited.map_err(LoadError::kernel("wait for answers"))
+    }
+
+    fn receive(&mut self, tally: &mut Tally) -> Result<(), LoadError> {
+        for position in 0..self.readiness.ready_count() {
+            let connection = self.readiness.ready(position);
+            if let Err(failure) = self.attend(connection, tally) {
+                self.close(connection, failure, tally);
+            }
+        }
+        Ok(())
+    }
+
+    fn tend(&mut self, now_ns: u64, tally: &mut Tally) -> Result<(), LoadError> {
+        if now_ns < self.tended_ns + TEND_INTERVAL_NS {
+            return Ok(());
+        }
+        self.tended_ns = now_ns;
+        let too_old_ns = now_ns.saturating_sub(self.timeout_ns);
+        for index in 0..self.connections.len() {
+            self.tend_connection(index, too_old_ns, tally);
+        }
+        if self.protocol.requeued_count() > 0 {
+            self.resend_requeued(too_old_ns, tally);
+        }
+        Ok(())
+    }
+
+    fn outstanding(&self) -> usize {
+        let connections = self.connections.iter();
+        let waiting =
+            connections.map(|connection| self.protocol.waiting_count(&connection.conversation));
+        waiting.sum::<usize>() + self.protocol.requeued_count()
+    }
+
+    /// Of the last attempt to connect, unless connections are open and take no queries.
+    fn obstacle(&self) -> Failure {
+        if self.connections.iter().any(Connection::is_open) {
+            return Failure::QueryTimeout;
+        }
+        self.connect_failure.unwrap_or(Failure::TcpConnectTimeout)
+    }
+
+    fn cut_off(&mut self, tally: &mut Tally) {
+        for connection in &mut self.connections {
+            tally.cut_off(self.protocol.give_up_all(&mut connection.conversation));
+        }
+        tally.cut_off(self.protocol.give_up_requeued_before(u64::MAX));
+    }
+}
