@@ -4,13 +4,17 @@
 use crate::exchange::ExchangeLog;
 use crate::framed::{frame, take_message};
 use bytes::BytesMut;
-use quinn::{ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
+use quinn::{Chunk, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
 use resolab_record::Failure;
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, QuicConnection, SetupLog, quic_failure,
 };
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 /// ALPN (RFC 9250 section 4.1).
 pub const ALPN: &str = "doq";
@@ -18,6 +22,8 @@ pub const ALPN: &str = "doq";
 pub const NO_ERROR: u32 = 0x0;
 /// DOQ_REQUEST_CANCELLED.
 const REQUEST_CANCELLED: VarInt = VarInt::from_u32(0x3);
+/// How long after its response a stream may take to end before it is stopped.
+const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// One connection.
 pub struct DoqSession {
@@ -57,12 +63,14 @@ impl DoqSession {
             log.attempt(query);
             result = self.try_exchange(&framed).await;
         }
-        let answer = result.map_err(|error| self.failure_of(&error))?;
+        let (answer, stream) = result.map_err(|error| self.failure_of(&error))?;
         log.complete(self.quic.log.last_arrival.wall_ns());
+        stream.read_end().await;
         Ok(answer)
     }
 
-    async fn try_exchange(&self, framed: &[u8]) -> Result<Vec<u8>, StreamError> {
+    /// The response, and the stream it came on, which may still have to end.
+    async fn try_exchange(&self, framed: &[u8]) -> Result<(Vec<u8>, QueryStream), StreamError> {
         let (send, receive) = self.quic.connection.open_bi().await?;
         let mut stream = QueryStream {
             send,
@@ -74,8 +82,7 @@ impl DoqSession {
         let _ = stream.send.finish();
         let mut buffer = BytesMut::with_capacity(1024);
         loop {
-            let chunk = stream.receive.read_chunk(usize::MAX, true).await?;
-            let Some(chunk) = chunk else {
+            let Some(chunk) = stream.next().await? else {
                 return Err(StreamError::Incomplete);
             };
             buffer.extend_from_slice(&chunk.bytes);
@@ -83,8 +90,7 @@ impl DoqSession {
                 if !buffer.is_empty() {
                     return Err(StreamError::MoreThanOne);
                 }
-                stream.is_done = true;
-                return Ok(message);
+                return Ok((message, stream));
             }
         }
     }
@@ -111,6 +117,36 @@ struct QueryStream {
     is_done: bool,
 }
 
+impl QueryStream {
+    async fn next(&mut self) -> Result<Option<Chunk>, ReadError> {
+        self.receive.read_chunk(usize::MAX, true).await
+    }
+
+    /// Read the end behind the response, for dropping a stream before its end stops it
+    /// (STOP_SENDING): a packet more for every query, which says that nobody wanted the response.
+    /// An end that is not there yet is no part of the exchange and is waited for beside it.
+    async fn read_end(mut self) {
+        let has_ended = {
+            let mut next = pin!(self.next());
+            poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx).is_ready())).await
+        };
+        if has_ended {
+            self.leave();
+        } else {
+            tokio::spawn(async move {
+                if tokio::time::timeout(END_WITHIN, self.next()).await.is_ok() {
+                    self.leave();
+                }
+            });
+        }
+    }
+
+    /// Nothing is to be cancelled any more.
+    fn leave(&mut self) {
+        self.is_done = true;
+    }
+}
+
 impl Drop for QueryStream {
     fn drop(&mut self) {
         if !self.is_done {
@@ -125,8 +161,8 @@ enum StreamError {
     EarlyDataRejected,
     Refused(VarInt),
     Incomplete,
-    /// Against RFC 9250 section 4.2. Only what came with the response is seen: waiting for the end
-    /// of the stream would be no part of the exchange.
+    /// Against RFC 9250 section 4.2. Only what came with the response is seen: the exchange does not
+    /// wait for the end of the stream.
     MoreThanOne,
 }
 

@@ -169,6 +169,8 @@ impl H3Client {
             times.response.finish();
             body.put(chunk);
         }
+        // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
+        self.bounded(stream.recv_trailers()).await?;
         times.exchange.finish();
         self.ended_count.fetch_add(1, Ordering::Relaxed);
         Ok(Response::from_parts(head, body.freeze()))

@@ -19,8 +19,8 @@ use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -35,6 +35,8 @@ pub struct TestResolver {
     pub policies: Arc<ServerPolicies>,
     /// TCP and QUIC connections accepted so far.
     pub connection_count: Arc<AtomicUsize>,
+    /// QUIC connections accepted so far.
+    pub quic_connections: Arc<Mutex<Vec<quinn::Connection>>>,
     pub ca_file: PathBuf,
     /// Of its certificate.
     pub key_pin: Sha256,
@@ -65,6 +67,7 @@ impl TestResolver {
         let mut resolver = Self {
             policies,
             connection_count,
+            quic_connections: Arc::default(),
             ca_file: authority.certificate_file().to_owned(),
             key_pin,
             certificate_hash,
@@ -173,14 +176,20 @@ impl TestResolver {
         self.urls
             .push((scheme, format!("{scheme}://{HOST}:{port}")));
         let count = Arc::clone(&self.connection_count);
+        let connections = Arc::clone(&self.quic_connections);
         tokio::spawn(async move {
             while let Some(arrival) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
+                let connections = Arc::clone(&connections);
                 tokio::spawn(async move {
-                    match arrival.start().await {
-                        Ok(connection) if alpn == "h3" => serve_h3(connection).await,
-                        Ok(connection) => serve_doq(connection).await,
-                        Err(_) => (),
+                    let Ok(connection) = arrival.start().await else {
+                        return;
+                    };
+                    connections.lock().unwrap().push(connection.clone());
+                    if alpn == "h3" {
+                        serve_h3(connection).await;
+                    } else {
+                        serve_doq(connection).await;
                     }
                 });
             }
@@ -197,7 +206,9 @@ pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
 
 /// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
 /// `large.*` has an answer too large for UDP, `late.*` is answered after [`PAUSE`], and the second
-/// half of the answer to `halves.*` comes that long after the first.
+/// half of the answer to `halves.*` comes that long after the first. Over QUIC the stream of
+/// `unended.*` ends that long after its answer; over HTTP/3 that of `trailers.*` has
+/// trailers, too, and ends that long after them.
 pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
     let query = Message::from_vec(query).unwrap();
     let name = query.queries[0].name().clone();
@@ -224,15 +235,17 @@ pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
     Some(answer.to_vec().unwrap())
 }
 
+/// Whether a message's question begins with this, in small letters.
+fn is_named(message: &[u8], prefix: &str) -> bool {
+    message
+        .get(13..)
+        .is_some_and(|name| name.starts_with(prefix.as_bytes()))
+}
+
 /// Waits where the name asks for it; the answer in two parts, the second of which may have to wait
 /// as long.
 async fn in_halves(mut answer: Vec<u8>) -> (Vec<u8>, Duration, Vec<u8>) {
-    let named = |prefix: &[u8]| {
-        answer
-            .get(13..)
-            .is_some_and(|name| name.starts_with(prefix))
-    };
-    let (is_late, is_halved) = (named(b"late"), named(b"halves"));
+    let (is_late, is_halved) = (is_named(&answer, "late"), is_named(&answer, "halves"));
     if is_late {
         tokio::time::sleep(PAUSE).await;
     }
@@ -335,6 +348,14 @@ async fn serve_h3(connection: quinn::Connection) {
             stream.send_data(first.into()).await.unwrap();
             tokio::time::sleep(pause).await;
             stream.send_data(second.into()).await.unwrap();
+            if is_named(&body, "unended") {
+                tokio::time::sleep(PAUSE).await;
+            }
+            if is_named(&body, "trailers") {
+                let trailers = http::HeaderMap::from_iter([(http::header::AGE, 7.into())]);
+                stream.send_trailers(trailers).await.unwrap();
+                tokio::time::sleep(PAUSE).await;
+            }
             stream.finish().await.unwrap();
         });
     }
@@ -358,7 +379,10 @@ pub async fn serve_doq(connection: quinn::Connection) {
             // In two pieces, so that a client must put them together.
             tokio::time::sleep(pause).await;
             send.write_all(&second).await.unwrap();
-            send.finish().unwrap();
+            if is_named(&query[2..], "unended") {
+                tokio::time::sleep(PAUSE).await;
+            }
+            let _ = send.finish();
         });
     }
 }
