@@ -98,11 +98,13 @@ impl<'a> Asking<'a> {
 
     /// Ask once on an open connection.
     pub(crate) async fn answer_once(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
-        let (query, message) = session.exchange(self.question, &self.exchange).await?;
+        let exchanged = session.exchange(self.question, &self.exchange).await?;
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
-        check_echo(&query, &message).map_err(malformed)?;
-        let response = read_response(&message).map_err(malformed)?;
-        let response_bytes = message.len() as u32;
+        check_echo(&exchanged.query, &exchanged.response).map_err(malformed)?;
+        let response = read_response(&exchanged.response).map_err(malformed)?;
+        session.check(&response.message)?;
+        let response = response.aged(exchanged.age_s);
+        let response_bytes = exchanged.response.len() as u32;
         // Reading it is our work and no part of its way here.
         let complete_ns = self.exchange.query_exchange.end_ns();
         let answer = Answer {

@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/2 (RFC 8484).
 
 use crate::exchange::ExchangeLog;
-use crate::http_message::{BODY_MAX_BYTES, RequestTemplate, body_of};
+use crate::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H2Client;
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
@@ -41,11 +41,11 @@ impl DohSession {
         &self,
         query: &[u8],
         log: &ExchangeLog,
-    ) -> Result<Vec<u8>, MeasuredFailure> {
+    ) -> Result<DnsBody, MeasuredFailure> {
         let request = self.template.request(query)?;
         log.attempt(query);
         let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
         log.complete(self.client.last_arrival().wall_ns());
-        body_of(response)
+        DnsBody::of(response)
     }
 }

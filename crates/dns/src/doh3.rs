@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
 
 use crate::exchange::ExchangeLog;
-use crate::http_message::{BODY_MAX_BYTES, RequestTemplate, body_of};
+use crate::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H3Client;
 use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
 use std::net::SocketAddr;
@@ -36,12 +36,12 @@ impl Doh3Session {
         &self,
         query: &[u8],
         log: &ExchangeLog,
-    ) -> Result<Vec<u8>, MeasuredFailure> {
+    ) -> Result<DnsBody, MeasuredFailure> {
         let request = self.template.request(query)?;
         log.attempt(query);
         let exchange = self.client.exchange(request, BODY_MAX_BYTES).await?;
         log.complete(self.client.quic().log.last_arrival.wall_ns());
         log.add_attempts(exchange.attempt_count - 1);
-        body_of(exchange.response)
+        DnsBody::of(exchange.response)
     }
 }

@@ -4,6 +4,8 @@
 use crate::exchange::ExchangeLog;
 use crate::framed::{frame, take_message};
 use bytes::BytesMut;
+use hickory_proto::op::Message;
+use hickory_proto::rr::rdata::opt::EdnsCode;
 use quinn::{Chunk, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
 use resolab_record::Failure;
 use resolab_transport::client::{
@@ -20,6 +22,8 @@ use std::time::Duration;
 pub const ALPN: &str = "doq";
 /// DOQ_NO_ERROR (RFC 9250 section 4.3).
 pub const NO_ERROR: u32 = 0x0;
+/// DOQ_PROTOCOL_ERROR.
+const PROTOCOL_ERROR: u32 = 0x2;
 /// DOQ_REQUEST_CANCELLED.
 const REQUEST_CANCELLED: VarInt = VarInt::from_u32(0x3);
 /// How long after its response a stream may take to end before it is stopped.
@@ -93,6 +97,18 @@ impl DoqSession {
                 return Ok((message, stream));
             }
         }
+    }
+
+    /// Refuse a response with an edns-tcp-keepalive option, which the server must not send here and
+    /// which ends the connection (RFC 9250 sections 4.3.3 and 5.5.2).
+    pub fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
+        let edns = response.edns.as_ref();
+        if edns.is_none_or(|edns| edns.option(EdnsCode::Keepalive).is_none()) {
+            return Ok(());
+        }
+        self.quic.close(PROTOCOL_ERROR);
+        let detail = "the response has an edns-tcp-keepalive option, which DoQ forbids";
+        Err(MeasuredFailure::new(Failure::QueryMalformed, detail))
     }
 
     fn failure_of(&self, error: &StreamError) -> MeasuredFailure {

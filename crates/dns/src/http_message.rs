@@ -5,8 +5,8 @@ use crate::resolver_address::ResolverAddress;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{Request, Response, StatusCode};
+use http::header::{ACCEPT, AGE, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Request, Response, StatusCode};
 use resolab_record::Failure;
 use resolab_transport::client::MeasuredFailure;
 
@@ -51,25 +51,57 @@ impl RequestTemplate {
     }
 }
 
-/// The DNS message of a response.
-pub fn body_of(response: Response<Bytes>) -> Result<Vec<u8>, MeasuredFailure> {
-    let status = response.status();
-    if status != StatusCode::OK {
-        return Err(MeasuredFailure::new(
-            Failure::HttpStatus,
-            format_args!("status {status}"),
-        ));
+/// What a response carries.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DnsBody {
+    /// The DNS message.
+    pub message: Vec<u8>,
+    /// How long it was in HTTP caches on its way, which its TTLs do not know of (RFC 8484 section
+    /// 5.1).
+    pub age_s: u32,
+}
+
+impl DnsBody {
+    /// Of a response.
+    pub fn of(response: Response<Bytes>) -> Result<Self, MeasuredFailure> {
+        let status = response.status();
+        if status != StatusCode::OK {
+            return Err(MeasuredFailure::new(
+                Failure::HttpStatus,
+                format_args!("status {status}"),
+            ));
+        }
+        let media_type = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .map_or(&b""[..], |v| v.as_bytes());
+        if !is_dns_message(media_type) {
+            let media_type = String::from_utf8_lossy(media_type);
+            let detail = format!("the response's media type is {media_type:?}");
+            return Err(MeasuredFailure::new(Failure::QueryMalformed, detail));
+        }
+        Ok(Self {
+            age_s: age_of(response.headers()),
+            message: response.into_body().into(),
+        })
     }
-    let media_type = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .map_or(&b""[..], |v| v.as_bytes());
-    if !is_dns_message(media_type) {
-        let media_type = String::from_utf8_lossy(media_type);
-        let detail = format!("the response's media type is {media_type:?}");
-        return Err(MeasuredFailure::new(Failure::QueryMalformed, detail));
+
+    /// Message and age.
+    pub fn into_parts(self) -> (Vec<u8>, u32) {
+        (self.message, self.age_s)
     }
-    Ok(response.into_body().into())
+}
+
+/// The Age field in seconds (RFC 9111 section 5.1): the first if there are several, 0 for none and
+/// for what is no number; a number too large to be written here is the largest (section 1.2.2).
+fn age_of(headers: &HeaderMap) -> u32 {
+    let age = headers.get(AGE).and_then(|value| value.to_str().ok());
+    let age = age.and_then(|text| text.split(',').next());
+    let digits = age.map_or("", str::trim);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    digits.parse().unwrap_or(u32::MAX)
 }
 
 /// The media type has no parameters; those of others change nothing (RFC 9110 section 8.3.1).
@@ -114,7 +146,7 @@ mod tests {
             let response = Response::builder()
                 .status(status)
                 .header(CONTENT_TYPE, media_type);
-            body_of(response.body(Bytes::from_static(b"m")).unwrap())
+            DnsBody::of(response.body(Bytes::from_static(b"m")).unwrap()).map(|body| body.message)
         };
         assert_eq!(respond(200, DNS_MESSAGE).unwrap(), b"m");
         assert_eq!(respond(200, "Application/DNS-Message; x=y").unwrap(), b"m");
@@ -126,5 +158,28 @@ mod tests {
             respond(200, "text/html").unwrap_err().failure,
             Failure::QueryMalformed
         );
+    }
+
+    #[test]
+    fn the_age_of_a_response_is_its_first_age_field() {
+        for (fields, expected) in [
+            (&[][..], 0),
+            (&["0"], 0),
+            (&["61"], 61),
+            (&[" 61 ", "5"], 61),
+            (&["61, 5"], 61),
+            (&["99999999999"], u32::MAX),
+            (&["-1"], 0),
+            (&["+1"], 0),
+            (&["1.5"], 0),
+            (&["soon"], 0),
+            (&[""], 0),
+        ] {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append(AGE, field.parse().unwrap());
+            }
+            assert_eq!(age_of(&headers), expected, "{fields:?}");
+        }
     }
 }

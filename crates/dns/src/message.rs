@@ -66,6 +66,24 @@ pub struct Response {
     pub message: Message,
 }
 
+impl Response {
+    /// The same after so many seconds in a cache: its TTLs have gone on (RFC 8484 section 5.1).
+    #[must_use]
+    pub fn aged(mut self, age_s: u32) -> Self {
+        let message = &mut self.message;
+        let sections = [
+            &mut message.answers,
+            &mut message.authorities,
+            &mut message.additionals,
+        ];
+        for record in sections.into_iter().flatten() {
+            record.ttl = record.ttl.saturating_sub(age_s);
+        }
+        self.ttl_s = self.ttl_s.map(|ttl_s| ttl_s.saturating_sub(age_s));
+        self
+    }
+}
+
 /// A random message id, for transports where it has to be guessed by an attacker.
 pub fn random_id() -> u16 {
     Message::query().metadata.id
@@ -332,6 +350,26 @@ mod tests {
             read.addresses,
             ["10.77.1.1", "fd00::1"].map(|a| a.parse::<IpAddr>().unwrap())
         );
+    }
+
+    #[test]
+    fn the_time_in_a_cache_is_taken_off_all_ttls() {
+        let bytes = response(&query(false), |message| {
+            let name = message.queries[0].name().clone();
+            let record = |ttl| Record::from_rdata(name.clone(), ttl, RData::A(A::new(1, 2, 3, 4)));
+            message.add_answer(record(60));
+            message.add_authority(record(30));
+            message.add_additional(record(90));
+        });
+        let ttls = |age_s| {
+            let read = read_response(&bytes).unwrap().aged(age_s);
+            let message = read.message;
+            let sections = [message.answers, message.authorities, message.additionals];
+            (read.ttl_s, sections.map(|section| section[0].ttl))
+        };
+        assert_eq!(ttls(0), (Some(60), [60, 30, 90]));
+        assert_eq!(ttls(40), (Some(20), [20, 0, 50]));
+        assert_eq!(ttls(u32::MAX), (Some(0), [0, 0, 0]));
     }
 
     #[test]

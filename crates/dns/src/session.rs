@@ -12,6 +12,7 @@ use crate::framed::FramedConnection;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
 use crate::retry::Retries;
+use hickory_proto::op::Message;
 use resolab_http::H3_NO_ERROR;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
@@ -42,6 +43,16 @@ pub struct Session {
     kind: Kind,
     edns: Arc<ClientEdns>,
     traffic: Traffic,
+}
+
+/// A query as sent, and what came back for it.
+pub struct Exchanged {
+    /// The message sent.
+    pub query: Vec<u8>,
+    /// The message that came.
+    pub response: Vec<u8>,
+    /// How long that was in HTTP caches on its way; 0 where there are none.
+    pub age_s: u32,
 }
 
 /// How many queries a connection was given, and how many of them have no response yet.
@@ -119,25 +130,40 @@ impl Session {
         &self,
         question: &Question,
         log: &ExchangeLog,
-    ) -> Result<(Vec<u8>, Vec<u8>), MeasuredFailure> {
+    ) -> Result<Exchanged, MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
         let edns = self.edns.of_query(question, cookie);
         log.set_sent_edns(edns.sent_by(&self.edns));
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let _outstanding = self.traffic.begin(log);
-        let response = match &self.kind {
+        let (response, age_s) = match &self.kind {
             Kind::Udp {
                 resolver,
                 retries,
                 setup,
-            } => doudp::exchange(*resolver, retries, &query, setup, log).await?,
-            Kind::Framed(connection) => connection.exchange(&query, log).await?,
-            Kind::Doh(session) => session.exchange(&query, log).await?,
-            Kind::Doh3(session) => session.exchange(&query, log).await?,
-            Kind::Doq(session) => session.exchange(&query, log).await?,
+            } => {
+                let response = doudp::exchange(*resolver, retries, &query, setup, log).await?;
+                (response, 0)
+            }
+            Kind::Framed(connection) => (connection.exchange(&query, log).await?, 0),
+            Kind::Doh(session) => session.exchange(&query, log).await?.into_parts(),
+            Kind::Doh3(session) => session.exchange(&query, log).await?.into_parts(),
+            Kind::Doq(session) => (session.exchange(&query, log).await?, 0),
         };
-        Ok((query, response))
+        Ok(Exchanged {
+            query,
+            response,
+            age_s,
+        })
+    }
+
+    /// Whether a response that answers its query is one the transport allows.
+    pub(crate) fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
+        match &self.kind {
+            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => Ok(()),
+            Kind::Doq(session) => session.check(response),
+        }
     }
 
     /// RFC 8484 section 4.1 (for caches) and RFC 9250 section 4.2.1 want 0.

@@ -236,13 +236,19 @@ impl FetchClient {
         let edns = self.edns.of_query(&self.question, None);
         let query = build_query(&self.question, 0, &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
-        let answer = match carrier {
-            Carrier::Doh3(session) => session.exchange(&query, &course.query).await?,
-            Carrier::Doq(session) => session.exchange(&query, &course.query).await?,
+        let (answer, age_s) = match carrier {
+            Carrier::Doh3(session) => {
+                let answer = session.exchange(&query, &course.query).await?;
+                answer.into_parts()
+            }
+            Carrier::Doq(session) => (session.exchange(&query, &course.query).await?, 0),
         };
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
         check_echo(&query, &answer).map_err(malformed)?;
-        let response = read_response(&answer).map_err(malformed)?;
+        let response = read_response(&answer).map_err(malformed)?.aged(age_s);
+        if let Carrier::Doq(session) = carrier {
+            session.check(&response.message)?;
+        }
         let _ = course.response.set(response.clone());
         if !response.is_answer || response.addresses.is_empty() {
             let detail = format!("{} without an address", response.rcode);

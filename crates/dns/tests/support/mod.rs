@@ -7,6 +7,7 @@ pub mod stub;
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
 use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::rdata::{A, TXT};
 use hickory_proto::rr::{RData, Record};
 use http::{Request, Response};
@@ -205,7 +206,8 @@ pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
 }
 
 /// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
-/// `large.*` has an answer too large for UDP, `late.*` is answered after [`PAUSE`], and the second
+/// `large.*` has an answer too large for UDP, `keepalive.*` one with an edns-tcp-keepalive option,
+/// `aged.*` one that was 7 s in an HTTP cache, `late.*` is answered after [`PAUSE`], and the second
 /// half of the answer to `halves.*` comes that long after the first. Over QUIC the stream of
 /// `unended.*` ends that long after its answer; over HTTP/3 that of `trailers.*` has
 /// trailers, too, and ends that long after them.
@@ -222,6 +224,10 @@ pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
         data.clear();
     } else if text.starts_with("other.") {
         answer.queries[0].set_name("another.test.".parse().unwrap());
+    } else if text.starts_with("keepalive.") {
+        let option = EdnsOption::Unknown(EdnsCode::Keepalive.into(), vec![0, 100]);
+        let edns = answer.edns.get_or_insert_default();
+        edns.options_mut().insert(option);
     } else if text.starts_with("large.") {
         answer.metadata.truncation = is_udp;
         data = (0..10)
@@ -281,11 +287,12 @@ async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
     }
 }
 
-fn response() -> Response<()> {
-    Response::builder()
-        .header("content-type", "application/dns-message")
-        .body(())
-        .unwrap()
+fn response(query: &[u8]) -> Response<()> {
+    let mut response = Response::builder().header("content-type", "application/dns-message");
+    if is_named(query, "aged") {
+        response = response.header("age", "7");
+    }
+    response.body(()).unwrap()
 }
 
 async fn serve_h2(stream: TlsStream) {
@@ -311,7 +318,7 @@ async fn answer_h2(request: Request<h2::RecvStream>, mut respond: SendResponse<B
     match answer(&query, false) {
         Some(answer) => {
             let (first, pause, second) = in_halves(answer).await;
-            let mut send = respond.send_response(response(), false).unwrap();
+            let mut send = respond.send_response(response(&query), false).unwrap();
             let _ = send.send_data(first.into(), false);
             tokio::time::sleep(pause).await;
             let _ = send.send_data(second.into(), true);
@@ -344,7 +351,7 @@ async fn serve_h3(connection: quinn::Connection) {
                 return std::future::pending().await;
             };
             let (first, pause, second) = in_halves(answer).await;
-            stream.send_response(response()).await.unwrap();
+            stream.send_response(response(&body)).await.unwrap();
             stream.send_data(first.into()).await.unwrap();
             tokio::time::sleep(pause).await;
             stream.send_data(second.into()).await.unwrap();
