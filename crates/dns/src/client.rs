@@ -173,6 +173,17 @@ impl DnsClient {
         })
     }
 
+    /// Forget what earlier queries left that the next ones would be quicker by: tickets, and the
+    /// round trips that DoUDP's policy learnt.
+    pub fn forget(&self) {
+        if let Some(tickets) = &self.tickets {
+            tickets.forget();
+        }
+        if let Transport::Udp(retries) = &self.transport {
+            retries.forget();
+        }
+    }
+
     fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
         if self.location.known().is_some() {
             return Arc::clone(&self.edns);

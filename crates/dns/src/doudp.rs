@@ -68,7 +68,7 @@ async fn ask(
     let mut receiver = None;
     let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
     let socket = Arc::new(socket);
-    while let Some(wait) = retries.next(&mut tries) {
+    while let Some(wait) = tries.next() {
         log.attempt(query);
         let sent_ns = monotonic_ns();
         // The same socket and id for every try: a late answer to the first one counts.
@@ -80,7 +80,7 @@ async fn ask(
         };
         if let Some(answer) = within(wait, receiver.receive_answer(query, log)).await {
             let round_trip = Duration::from_nanos(monotonic_ns() - sent_ns);
-            retries.answered(&tries, round_trip);
+            tries.answered(round_trip);
             return answer.map_err(|error| failure_of(&error));
         }
     }

@@ -3,7 +3,7 @@
 //! Not for: TCP and QUIC, which send again what is lost by themselves; nor for the deadline.
 
 use resolab_record::RetryPolicy;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// RES_TIMEOUT and RES_DFLRETRY of resolv.conf(5).
@@ -177,7 +177,16 @@ impl Tries {
 #[derive(Debug)]
 pub(crate) struct Retries {
     pub(crate) policy: UdpRetryPolicy,
-    timer: Mutex<RetransmissionTimer>,
+    timer: Mutex<Arc<SharedTimer>>,
+}
+
+type SharedTimer = Mutex<RetransmissionTimer>;
+
+/// The tries of one query, by the timer that was in use when it began.
+#[derive(Debug)]
+pub(crate) struct TimedTries {
+    tries: Tries,
+    timer: Arc<SharedTimer>,
 }
 
 impl Retries {
@@ -189,20 +198,32 @@ impl Retries {
         }
     }
 
-    /// The tries of a query.
-    pub(crate) fn begin(&self) -> Tries {
-        Tries::new(self.policy)
+    /// Nothing is known any more. Queries under way go on by what was, and what they learn is lost.
+    pub(crate) fn forget(&self) {
+        *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 
+    /// The tries of a query.
+    pub(crate) fn begin(&self) -> TimedTries {
+        let timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        TimedTries {
+            tries: Tries::new(self.policy),
+            timer: Arc::clone(&timer),
+        }
+    }
+}
+
+impl TimedTries {
     /// See [`Tries::next`].
-    pub(crate) fn next(&self, tries: &mut Tries) -> Option<Wait> {
-        tries.next(&mut self.timer.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn next(&mut self) -> Option<Wait> {
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tries.next(&mut timer)
     }
 
     /// See [`Tries::answered`].
-    pub(crate) fn answered(&self, tries: &Tries, round_trip: Duration) {
+    pub(crate) fn answered(&self, round_trip: Duration) {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
-        tries.answered(round_trip, &mut timer);
+        self.tries.answered(round_trip, &mut timer);
     }
 }
 
@@ -281,6 +302,20 @@ mod tests {
         for tries in &mut all {
             assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
         }
+    }
+
+    #[test]
+    fn what_was_learnt_can_be_forgotten() {
+        let retries = Retries::new(UdpRetryPolicy::Modern);
+        let mut first = retries.begin();
+        first.next();
+        first.answered(MS * 100);
+        let mut under_way = retries.begin();
+        retries.forget();
+        assert_eq!(under_way.next(), Some(Wait::For(MS * 300)));
+        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
+        under_way.answered(MS * 100);
+        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! or one for each query. Not for: what a query is; that is `asking`.
 
 mod connection;
+mod place;
 mod policy;
 
 pub use policy::ConnectionPolicy;
@@ -10,6 +11,7 @@ pub use policy::ConnectionPolicy;
 use crate::asking::{Answer, Asking, Outcome, cut_off};
 use crate::client::DnsClient;
 use connection::{Connection, InUse};
+use place::{Kept, Place};
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,19 +22,11 @@ pub struct Upstream {
     /// Asks.
     pub client: DnsClient,
     policy: ConnectionPolicy,
-    /// Held while a connection is being opened: whoever comes then waits for it.
-    place: tokio::sync::Mutex<Place>,
+    /// Replaced when all is closed.
+    place: Mutex<Arc<Place>>,
     /// The set-up of the latest, so that the deadline of a query that waits for it can tell its
     /// phase.
     latest_setup: Mutex<Arc<SetupLog>>,
-}
-
-/// Place of the connection that is kept.
-#[derive(Default)]
-struct Place {
-    open: Option<Arc<Connection>>,
-    /// What became of the one before, until its successor is opened.
-    previous_end: Option<ConnectionEnd>,
 }
 
 /// What a query got to, readable when its deadline cuts it off.
@@ -60,7 +54,7 @@ impl Upstream {
         Self {
             client,
             policy,
-            place: tokio::sync::Mutex::default(),
+            place: Mutex::default(),
             latest_setup: Mutex::default(),
         }
     }
@@ -86,6 +80,7 @@ impl Upstream {
         let was_stale =
             outcome.connection == ConnectionState::Warm && lost_connection(&outcome.result);
         if was_stale {
+            asking.exchange.begin_anew();
             self.ask_once(asking, progress).await
         } else {
             outcome
@@ -120,17 +115,31 @@ impl Upstream {
             let connection = self.new_connection(progress).await?;
             return Ok(Arc::new(connection).begin());
         }
-        let mut place = self.place.lock().await;
-        place.let_go_of_unfit(&self.policy);
-        if let Some(open) = &place.open {
+        let place = self.place();
+        let found = async { self.kept_connection(place.lock().await, progress).await };
+        place.unless_closed(found).await
+    }
+
+    async fn kept_connection(
+        &self,
+        mut kept: Kept<'_>,
+        progress: &Progress,
+    ) -> Result<InUse, MeasuredFailure> {
+        kept.let_go_of_unfit(&self.policy);
+        if let Some(open) = &kept.open {
             return Ok(open.begin());
         }
-        if let Some(end) = place.previous_end.take() {
+        if let Some(end) = kept.previous_end.take() {
             let _ = progress.previous_end.set(end);
         }
         let connection = Arc::new(self.new_connection(progress).await?);
-        place.open = Some(Arc::clone(&connection));
+        kept.open = Some(Arc::clone(&connection));
         Ok(connection.begin())
+    }
+
+    fn place(&self) -> Arc<Place> {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&place)
     }
 
     async fn new_connection(&self, progress: &Progress) -> Result<Connection, MeasuredFailure> {
@@ -146,11 +155,11 @@ impl Upstream {
     /// Give no more queries to a connection; those that wait on it may go on. Locked means that
     /// somebody is opening another just now.
     fn let_go(&self, connection: &Arc<Connection>, end: ConnectionEnd) {
-        if let Ok(mut place) = self.place.try_lock()
-            && let Some(open) = &place.open
+        if let Some(mut kept) = self.place().try_lock()
+            && let Some(open) = &kept.open
             && Arc::ptr_eq(open, connection)
         {
-            place.let_go(end);
+            kept.let_go(end);
         }
     }
 
@@ -174,11 +183,12 @@ impl Upstream {
     /// Whether the next query finds a connection, or somebody opening one. For those who prepare a
     /// query before its clock starts: a connection that is not fit any more is let go of here.
     pub fn has_connection(&self) -> bool {
-        let Ok(mut place) = self.place.try_lock() else {
+        let place = self.place();
+        let Some(mut kept) = place.try_lock() else {
             return true;
         };
-        place.let_go_of_unfit(&self.policy);
-        place.open.is_some()
+        kept.let_go_of_unfit(&self.policy);
+        kept.open.is_some()
     }
 
     /// Close the connection whenever it has been idle for as long as the policy allows; never
@@ -188,62 +198,31 @@ impl Upstream {
             return std::future::pending().await;
         };
         loop {
-            let rest = self.place.lock().await.idle_rest(timeout);
+            let rest = self.place().lock().await.idle_rest(timeout);
             tokio::time::sleep(rest).await;
         }
     }
 
-    /// Close the connection, and forget tickets if asked to.
-    pub async fn close(&self, forget_tickets: bool) {
-        let open = {
-            let mut place = self.place.lock().await;
-            place.previous_end = None;
-            place.open.take()
+    /// Close the connection, also one that is being opened, whose queries fail. With
+    /// `forgets_all` the next one is opened and asked as the first was: without tickets, and without
+    /// round trips learnt.
+    pub async fn close(&self, forgets_all: bool) {
+        let before = {
+            let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *place)
         };
-        if let Some(open) = open {
+        // Before somebody opens the next one, and after the last ticket of the one before.
+        self.forget_if(forgets_all);
+        if let Some(open) = before.close().await {
             open.close().await;
         }
-        if let Some(tickets) = self.client.tickets.as_ref().filter(|_| forget_tickets) {
-            tickets.forget();
-        }
-    }
-}
-
-impl Place {
-    /// A connection that the resolver closed or that had its share of queries is not used.
-    fn let_go_of_unfit(&mut self, policy: &ConnectionPolicy) {
-        let Some(open) = &self.open else { return };
-        let most = policy.max_queries_count;
-        let end = if open.is_closed() {
-            ConnectionEnd::PeerClosed
-        } else if most.is_some_and(|most| open.asked_count() >= most.get()) {
-            ConnectionEnd::QueryLimit
-        } else {
-            return;
-        };
-        self.let_go(end);
+        self.forget_if(forgets_all);
     }
 
-    fn let_go(&mut self, end: ConnectionEnd) {
-        self.open = None;
-        self.previous_end = Some(end);
-    }
-
-    /// Let go of a connection that was idle long enough; how long until there may be one.
-    fn idle_rest(&mut self, timeout: Duration) -> Duration {
-        let Some(open) = &self.open else {
-            return timeout;
-        };
-        // Each query on it has a hold on it.
-        if Arc::strong_count(open) > 1 {
-            return timeout;
+    fn forget_if(&self, forgets_all: bool) {
+        if forgets_all {
+            self.client.forget();
         }
-        let rest = timeout.saturating_sub(open.quiet_for());
-        if !rest.is_zero() {
-            return rest;
-        }
-        self.let_go(ConnectionEnd::IdleTimeout);
-        timeout
     }
 }
 
