@@ -201,11 +201,15 @@ impl H3Client {
     }
 
     /// Read what the server says of the connection, once early data can no longer be rejected; for
-    /// connections that carry more than exchanges.
+    /// connections that carry more than exchanges. What has come is read on return.
     pub async fn read_control(&self) {
-        if self.quic.log.is_past_early_data() {
-            self.run_driver().await;
+        if !self.quic.log.is_past_early_data() {
+            return;
         }
+        if let Some(control) = &mut self.state.lock().await.control {
+            poll_fn(|cx| Poll::Ready(drop(control.poll_close(cx)))).await;
+        }
+        self.run_driver().await;
     }
 
     async fn run_driver(&self) {

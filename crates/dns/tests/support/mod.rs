@@ -30,6 +30,31 @@ pub const HOST: &str = "dns.resolab.test";
 /// How long what is to be late is late.
 pub const PAUSE: Duration = Duration::from_millis(30);
 
+/// A page's host: at the resolver's own address, and in its certificate.
+pub const PAGE_HOST: &str = "here.resolab.test";
+
+/// The pages of the resolver's HTTP/3 server.
+#[derive(Default)]
+pub struct Pages {
+    /// What follows SETTINGS on the control stream: whole frames.
+    pub control_frames: Bytes,
+    /// Whether a request that comes on a connection to the resolver's name is answered 421.
+    pub is_misdirected: bool,
+    /// Requests answered 421.
+    pub misdirected_count: usize,
+}
+
+impl Pages {
+    fn status(&mut self, is_resolver: bool) -> u16 {
+        if is_resolver && self.is_misdirected {
+            self.misdirected_count += 1;
+            421
+        } else {
+            200
+        }
+    }
+}
+
 static FOLDER_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 pub struct TestResolver {
@@ -39,6 +64,8 @@ pub struct TestResolver {
     /// QUIC connections accepted so far.
     pub quic_connections: Arc<Mutex<Vec<quinn::Connection>>>,
     pub ca_file: PathBuf,
+    /// What it says of its pages, and how it answers for them.
+    pub pages: Arc<Mutex<Pages>>,
     /// Of its certificate.
     pub key_pin: Sha256,
     /// Of its certificate's signed part.
@@ -60,15 +87,18 @@ impl TestResolver {
             std::env::temp_dir().join(format!("resolab-dns-{}-{number}", std::process::id()));
         let authority = CertificateAuthority::open_or_create(&folder).unwrap();
         let policies = Arc::new(ServerPolicies::new(policy, false));
-        let key = authority.issue(&[HOST.to_owned()]).unwrap();
+        let names = [HOST.to_owned(), PAGE_HOST.to_owned()];
+        let key = authority.issue(&names).unwrap();
         let key_pin = Sha256::of_public_key(&key.cert[0]).unwrap();
         let certificate_hash = Sha256::of_signed_part(&key.cert[0]).unwrap();
+        policies.add_name(PAGE_HOST, key.clone(), TicketTerms::new(policy));
         policies.add_name(HOST, key, TicketTerms::new(policy));
         let connection_count = Arc::new(AtomicUsize::new(0));
         let mut resolver = Self {
             policies,
             connection_count,
             quic_connections: Arc::default(),
+            pages: Arc::default(),
             ca_file: authority.certificate_file().to_owned(),
             key_pin,
             certificate_hash,
@@ -178,17 +208,18 @@ impl TestResolver {
             .push((scheme, format!("{scheme}://{HOST}:{port}")));
         let count = Arc::clone(&self.connection_count);
         let connections = Arc::clone(&self.quic_connections);
+        let pages = Arc::clone(&self.pages);
         tokio::spawn(async move {
             while let Some(arrival) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                let connections = Arc::clone(&connections);
+                let (connections, pages) = (Arc::clone(&connections), Arc::clone(&pages));
                 tokio::spawn(async move {
                     let Ok(connection) = arrival.start().await else {
                         return;
                     };
                     connections.lock().unwrap().push(connection.clone());
                     if alpn == "h3" {
-                        serve_h3(connection).await;
+                        serve_h3(connection, pages).await;
                     } else {
                         serve_doq(connection).await;
                     }
@@ -205,7 +236,7 @@ pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
     DnsClient::new(resolver, located, options).unwrap()
 }
 
-/// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
+/// `silent.*` is not answered, `here.*` has the resolver's own address, `servfail.*` fails, `other.*` gets the answer to another question,
 /// `large.*` has an answer too large for UDP, `keepalive.*` one with an edns-tcp-keepalive option,
 /// `aged.*` one that was 7 s in an HTTP cache, `late.*` is answered after [`PAUSE`], and the second
 /// half of the answer to `halves.*` comes that long after the first. Over QUIC the stream of
@@ -219,6 +250,8 @@ pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
     let mut data = vec![RData::A(A::new(192, 0, 2, 7))];
     if text.starts_with("silent.") {
         return None;
+    } else if text.starts_with("here.") {
+        data = vec![RData::A(A::new(127, 0, 0, 1))];
     } else if text.starts_with("servfail.") {
         answer.metadata.response_code = ResponseCode::ServFail;
         data.clear();
@@ -287,6 +320,13 @@ async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
     }
 }
 
+fn server_name(connection: &quinn::Connection) -> Option<String> {
+    let data = connection.handshake_data()?;
+    data.downcast::<quinn::crypto::rustls::HandshakeData>()
+        .ok()?
+        .server_name
+}
+
 fn response(query: &[u8]) -> Response<()> {
     let mut response = Response::builder().header("content-type", "application/dns-message");
     if is_named(query, "aged") {
@@ -335,14 +375,26 @@ fn from_uri(uri: &http::Uri) -> Vec<u8> {
         .unwrap()
 }
 
-async fn serve_h3(connection: quinn::Connection) {
-    let transport = Http3Quic::server(connection);
+async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
+    let is_resolver = server_name(&connection).as_deref() == Some(HOST);
+    let frames = pages.lock().unwrap().control_frames.clone();
+    let transport = Http3Quic::server(connection).with_control_frames(frames);
     let Ok(mut connection) = h3::server::Connection::<_, Bytes>::new(transport).await else {
         return;
     };
     while let Ok(Some(resolver)) = connection.accept().await {
+        let pages = Arc::clone(&pages);
         tokio::spawn(async move {
-            let (_, mut stream) = resolver.resolve_request().await.unwrap();
+            let (request, mut stream) = resolver.resolve_request().await.unwrap();
+            if request.uri().host() == Some(PAGE_HOST) {
+                let status = pages.lock().unwrap().status(is_resolver);
+                let response = Response::builder().status(status).body(()).unwrap();
+                // The client may have no use for it any more.
+                let _ = stream.send_response(response).await;
+                let _ = stream.send_data(Bytes::from_static(b"page")).await;
+                let _ = stream.finish().await;
+                return;
+            }
             let mut body = Vec::new();
             while let Ok(Some(mut chunk)) = stream.recv_data().await {
                 body.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
