@@ -143,36 +143,53 @@ async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     let _ = stream.shutdown().await;
 }
 
+/// Writing never keeps from reading: with both directions full, either side would wait for the other
+/// to read.
 async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
     pending: &Pending,
     last_arrival: &LastArrival,
 ) -> io::Result<()> {
+    let (reader, writer) = tokio::io::split(stream);
+    tokio::select! {
+        // A query that is there does not wait for a look at what may have come.
+        biased;
+        ended = write_queries(writer, queue) => ended,
+        ended = read_answers(reader, pending, last_arrival) => ended,
+    }
+}
+
+async fn write_queries(
+    mut writer: impl AsyncWrite + Unpin,
+    queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(frame) = queue.recv().await {
+        writer.write_all(&frame).await?;
+        writer.flush().await?;
+    }
+    Ok(())
+}
+
+async fn read_answers(
+    mut reader: impl AsyncRead + Unpin,
+    pending: &Pending,
+    last_arrival: &LastArrival,
+) -> io::Result<()> {
     let mut buffer = BytesMut::with_capacity(2048);
-    loop {
-        tokio::select! {
-            // A query that is there does not wait for a look at what may have come.
-            biased;
-            frame = queue.recv() => {
-                let Some(frame) = frame else { return Ok(()) };
-                stream.write_all(&frame).await?;
-                stream.flush().await?;
-            }
-            count = stream.read_buf(&mut buffer) => {
-                if count? == 0 {
-                    return Ok(());
-                }
-                while let Some(message) = take_message(&mut buffer) {
-                    let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(waiting) = pending.remove(&id_of(&message)) {
-                        let last_arrival_wall_ns = last_arrival.wall_ns();
-                        let _ = waiting.send(Ok(Answer { message, last_arrival_wall_ns }));
-                    }
-                }
+    while reader.read_buf(&mut buffer).await? > 0 {
+        while let Some(message) = take_message(&mut buffer) {
+            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(waiting) = pending.remove(&id_of(&message)) {
+                let last_arrival_wall_ns = last_arrival.wall_ns();
+                let _ = waiting.send(Ok(Answer {
+                    message,
+                    last_arrival_wall_ns,
+                }));
             }
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -180,8 +197,10 @@ mod tests {
     use super::*;
     use tokio::io::DuplexStream;
 
+    const BUFFER_BYTES: usize = 4096;
+
     fn connection() -> (FramedConnection, DuplexStream) {
-        let (near, far) = tokio::io::duplex(4096);
+        let (near, far) = tokio::io::duplex(BUFFER_BYTES);
         (FramedConnection::new(near, Arc::default()), far)
     }
 
@@ -217,6 +236,36 @@ mod tests {
         );
         assert!(logs[0].query_exchange.end_ns() >= logs[0].query_exchange.start_ns());
         assert_eq!(logs[0].attempt_count(), 1);
+    }
+
+    /// A server that reads the next query when it has written the answer to the one before.
+    async fn answer_in_turn(mut far: DuplexStream, count: usize) {
+        for _ in 0..count {
+            let mut answer = read_message(&mut far).await;
+            answer.resize(2 * BUFFER_BYTES, 0);
+            far.write_all(&frame(&answer)).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn more_queries_and_answers_than_buffers_hold_do_not_block_each_other() {
+        const COUNT: usize = 20;
+        let (connection, far) = connection();
+        let connection = Arc::new(connection);
+        let mut asking = tokio::task::JoinSet::new();
+        for id in 0..COUNT {
+            let connection = Arc::clone(&connection);
+            asking.spawn(async move {
+                let mut query = vec![0; BUFFER_BYTES / 2];
+                query[1] = id as u8;
+                connection.exchange(&query, &ExchangeLog::default()).await
+            });
+        }
+        let all = async { tokio::join!(answer_in_turn(far, COUNT), asking.join_all()).1 };
+        let answers = tokio::time::timeout(Duration::from_secs(5), all).await;
+        for answer in answers.expect("both sides wait for the other to read") {
+            assert_eq!(answer.unwrap().len(), 2 * BUFFER_BYTES);
+        }
     }
 
     #[tokio::test]
