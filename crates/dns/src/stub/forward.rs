@@ -36,6 +36,7 @@ impl Service {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
         let asked = self.upstream.ask(&asking, self.deadline).await;
+        let client_address = client.address();
         let reply = match &asked.outcome.result {
             Ok(answer) => {
                 let response = answer.response.message.clone();
@@ -50,7 +51,7 @@ impl Service {
             &asked,
             sequence,
             ForwardedFor {
-                client_address: client.address(),
+                client_address,
                 answered_ns,
             },
         );

@@ -7,11 +7,14 @@
 mod forward;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
+mod limits;
 mod listen;
 mod options;
 mod reply;
+mod stream;
 
 pub use crate::upstream::ConnectionPolicy;
+pub use limits::ClientLimits;
 pub use options::StubOptions;
 
 use crate::client::DnsClient;
@@ -36,6 +39,7 @@ pub struct Stub {
 struct Service {
     upstream: Upstream,
     deadline: Duration,
+    limits: ClientLimits,
     sequence: AtomicU64,
     records: Sender<Record>,
 }
@@ -53,6 +57,7 @@ impl Stub {
         let service = Service {
             upstream: Upstream::new(client, options.connections),
             deadline: options.deadline,
+            limits: options.limits,
             sequence: AtomicU64::new(0),
             records,
         };
