@@ -89,6 +89,16 @@ enum Transport {
     Quic(QuicClient),
 }
 
+impl Transport {
+    /// Whether its connections are TCP connections, with or without TLS.
+    fn is_over_tcp(&self) -> bool {
+        match self {
+            Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
+            Self::Udp(_) | Self::H3(..) | Self::Quic(_) => false,
+        }
+    }
+}
+
 /// A client of one resolver.
 pub struct DnsClient {
     /// The resolver as given.
@@ -118,7 +128,11 @@ impl DnsClient {
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let location = location.into();
-        let (tls, certificate_checked) = tls_of(&resolver, options)?;
+        let Prepared {
+            transport,
+            tls,
+            certificate_checked,
+        } = Prepared::new(&resolver, options)?;
         Ok(Self {
             certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
@@ -131,11 +145,11 @@ impl DnsClient {
                 tls.is_some(),
             )),
             tcp: TcpOptions {
-                fast_open: options.tcp_fast_open && is_over_tcp(resolver.transport),
+                fast_open: options.tcp_fast_open && transport.is_over_tcp(),
             },
             fast_open_is_primed: AtomicBool::new(false),
             edns_of_found: Mutex::default(),
-            transport: transport_of(&resolver, tls, options)?,
+            transport,
             resolver,
             location,
         })
@@ -202,7 +216,11 @@ impl DnsClient {
     pub(crate) fn udp_retry_policy(&self) -> Option<UdpRetryPolicy> {
         match &self.transport {
             Transport::Udp(retries) => Some(retries.policy),
-            _ => None,
+            Transport::Tcp
+            | Transport::Tls(_)
+            | Transport::H2(..)
+            | Transport::H3(..)
+            | Transport::Quic(_) => None,
         }
     }
 }
@@ -213,12 +231,23 @@ pub fn tls_of(
     resolver: &ResolverAddress,
     options: &ClientOptions,
 ) -> Result<(Option<TlsClient>, bool), ClientError> {
-    let Some(alpn) = alpn_of(resolver.transport) else {
-        return Ok((None, true));
-    };
+    match Preparation::of(resolver.transport) {
+        Preparation::Plain(_) => Ok((None, true)),
+        Preparation::Encrypted(alpn, _) => {
+            let (tls, is_checked) = tls_with(alpn, resolver, options)?;
+            Ok((Some(tls), is_checked))
+        }
+    }
+}
+
+fn tls_with(
+    alpn: &str,
+    resolver: &ResolverAddress,
+    options: &ClientOptions,
+) -> Result<(TlsClient, bool), ClientError> {
     let trust = trust_in(resolver, options)?;
     let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
-    Ok((Some(tls), trust.is_checked()))
+    Ok((tls, trust.is_checked()))
 }
 
 fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
@@ -230,38 +259,63 @@ fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust
     Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
 }
 
-fn is_over_tcp(transport: DnsTransport) -> bool {
-    matches!(
-        transport,
-        DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh
-    )
+/// How a transport is prepared.
+enum Preparation {
+    Plain(fn(&ClientOptions) -> Transport),
+    /// With the ALPN of its TLS.
+    Encrypted(&'static str, MakeEncrypted),
 }
 
-fn alpn_of(transport: DnsTransport) -> Option<&'static str> {
-    match transport {
-        DnsTransport::Doudp | DnsTransport::Dotcp => None,
-        DnsTransport::Dot => Some(dot::ALPN),
-        DnsTransport::Doh => Some(doh::ALPN),
-        DnsTransport::Doh3 => Some(doh3::ALPN),
-        DnsTransport::Doq => Some(doq::ALPN),
+type MakeEncrypted = fn(&TlsClient, RequestTemplate) -> Result<Transport, TlsConfigError>;
+
+impl Preparation {
+    fn of(transport: DnsTransport) -> Self {
+        match transport {
+            DnsTransport::Doudp => Self::Plain(|options| {
+                Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
+            }),
+            DnsTransport::Dotcp => Self::Plain(|_| Transport::Tcp),
+            DnsTransport::Dot => {
+                Self::Encrypted(dot::ALPN, |tls, _| Ok(Transport::Tls(tls.clone())))
+            }
+            DnsTransport::Doh => Self::Encrypted(doh::ALPN, |tls, template| {
+                Ok(Transport::H2(tls.clone(), template))
+            }),
+            DnsTransport::Doh3 => Self::Encrypted(doh3::ALPN, |tls, template| {
+                Ok(Transport::H3(QuicClient::new(tls)?, template))
+            }),
+            DnsTransport::Doq => Self::Encrypted(doq::ALPN, |tls, _| {
+                Ok(Transport::Quic(QuicClient::new(tls)?))
+            }),
+        }
     }
 }
 
-fn transport_of(
-    resolver: &ResolverAddress,
+/// A transport with its TLS, and whether that checks certificates.
+struct Prepared {
+    transport: Transport,
     tls: Option<TlsClient>,
-    options: &ClientOptions,
-) -> Result<Transport, TlsConfigError> {
-    keep_stamping();
-    let template = || RequestTemplate::new(resolver, options.doh_method);
-    Ok(match (resolver.transport, tls) {
-        (DnsTransport::Dot, Some(tls)) => Transport::Tls(tls),
-        (DnsTransport::Doh, Some(tls)) => Transport::H2(tls, template()),
-        (DnsTransport::Doh3, Some(tls)) => Transport::H3(QuicClient::new(&tls)?, template()),
-        (DnsTransport::Doq, Some(tls)) => Transport::Quic(QuicClient::new(&tls)?),
-        (DnsTransport::Doudp, _) => {
-            Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
-        }
-        (_, _) => Transport::Tcp,
-    })
+    certificate_checked: bool,
+}
+
+impl Prepared {
+    fn new(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Self, ClientError> {
+        keep_stamping();
+        Ok(match Preparation::of(resolver.transport) {
+            Preparation::Plain(make) => Self {
+                transport: make(options),
+                tls: None,
+                certificate_checked: true,
+            },
+            Preparation::Encrypted(alpn, make) => {
+                let (tls, certificate_checked) = tls_with(alpn, resolver, options)?;
+                let template = RequestTemplate::new(resolver, options.doh_method);
+                Self {
+                    transport: make(&tls, template)?,
+                    tls: Some(tls),
+                    certificate_checked,
+                }
+            }
+        })
+    }
 }

@@ -101,9 +101,10 @@ async fn within<T>(wait: Wait, answer: impl Future<Output = T>) -> Option<T> {
 }
 
 fn failure_of(error: &io::Error) -> MeasuredFailure {
-    let failure = match error.kind() {
-        io::ErrorKind::ConnectionRefused => Failure::QueryRefused,
-        _ => Failure::Other,
+    let failure = if error.kind() == io::ErrorKind::ConnectionRefused {
+        Failure::QueryRefused
+    } else {
+        Failure::Other
     };
     MeasuredFailure::new(failure, error)
 }

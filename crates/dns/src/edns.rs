@@ -90,9 +90,10 @@ impl ClientSubnet {
     /// What an OPT record says; `None` without the option or when its prefix is longer than its
     /// address.
     pub fn of(edns: &Edns) -> Option<Self> {
-        match edns.option(EdnsCode::Subnet)? {
-            EdnsOption::Subnet(subnet) => Self::new(subnet.addr(), subnet.source_prefix()),
-            _ => None,
+        if let EdnsOption::Subnet(subnet) = edns.option(EdnsCode::Subnet)? {
+            Self::new(subnet.addr(), subnet.source_prefix())
+        } else {
+            None
         }
     }
 

@@ -180,6 +180,10 @@ pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
     })
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "hickory's; no other record data is an address"
+)]
 fn address_of(record: &Record) -> Option<IpAddr> {
     match &record.data {
         RData::A(address) => Some(address.0.into()),

@@ -80,9 +80,10 @@ impl Question {
 
     /// The type as text; RFC 3597 section 5 for those without a name.
     pub fn type_text(&self) -> String {
-        match self.record_type {
-            RecordType::Unknown(number) => format!("TYPE{number}"),
-            known => known.to_string(),
+        if let RecordType::Unknown(number) = self.record_type {
+            format!("TYPE{number}")
+        } else {
+            self.record_type.to_string()
         }
     }
 }

@@ -155,7 +155,8 @@ impl Asking<'_> {
         if is_cold && self.left_before_the_handshake_ended(&outcome.setup) {
             record.early_data_accepted = handshake.early_data_accepted;
         }
-        let is_tls = matches!(record.dns_transport, DnsTransport::Dot | DnsTransport::Doh);
+        let transport = record.dns_transport;
+        let is_tls = transport.is_encrypted() && !transport.is_over_quic();
         if is_tls && record.early_data_accepted == Some(false) {
             // Over TCP, TLS itself sends rejected early data again.
             record.attempt_count += 1;

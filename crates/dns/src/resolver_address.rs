@@ -222,7 +222,7 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
     if url.fragment().is_some() {
         return Err(wrong("a fragment"));
     }
-    if !matches!(transport, DnsTransport::Doh | DnsTransport::Doh3) {
+    if transport.http_version().is_none() {
         let is_plain = matches!(url.path(), "" | "/") && url.query().is_none();
         return if is_plain {
             Ok(String::new())

@@ -159,7 +159,11 @@ impl<'a> Parts<'a> {
         let (host, host_port) = read_host(self.text("host name")?)?;
         let path = match transport {
             DnsTransport::Doh => read_path(self.text("path")?)?,
-            _ => String::new(),
+            DnsTransport::Doudp
+            | DnsTransport::Dotcp
+            | DnsTransport::Dot
+            | DnsTransport::Doh3
+            | DnsTransport::Doq => String::new(),
         };
         if !self.0.is_empty() {
             self.set("bootstrap addresses")?;

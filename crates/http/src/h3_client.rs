@@ -207,7 +207,11 @@ impl H3Client {
             return;
         }
         if let Some(control) = &mut self.state.lock().await.control {
-            poll_fn(|cx| Poll::Ready(drop(control.poll_close(cx)))).await;
+            poll_fn(|cx| {
+                let _ = control.poll_close(cx);
+                Poll::Ready(())
+            })
+            .await;
         }
         self.run_driver().await;
     }

@@ -165,21 +165,18 @@ fn alpn_of(resolver: &ResolverAddress, options: &FetchOptions) -> Result<&'stati
         mode,
         reason,
     };
-    match (options.mode, resolver.transport) {
-        (CoalescingMode::Separate, _) if options.is_speculative => Err(unsupported(
+    let is_doh3 = resolver.transport == DnsTransport::Doh3;
+    match options.mode {
+        CoalescingMode::Separate if options.is_speculative => Err(unsupported(
             "separate",
             "nothing is known of the page's server before its address is; share a connection",
         )),
-        (CoalescingMode::Separate, DnsTransport::Doq) => Ok(doq::ALPN),
-        (CoalescingMode::Separate | CoalescingMode::SharedConnection, DnsTransport::Doh3) => {
-            Ok(doh3::ALPN)
-        }
-        (CoalescingMode::PrivateAlpn, DnsTransport::Doh3) => Ok(private_alpn::ALPN),
-        (CoalescingMode::Separate, _) => Err(unsupported("separate", "give h3:// or quic://")),
-        (CoalescingMode::SharedConnection, _) => {
-            Err(unsupported("shared_connection", "give h3://"))
-        }
-        (CoalescingMode::PrivateAlpn, _) => Err(unsupported(
+        CoalescingMode::Separate if resolver.transport == DnsTransport::Doq => Ok(doq::ALPN),
+        CoalescingMode::Separate | CoalescingMode::SharedConnection if is_doh3 => Ok(doh3::ALPN),
+        CoalescingMode::PrivateAlpn if is_doh3 => Ok(private_alpn::ALPN),
+        CoalescingMode::Separate => Err(unsupported("separate", "give h3:// or quic://")),
+        CoalescingMode::SharedConnection => Err(unsupported("shared_connection", "give h3://")),
+        CoalescingMode::PrivateAlpn => Err(unsupported(
             "private_alpn",
             "give h3://: it is offered where DoH3 is",
         )),

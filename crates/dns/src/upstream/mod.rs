@@ -271,10 +271,12 @@ fn is_opener(progress: &Progress, connection: &Connection) -> bool {
 
 /// What a failed query means for its connection. HTTP has statuses for one request alone.
 fn end_by(failure: &MeasuredFailure) -> Option<ConnectionEnd> {
-    match failure.failure {
-        Failure::HttpStatus => None,
-        Failure::QueryConnectionClosed => Some(ConnectionEnd::PeerClosed),
-        _ => Some(ConnectionEnd::AfterFailure),
+    if failure.failure == Failure::HttpStatus {
+        None
+    } else if failure.failure == Failure::QueryConnectionClosed {
+        Some(ConnectionEnd::PeerClosed)
+    } else {
+        Some(ConnectionEnd::AfterFailure)
     }
 }
 
