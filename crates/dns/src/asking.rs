@@ -1,11 +1,15 @@
 //! One query from the moment it is wanted: asks on a connection, opens it first where needed, and
 //! keeps the deadline. Not for: writing down what happened; that is `recording`.
 
+mod bad_cookie;
+mod priming;
+mod recording;
+
 use crate::client::DnsClient;
 use crate::exchange::ExchangeLog;
 use crate::message::{Response, check_echo, read_response};
 use crate::question::Question;
-use crate::session::Session;
+use crate::transports::session::Session;
 use resolab_record::{ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use resolab_transport::clock::monotonic_ns;

@@ -1,14 +1,14 @@
 //! A client of one resolver, prepared before any clock starts: TLS configuration, trust, request
 //! template. Opening a connection then costs what the wire costs.
 
-use crate::doh::{self, DohSession};
+use crate::bootstrap::look_up::Location;
 use crate::edns::{ClientEdns, EdnsOptions};
-use crate::http_message::RequestTemplate;
-use crate::look_up::Location;
 use crate::resolver_address::ResolverAddress;
-use crate::retry::{Retries, UdpRetryPolicy};
-use crate::session::Session;
-use crate::{doh3, doq, dot, dotcp};
+use crate::transports::doh::{self, DohSession};
+use crate::transports::http_message::RequestTemplate;
+use crate::transports::retry::{Retries, UdpRetryPolicy};
+use crate::transports::session::Session;
+use crate::transports::{doh3, doq, dot, dotcp};
 use resolab_record::{DnsTransport, HandshakeMode};
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,

@@ -1,7 +1,7 @@
 //! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
 //! Not for: anybody else.
 
-use crate::http_message::DnsBody;
+use crate::transports::http_message::DnsBody;
 use bytes::{Bytes, BytesMut};
 use http::Response;
 use http::header::CONTENT_TYPE;
@@ -13,7 +13,7 @@ pub fn take_messages<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Vec<u8>
     for piece in pieces {
         buffer.extend_from_slice(piece);
         messages.extend(std::iter::from_fn(|| {
-            crate::framed::take_message(&mut buffer)
+            crate::transports::framed::take_message(&mut buffer)
         }));
     }
     (messages, buffer.len())

@@ -2,10 +2,10 @@
 //! another.
 
 use super::{FetchClient, Server};
-use crate::doh3::Doh3Session;
-use crate::doq::{self, DoqSession};
 use crate::exchange::ExchangeLog;
 use crate::message::{Response, build_query, check_echo, read_response};
+use crate::transports::doh3::Doh3Session;
+use crate::transports::doq::{self, DoqSession};
 use http::StatusCode;
 use resolab_http::private_alpn::DNS_PREFIX;
 use resolab_http::{H3_NO_ERROR, H3Client, ResponseTimes};

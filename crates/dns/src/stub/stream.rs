@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::listen::Client;
-use crate::framed::{frame, take_message};
+use crate::transports::framed::{frame, take_message};
 use bytes::{Buf, Bytes, BytesMut};
 use resolab_transport::clock::monotonic_ns;
 use std::io;

@@ -1,8 +1,8 @@
 //! DoQ: peers that break the connection or the query's stream after the handshake.
 
-use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::quic_server::{MutableSocket, endpoint_on, good_endpoint};
-use crate::script::{SPOILT, framed, good};
+use crate::hostile::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::quic_server::{MutableSocket, endpoint_on, good_endpoint};
+use crate::hostile::script::{SPOILT, framed, good};
 use quinn::crypto::HmacKey;
 use quinn::{Connection, EndpointConfig, RecvStream, SendStream, VarInt};
 use resolab_record::Failure;

@@ -2,6 +2,7 @@
 //! query mean. Not for: asking.
 
 mod connection_facts;
+mod doudp;
 
 use crate::asking::{Answer, Asking, Outcome};
 use crate::cookie::{cookie_of, state_of};

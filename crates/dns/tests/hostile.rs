@@ -10,18 +10,20 @@
     clippy::print_stderr
 )]
 
-mod doq;
-mod family;
-mod framed;
-mod h2_frames;
-mod h2_peers;
-mod h3_peers;
-mod pki;
-mod quic_handshake;
-mod quic_server;
-mod script;
-#[path = "../support/mod.rs"]
 mod support;
-mod tls;
-mod tls_server;
-mod udp;
+
+mod hostile {
+    mod doq;
+    mod family;
+    mod framed;
+    mod h2_frames;
+    mod h2_peers;
+    mod h3_peers;
+    mod pki;
+    mod quic_handshake;
+    mod quic_server;
+    mod script;
+    mod tls;
+    mod tls_server;
+    mod udp;
+}

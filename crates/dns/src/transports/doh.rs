@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/2 (RFC 8484).
 
 use crate::exchange::ExchangeLog;
-use crate::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H2Client;
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,

@@ -2,12 +2,12 @@
 //! name. Not for: the rest of the record.
 
 use crate::asking::{Asking, Outcome};
-use crate::retry::UdpRetryPolicy;
+use crate::transports::retry::UdpRetryPolicy;
 use resolab_record::{DnsTransport, QueryRecord};
 
 impl Asking<'_> {
     /// Retry policy.
-    pub(crate) fn write_doudp(&self, record: &mut QueryRecord) {
+    pub(super) fn write_doudp(&self, record: &mut QueryRecord) {
         if record.dns_transport != DnsTransport::Doudp {
             return;
         }
@@ -16,7 +16,7 @@ impl Asking<'_> {
     }
 
     /// On the record's clock.
-    pub(crate) fn write_kernel_stamps(&self, record: &mut QueryRecord) {
+    pub(super) fn write_kernel_stamps(&self, record: &mut QueryRecord) {
         let stamped = self.exchange.kernel_stamps.read(self.time_origin_ns);
         let since = |at: u64| at - self.time_origin_ns;
         record.kernel_transmit_ns = stamped.transmit_ns.map(since);
@@ -24,7 +24,7 @@ impl Asking<'_> {
     }
 
     /// The resolver's address and when it was looked up, if that was for this query.
-    pub(crate) fn write_look_up(&self, record: &mut QueryRecord, outcome: &Outcome) {
+    pub(super) fn write_look_up(&self, record: &mut QueryRecord, outcome: &Outcome) {
         record.resolver_address = record.resolver_address.or(outcome.setup.peer_address());
         if outcome.is_opener {
             (record.bootstrap_start_ns, record.bootstrap_end_ns) =

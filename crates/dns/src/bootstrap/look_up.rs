@@ -1,12 +1,12 @@
 //! Turns a resolver's host name into an address inside the clock, when that is what is measured.
 //! Not for: look-ups before any clock starts; those are `bootstrap`'s.
 
-use crate::doudp;
 use crate::edns::QueryEdns;
 use crate::exchange::ExchangeLog;
 use crate::message::{build_query, check_echo, random_id, read_response};
 use crate::question::Question;
-use crate::retry::{Retries, UdpRetryPolicy};
+use crate::transports::doudp;
+use crate::transports::retry::{Retries, UdpRetryPolicy};
 use resolab_record::{Bootstrap, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::fmt::Display;

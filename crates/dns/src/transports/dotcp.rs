@@ -1,6 +1,6 @@
 //! DNS over TCP (RFC 7766).
 
-use crate::framed::FramedConnection;
+use crate::transports::framed::FramedConnection;
 use resolab_transport::client::{MeasuredFailure, SetupLog, TcpOptions, connect_tcp};
 use std::net::SocketAddr;
 use std::sync::Arc;

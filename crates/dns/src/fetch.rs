@@ -15,10 +15,10 @@ pub use page::{PageAddress, PageAddressError};
 
 use crate::client::{ClientError, DohMethod};
 use crate::edns::{ClientEdns, EdnsOptions};
-use crate::http_message::RequestTemplate;
 use crate::question::{Question, QuestionError};
 use crate::resolver_address::ResolverAddress;
-use crate::{doh3, doq};
+use crate::transports::http_message::RequestTemplate;
+use crate::transports::{doh3, doq};
 use resolab_http::private_alpn;
 use resolab_record::{CoalescingMode, DnsTransport, HandshakeMode};
 use resolab_transport::client::{

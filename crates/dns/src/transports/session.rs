@@ -2,16 +2,16 @@
 //! it, close.
 
 use crate::cookie::CookieJar;
-use crate::doh::DohSession;
-use crate::doh3::Doh3Session;
-use crate::doq::{self, DoqSession};
-use crate::doudp;
 use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
-use crate::framed::FramedConnection;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
-use crate::retry::Retries;
+use crate::transports::doh::DohSession;
+use crate::transports::doh3::Doh3Session;
+use crate::transports::doq::{self, DoqSession};
+use crate::transports::doudp;
+use crate::transports::framed::FramedConnection;
+use crate::transports::retry::Retries;
 use hickory_proto::op::Message;
 use resolab_http::H3_NO_ERROR;
 use resolab_record::Failure;

@@ -2,7 +2,7 @@
 //! after the query.
 
 use crate::exchange::ExchangeLog;
-use crate::framed::{frame, take_message};
+use crate::transports::framed::{frame, take_message};
 use bytes::BytesMut;
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::EdnsCode;

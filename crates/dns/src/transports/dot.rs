@@ -1,6 +1,6 @@
 //! DNS over TLS (RFC 7858), the resolver authenticated by its name (RFC 8310 section 5, strict).
 
-use crate::framed::FramedConnection;
+use crate::transports::framed::FramedConnection;
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
 };

@@ -2,11 +2,10 @@
 //! and TCP when the response is truncated (RFC 7766 section 5).
 
 mod receiver;
-mod recording;
 
-use crate::dotcp;
 use crate::exchange::ExchangeLog;
-use crate::retry::{Retries, Wait};
+use crate::transports::dotcp;
+use crate::transports::retry::{Retries, Wait};
 use receiver::Receiver;
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
@@ -115,7 +114,7 @@ mod tests {
     use crate::edns::QueryEdns;
     use crate::message::build_query;
     use crate::question::Question;
-    use crate::retry::UdpRetryPolicy;
+    use crate::transports::retry::UdpRetryPolicy;
     use resolab_transport::stamped_udp::keep_stamping;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, UdpSocket};

@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
 
 use crate::exchange::ExchangeLog;
-use crate::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H3Client;
 use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
 use std::net::SocketAddr;

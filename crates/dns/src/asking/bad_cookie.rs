@@ -2,7 +2,7 @@
 //! query has; that is `cookie`.
 
 use crate::asking::{Answer, Asking};
-use crate::session::Session;
+use crate::transports::session::Session;
 use hickory_proto::op::ResponseCode;
 use resolab_record::{CookieState, Failure};
 use resolab_transport::client::MeasuredFailure;
