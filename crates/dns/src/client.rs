@@ -9,7 +9,7 @@ use crate::transports::http_message::RequestTemplate;
 use crate::transports::retry::{Retries, UdpRetryPolicy};
 use crate::transports::session::Session;
 use crate::transports::{doh3, doq, dot, dotcp};
-use resolab_record::{DnsTransport, HandshakeMode};
+use resolab_record::{DnsTransport, DohMethod, HandshakeMode};
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,
     TlsConfigError, Trust, TrustError,
@@ -21,16 +21,6 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
-
-/// How a DoH query travels (RFC 8484 section 4.1).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DohMethod {
-    /// In the body.
-    #[default]
-    Post,
-    /// In the URL.
-    Get,
-}
 
 /// What is the same for all queries of a client.
 #[derive(Debug, Clone)]

@@ -13,14 +13,14 @@ mod sharing;
 
 pub use page::{PageAddress, PageAddressError};
 
-use crate::client::{ClientError, DohMethod};
+use crate::client::ClientError;
 use crate::edns::{ClientEdns, EdnsOptions};
 use crate::question::{Question, QuestionError};
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
 use crate::transports::{doh3, doq};
 use resolab_http::private_alpn;
-use resolab_record::{CoalescingMode, DnsTransport, HandshakeMode};
+use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode};
 use resolab_transport::client::{
     AddressTokens, QuicClient, TicketStore, TlsClient, TlsConfigError, Trust,
 };

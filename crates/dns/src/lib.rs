@@ -6,6 +6,7 @@
 
 pub mod bootstrap;
 pub mod client;
+pub mod client_subnet;
 pub mod cookie;
 pub mod edns;
 pub mod fetch;
@@ -27,10 +28,12 @@ mod upstream;
 
 pub use asking::{Answer, Asking, Outcome, Slot};
 pub use bootstrap::look_up::{Location, LookUp};
-pub use client::{ClientError, ClientOptions, DnsClient, DohMethod};
-pub use edns::{ClientSubnet, EdnsOptions, Padding};
+pub use client::{ClientError, ClientOptions, DnsClient};
+pub use client_subnet::ClientSubnet;
+pub use edns::{EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
 pub use question::Question;
+pub use resolab_record::DohMethod;
 pub use resolver_address::ResolverAddress;
 pub use stamp::StampError;
 pub use transports::retry::UdpRetryPolicy;

@@ -1,6 +1,6 @@
 //! What is asked: a name, with its case kept, and a type.
 
-use crate::edns::ClientSubnet;
+use crate::client_subnet::ClientSubnet;
 use hickory_proto::op::{Edns, Message};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 use std::str::FromStr;

@@ -1,13 +1,12 @@
 //! DNS messages in HTTP (RFC 8484): what DoH over HTTP/2 and HTTP/3 share.
 
-use crate::client::DohMethod;
 use crate::resolver_address::ResolverAddress;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AGE, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, Request, Response, StatusCode};
-use resolab_record::Failure;
+use resolab_record::{DohMethod, Failure};
 use resolab_transport::client::MeasuredFailure;
 
 /// The media type of a DNS message (RFC 8484 section 6).

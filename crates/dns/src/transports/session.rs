@@ -6,6 +6,7 @@ use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
 use crate::message::{build_query, random_id};
 use crate::question::Question;
+use crate::sent_edns::SentEdns;
 use crate::transports::doh::DohSession;
 use crate::transports::doh3::Doh3Session;
 use crate::transports::doq::{self, DoqSession};
@@ -133,7 +134,7 @@ impl Session {
     ) -> Result<Exchanged, MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
         let edns = self.edns.of_query(question, cookie);
-        log.set_sent_edns(edns.sent_by(&self.edns));
+        log.set_sent_edns(SentEdns::of(&edns, &self.edns));
         let query = build_query(question, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let _outstanding = self.traffic.begin(log);

@@ -1,8 +1,8 @@
 //! Where the connection that is kept stands, and who opens the next: one query does, and those that
 //! come meanwhile wait for it. Not for: opening; nor for queries.
 
-use super::ConnectionPolicy;
 use super::connection::Connection;
+use super::policy::ConnectionPolicy;
 use resolab_record::{ConnectionEnd, Failure};
 use resolab_transport::client::MeasuredFailure;
 use std::sync::Arc;
