@@ -1,93 +1,25 @@
 //! A client of one resolver, prepared before any clock starts: TLS configuration, trust, request
 //! template. Opening a connection then costs what the wire costs.
 
+mod options;
+mod preparation;
+
+pub use options::ClientOptions;
+pub use preparation::{ClientError, tls_of};
+
 use crate::bootstrap::look_up::Location;
-use crate::edns::{ClientEdns, EdnsOptions};
+use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
-use crate::transports::doh::{self, DohSession};
-use crate::transports::http_message::RequestTemplate;
-use crate::transports::retry::{Retries, UdpRetryPolicy};
+use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
-use crate::transports::{doh3, doq, dot, dotcp};
-use resolab_record::{DnsTransport, DohMethod, HandshakeMode};
-use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,
-    TlsConfigError, Trust, TrustError,
-};
-use resolab_transport::stamped_udp::keep_stamping;
+use crate::transports::{doh, doh3, doq, dot, dotcp};
+use preparation::{Prepared, Transport};
+use resolab_record::HandshakeMode;
+use resolab_transport::client::{MeasuredFailure, SetupLog, TcpOptions, TicketStore};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use thiserror::Error;
-
-/// What is the same for all queries of a client.
-#[derive(Debug, Clone)]
-pub struct ClientOptions {
-    /// Handshake asked for; means nothing to transports without one.
-    pub handshake_mode: HandshakeMode,
-    /// DoH by POST or GET.
-    pub doh_method: DohMethod,
-    /// What DoUDP does when no response comes. Round trips are learnt by client.
-    pub udp_retry_policy: UdpRetryPolicy,
-    /// TCP Fast Open; means nothing to DoUDP and QUIC.
-    pub tcp_fast_open: bool,
-    /// EDNS(0) of the queries.
-    pub edns: EdnsOptions,
-    /// PEM file of the authorities to trust; the system's without one.
-    pub ca_file: Option<PathBuf>,
-    /// The public key of the resolver's certificate must be one of them, unless there are none.
-    pub pins: Vec<Sha256>,
-    /// Nothing else than `pins` is checked of certificates: no authority, no name, no hash of a
-    /// stamp.
-    pub is_insecure: bool,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            handshake_mode: HandshakeMode::Full,
-            doh_method: DohMethod::Post,
-            udp_retry_policy: UdpRetryPolicy::default(),
-            tcp_fast_open: false,
-            edns: EdnsOptions::default(),
-            ca_file: None,
-            pins: Vec::new(),
-            is_insecure: false,
-        }
-    }
-}
-
-/// Why a client cannot be made.
-#[derive(Debug, Error)]
-pub enum ClientError {
-    /// No trust anchors.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    /// No TLS.
-    #[error(transparent)]
-    Tls(#[from] TlsConfigError),
-}
-
-enum Transport {
-    Udp(Arc<Retries>),
-    Tcp,
-    Tls(TlsClient),
-    H2(TlsClient, RequestTemplate),
-    H3(QuicClient, RequestTemplate),
-    Quic(QuicClient),
-}
-
-impl Transport {
-    /// Whether its connections are TCP connections, with or without TLS.
-    fn is_over_tcp(&self) -> bool {
-        match self {
-            Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
-            Self::Udp(_) | Self::H3(..) | Self::Quic(_) => false,
-        }
-    }
-}
 
 /// A client of one resolver.
 pub struct DnsClient {
@@ -165,8 +97,7 @@ impl DnsClient {
                 Session::framed(dot::open(address, self.tcp, tls, log).await?, edns)
             }
             Transport::H2(tls, template) => {
-                let session: DohSession =
-                    doh::open(address, self.tcp, tls, template.clone(), log).await?;
+                let session = doh::open(address, self.tcp, tls, template.clone(), log).await?;
                 Session::doh(session, edns)
             }
             Transport::H3(quic, template) => Session::doh3(
@@ -212,100 +143,5 @@ impl DnsClient {
             | Transport::H3(..)
             | Transport::Quic(_) => None,
         }
-    }
-}
-
-/// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
-/// checked: `true` without TLS.
-pub fn tls_of(
-    resolver: &ResolverAddress,
-    options: &ClientOptions,
-) -> Result<(Option<TlsClient>, bool), ClientError> {
-    match Preparation::of(resolver.transport) {
-        Preparation::Plain(_) => Ok((None, true)),
-        Preparation::Encrypted(alpn, _) => {
-            let (tls, is_checked) = tls_with(alpn, resolver, options)?;
-            Ok((Some(tls), is_checked))
-        }
-    }
-}
-
-fn tls_with(
-    alpn: &str,
-    resolver: &ResolverAddress,
-    options: &ClientOptions,
-) -> Result<(TlsClient, bool), ClientError> {
-    let trust = trust_in(resolver, options)?;
-    let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
-    Ok((tls, trust.is_checked()))
-}
-
-fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
-    let pins = options.pins.clone();
-    if options.is_insecure {
-        return Ok(Trust::in_pins_only(pins));
-    }
-    let hashes = resolver.certificate_hashes.clone();
-    Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
-}
-
-/// How a transport is prepared.
-enum Preparation {
-    Plain(fn(&ClientOptions) -> Transport),
-    /// With the ALPN of its TLS.
-    Encrypted(&'static str, MakeEncrypted),
-}
-
-type MakeEncrypted = fn(&TlsClient, RequestTemplate) -> Result<Transport, TlsConfigError>;
-
-impl Preparation {
-    fn of(transport: DnsTransport) -> Self {
-        match transport {
-            DnsTransport::Doudp => Self::Plain(|options| {
-                Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
-            }),
-            DnsTransport::Dotcp => Self::Plain(|_| Transport::Tcp),
-            DnsTransport::Dot => {
-                Self::Encrypted(dot::ALPN, |tls, _| Ok(Transport::Tls(tls.clone())))
-            }
-            DnsTransport::Doh => Self::Encrypted(doh::ALPN, |tls, template| {
-                Ok(Transport::H2(tls.clone(), template))
-            }),
-            DnsTransport::Doh3 => Self::Encrypted(doh3::ALPN, |tls, template| {
-                Ok(Transport::H3(QuicClient::new(tls)?, template))
-            }),
-            DnsTransport::Doq => Self::Encrypted(doq::ALPN, |tls, _| {
-                Ok(Transport::Quic(QuicClient::new(tls)?))
-            }),
-        }
-    }
-}
-
-/// A transport with its TLS, and whether that checks certificates.
-struct Prepared {
-    transport: Transport,
-    tls: Option<TlsClient>,
-    certificate_checked: bool,
-}
-
-impl Prepared {
-    fn new(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Self, ClientError> {
-        keep_stamping();
-        Ok(match Preparation::of(resolver.transport) {
-            Preparation::Plain(make) => Self {
-                transport: make(options),
-                tls: None,
-                certificate_checked: true,
-            },
-            Preparation::Encrypted(alpn, make) => {
-                let (tls, certificate_checked) = tls_with(alpn, resolver, options)?;
-                let template = RequestTemplate::new(resolver, options.doh_method);
-                Self {
-                    transport: make(&tls, template)?,
-                    tls: Some(tls),
-                    certificate_checked,
-                }
-            }
-        })
     }
 }

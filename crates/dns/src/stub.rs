@@ -4,6 +4,7 @@
 //! For: one record per forwarded query, with the stub's side of it.
 //! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
 
+mod client;
 mod forward;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
@@ -18,14 +19,12 @@ pub use limits::ClientLimits;
 pub use options::StubOptions;
 
 use crate::client::DnsClient;
-use crate::upstream::Upstream;
+use forward::Service;
 use resolab_record::Record;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 use tokio::net::{TcpListener, UdpSocket};
 
 /// A stub that is listening.
@@ -33,15 +32,6 @@ pub struct Stub {
     udp: Arc<UdpSocket>,
     tcp: TcpListener,
     service: Arc<Service>,
-}
-
-/// What all forwarded queries share.
-struct Service {
-    upstream: Upstream,
-    deadline: Duration,
-    limits: ClientLimits,
-    sequence: AtomicU64,
-    records: Sender<Record>,
 }
 
 impl Stub {
@@ -54,13 +44,7 @@ impl Stub {
         records: Sender<Record>,
     ) -> io::Result<Self> {
         let (udp, tcp) = bind_both(listen).await?;
-        let service = Service {
-            upstream: Upstream::new(client, options.connections),
-            deadline: options.deadline,
-            limits: options.limits,
-            sequence: AtomicU64::new(0),
-            records,
-        };
+        let service = Service::new(client, options, records);
         Ok(Self {
             udp: Arc::new(udp),
             tcp,
@@ -77,14 +61,14 @@ impl Stub {
     pub async fn serve(&self) {
         let datagrams = listen::serve_datagrams(Arc::clone(&self.udp), Arc::clone(&self.service));
         let streams = listen::serve_streams(&self.tcp, &self.service);
-        let idle = self.service.upstream.watch_idle();
+        let idle = self.service.watch_idle();
         tokio::join!(datagrams, streams, idle);
     }
 
     /// Close the upstream connection that is kept; with `forget_tickets` the next handshake is a
     /// full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
-        self.service.upstream.close(forget_tickets).await;
+        self.service.close(forget_tickets).await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fetches session tickets and TCP Fast Open cookies before a measured query that needs one,
 //! outside every clock. Tickets live in this process only, cookies in the kernel.
 
-use crate::asking::Asking;
+use super::wanted::Asking;
 use crate::client::DnsClient;
 use crate::question::Question;
 use resolab_record::{QueryPurpose, QueryRecord};

@@ -4,7 +4,9 @@
 mod connection_facts;
 mod doudp;
 
-use crate::asking::{Answer, Asking, Outcome};
+use super::answer::Answer;
+use super::attempt::Outcome;
+use super::wanted::Asking;
 use crate::cookie::{cookie_of, state_of};
 use crate::message::other_answers;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};

@@ -1,7 +1,7 @@
 //! Fetches before a measured one that needs what they leave: tickets, address tokens and what the
 //! server says of its origins. Outside every clock, in the same process.
 
-use super::{FetchClient, Server};
+use super::client::{FetchClient, Server};
 use resolab_record::{FetchRecord, QueryPurpose};
 use resolab_transport::client::SetupLog;
 use std::sync::PoisonError;

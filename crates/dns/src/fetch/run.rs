@@ -1,7 +1,7 @@
 //! One fetch under its clock: the connection, the query, the page on the same connection or on
 //! another.
 
-use super::{FetchClient, Server};
+use super::client::{FetchClient, Server};
 use crate::exchange::ExchangeLog;
 use crate::message::{Response, build_query, check_echo, read_response};
 use crate::transports::doh3::Doh3Session;

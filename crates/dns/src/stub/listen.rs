@@ -1,13 +1,11 @@
 //! The stub's listeners: datagrams and streams, as many as its limits allow. Not for: what a stream
 //! carries; that is `stream`'s.
 
-use super::Service;
+use super::client::Client;
+use super::forward::Service;
 use super::limits::ClientLimits;
-use super::reply::Carrier;
-use super::stream::{self, Replies};
+use super::stream;
 use resolab_transport::clock::monotonic_ns;
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, UdpSocket};
@@ -16,34 +14,6 @@ use tokio::sync::Semaphore;
 const DATAGRAM_MAX_BYTES: usize = 65_535;
 /// Pause after a failed accept, which fails again at once when descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
-
-/// Where a reply goes.
-pub(super) enum Client {
-    Udp(Arc<UdpSocket>, SocketAddr),
-    Tcp(Replies, SocketAddr),
-}
-
-impl Client {
-    pub fn address(&self) -> SocketAddr {
-        match self {
-            Self::Udp(_, address) | Self::Tcp(_, address) => *address,
-        }
-    }
-
-    pub fn carrier(&self) -> Carrier {
-        match self {
-            Self::Udp(..) => Carrier::Udp,
-            Self::Tcp(..) => Carrier::Tcp,
-        }
-    }
-
-    pub async fn send(self, reply: Vec<u8>) -> io::Result<()> {
-        match self {
-            Self::Udp(socket, address) => socket.send_to(&reply, address).await.map(drop),
-            Self::Tcp(replies, _) => replies.send(&reply),
-        }
-    }
-}
 
 /// Handle datagrams for ever.
 pub(super) async fn serve_datagrams(socket: Arc<UdpSocket>, service: Arc<Service>) {

@@ -1,11 +1,10 @@
 //! One client's stream, with pipelined queries (RFC 7766 section 6.2.1.1). Not for: accepting it.
 
-use super::Service;
-use super::listen::Client;
-use crate::transports::framed::{frame, take_message};
-use bytes::{Buf, Bytes, BytesMut};
+use super::client::{Client, Replies, Reply};
+use super::forward::Service;
+use crate::transports::framed::take_message;
+use bytes::{Buf, BytesMut};
 use resolab_transport::clock::monotonic_ns;
-use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,28 +12,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout, timeout_at};
-
-/// Leave for a query to be answered, by the stream's own limit and that of all streams.
-type Leave = [OwnedSemaphorePermit; 2];
-
-/// Where the reply to one query of a stream goes.
-pub(super) struct Replies {
-    queue: mpsc::UnboundedSender<Reply>,
-    leave: Leave,
-}
-
-/// A reply behind its length, and its query's leave, which is used up until it is written.
-struct Reply(Bytes, Leave);
-
-impl Replies {
-    pub fn send(self, reply: &[u8]) -> io::Result<()> {
-        let reply = Reply(frame(reply).into(), self.leave);
-        let sent = self.queue.send(reply);
-        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-}
 
 /// A stream's queries.
 struct Queries {

@@ -1,7 +1,8 @@
 //! What a query's record says of its connection. Read after the response: nothing here may happen
 //! inside the query's clock.
 
-use crate::asking::{Asking, Outcome};
+use super::super::attempt::Outcome;
+use super::super::wanted::Asking;
 use resolab_record::{ConnectionFacts, QueryRecord};
 use resolab_transport::client::SetupLog;
 

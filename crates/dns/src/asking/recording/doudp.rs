@@ -1,7 +1,8 @@
 //! What of a query's record only DoUDP has, the kernel's stamps, and the look-up of the resolver's
 //! name. Not for: the rest of the record.
 
-use crate::asking::{Asking, Outcome};
+use super::super::attempt::Outcome;
+use super::super::wanted::Asking;
 use crate::transports::retry::UdpRetryPolicy;
 use resolab_record::{DnsTransport, QueryRecord};
 
