@@ -36,7 +36,7 @@ pub enum Padding {
     Rfc8467,
     /// Not at all.
     None,
-    /// To a multiple of so many bytes.
+    /// To a multiple of this number of bytes.
     Block(NonZeroU16),
 }
 

@@ -67,7 +67,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// The same after so many seconds in a cache: its TTLs have gone on (RFC 8484 section 5.1).
+    /// The same after `age_s` seconds in a cache, by which its TTLs are shorter (RFC 8484 section 5.1).
     #[must_use]
     pub fn aged(mut self, age_s: u32) -> Self {
         let message = &mut self.message;

@@ -27,7 +27,7 @@ pub enum QuestionError {
 pub struct Question {
     /// Name, with its final dot.
     pub name: Name,
-    /// Type.
+    /// Type of the records asked for.
     pub record_type: RecordType,
     /// DNSSEC records wanted (RFC 3225).
     pub dnssec_ok: bool,

@@ -1,8 +1,8 @@
 //! Reads DNS stamps (<https://dnscrypt.info/stamps-specifications>), `sdns://` and base64url: all a
 //! client must know of a resolver in one line.
-//! Not for: what a resolver address means here; that is `resolver_address`. Properties (DNSSEC, no
-//! logs, no filter) and the resolvers to look the name up with are read over: the one is a promise,
-//! the other is before every clock, where the system is asked.
+//! Not for: what a resolver address means here; that is `resolver_address`. Two parts are skipped:
+//! properties (DNSSEC, no logs, no filter), for they are promises, and the resolvers to look the name
+//! up with, for that is done before any clock starts, by the system.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -38,7 +38,7 @@ pub enum StampError {
     /// One of its parts means nothing.
     #[error("the stamp's {part} is {found:?}, {expected}")]
     Part {
-        /// Which.
+        /// The part, by name.
         part: &'static str,
         /// As it stands there, unreadable bytes replaced.
         found: String,
@@ -123,7 +123,7 @@ impl<'a> Parts<'a> {
         Ok(taken)
     }
 
-    /// `LP()`: a length, then so many bytes.
+    /// `LP()`: a length, then that number of bytes.
     fn text(&mut self, part: &'static str) -> Result<&'a str, StampError> {
         let length = self.take(1, part)?[0];
         let bytes = self.take(length.into(), part)?;

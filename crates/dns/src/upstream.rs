@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// A resolver and the connection to it.
 pub struct Upstream {
-    /// Asks.
+    /// The client that opens connections to it.
     pub client: DnsClient,
     policy: ConnectionPolicy,
     /// Replaced when all is closed.

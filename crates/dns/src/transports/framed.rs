@@ -113,7 +113,7 @@ impl FramedConnection {
             .clear();
     }
 
-    /// Shut the stream down and wait for that at most so long.
+    /// Shut the stream down and wait `at_most` for that.
     pub async fn close(self, at_most: Duration) {
         drop(self.frames);
         let _ = tokio::time::timeout(at_most, self.driver).await;

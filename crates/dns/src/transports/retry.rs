@@ -31,7 +31,7 @@ pub enum UdpRetryPolicy {
     Modern,
     /// One try, until the deadline.
     None,
-    /// A number of tries of so long each.
+    /// A number of tries, each with the same wait.
     Custom {
         /// How long each try waits.
         timeout: Duration,
@@ -89,7 +89,7 @@ impl RetransmissionTimer {
         self.timeout
     }
 
-    /// A query that was sent once had its response after so long (sections 2.2 and 2.3).
+    /// A query that was sent once had its response after `round_trip` (sections 2.2 and 2.3).
     fn sample(&mut self, round_trip: Duration) {
         let estimate = match self.estimate {
             None => Estimate {
@@ -164,7 +164,7 @@ impl Tries {
         }
     }
 
-    /// The response came so long after the last try. Of a query that was sent twice nobody knows
+    /// The response came `round_trip` after the last try. Of a query that was sent twice nobody knows
     /// which one it answers (Karn's algorithm).
     fn answered(&self, round_trip: Duration, timer: &mut RetransmissionTimer) {
         if self.count == 1 {

@@ -38,7 +38,7 @@ fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// RFC 7541 section 5.1 with a prefix of so many bits behind a pattern.
+/// RFC 7541 section 5.1 with a prefix of a number of bits behind a pattern.
 fn push_length(block: &mut Vec<u8>, pattern: u8, bits: u32, length: usize) {
     let most = (1 << bits) - 1;
     if length < most {
