@@ -10,4 +10,5 @@ mod wanted;
 pub use answer::Answer;
 pub(crate) use attempt::cut_off;
 pub use attempt::{Outcome, Slot};
+pub(crate) use priming::TICKET_SLACK;
 pub use wanted::Asking;

@@ -10,6 +10,7 @@ pub mod client_subnet;
 pub mod cookie;
 pub mod edns;
 pub mod fetch;
+pub mod iana;
 pub mod message;
 pub mod question;
 pub mod resolver_address;

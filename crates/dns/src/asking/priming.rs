@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Tickets may follow the response by this much more than a round trip.
-const TICKET_SLACK: Duration = Duration::from_millis(250);
+pub(crate) const TICKET_SLACK: Duration = Duration::from_millis(250);
 
 impl DnsClient {
     /// Make sure a ticket is at hand where the handshake asked for needs one, and that the resolver

@@ -2,10 +2,10 @@
 //! it is opened with. Not for: opening.
 
 use super::options::ClientOptions;
+use crate::iana;
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
 use crate::transports::retry::Retries;
-use crate::transports::{doh, doh3, doq, dot};
 use resolab_record::DnsTransport;
 use resolab_transport::client::{QuicClient, TlsClient, TlsConfigError, Trust, TrustError};
 use resolab_transport::stamped_udp::keep_stamping;
@@ -94,15 +94,15 @@ impl Preparation {
             }),
             DnsTransport::Dotcp => Self::Plain(|_| Transport::Tcp),
             DnsTransport::Dot => {
-                Self::Encrypted(dot::ALPN, |tls, _| Ok(Transport::Tls(tls.clone())))
+                Self::Encrypted(iana::ALPN_DOT, |tls, _| Ok(Transport::Tls(tls.clone())))
             }
-            DnsTransport::Doh => Self::Encrypted(doh::ALPN, |tls, template| {
+            DnsTransport::Doh => Self::Encrypted(iana::ALPN_H2, |tls, template| {
                 Ok(Transport::H2(tls.clone(), template))
             }),
-            DnsTransport::Doh3 => Self::Encrypted(doh3::ALPN, |tls, template| {
+            DnsTransport::Doh3 => Self::Encrypted(iana::ALPN_H3, |tls, template| {
                 Ok(Transport::H3(QuicClient::new(tls)?, template))
             }),
-            DnsTransport::Doq => Self::Encrypted(doq::ALPN, |tls, _| {
+            DnsTransport::Doq => Self::Encrypted(iana::ALPN_DOQ, |tls, _| {
                 Ok(Transport::Quic(QuicClient::new(tls)?))
             }),
         }

@@ -4,10 +4,10 @@ use super::knowledge::Knowledge;
 use super::page::PageAddress;
 use crate::client::ClientError;
 use crate::edns::{ClientEdns, EdnsOptions};
+use crate::iana;
 use crate::question::{Question, QuestionError};
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
-use crate::transports::{doh3, doq};
 use resolab_http::private_alpn;
 use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode};
 use resolab_transport::client::{
@@ -135,7 +135,7 @@ impl FetchClient {
             edns: ClientEdns::new(options.edns, resolver_at.ip(), true),
             template: RequestTemplate::new(&resolver, DohMethod::Post),
             dns: Server::new(&trust, &resolver.host, alpn, &options)?,
-            web: Server::new(&trust, &page.host, doh3::ALPN, &options)?,
+            web: Server::new(&trust, &page.host, iana::ALPN_H3, &options)?,
             web_was_used: AtomicBool::new(options.mode == CoalescingMode::Separate),
             known: Mutex::default(),
             options,
@@ -159,8 +159,8 @@ fn alpn_of(resolver: &ResolverAddress, options: &FetchOptions) -> Result<&'stati
             "separate",
             "nothing is known of the page's server before its address is; share a connection",
         )),
-        CoalescingMode::Separate if resolver.transport == DnsTransport::Doq => Ok(doq::ALPN),
-        CoalescingMode::Separate | CoalescingMode::SharedConnection if is_doh3 => Ok(doh3::ALPN),
+        CoalescingMode::Separate if resolver.transport == DnsTransport::Doq => Ok(iana::ALPN_DOQ),
+        CoalescingMode::Separate | CoalescingMode::SharedConnection if is_doh3 => Ok(iana::ALPN_H3),
         CoalescingMode::PrivateAlpn if is_doh3 => Ok(private_alpn::ALPN),
         CoalescingMode::Separate => Err(unsupported("separate", "give h3:// or quic://")),
         CoalescingMode::SharedConnection => Err(unsupported("shared_connection", "give h3://")),

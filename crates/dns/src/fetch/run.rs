@@ -3,9 +3,10 @@
 
 use super::client::{FetchClient, Server};
 use crate::exchange::ExchangeLog;
+use crate::iana::{self, doq_error};
 use crate::message::{Response, build_query, check_echo, read_response};
 use crate::transports::doh3::Doh3Session;
-use crate::transports::doq::{self, DoqSession};
+use crate::transports::doq::DoqSession;
 use http::StatusCode;
 use resolab_http::private_alpn::DNS_PREFIX;
 use resolab_http::{H3_NO_ERROR, H3Client, ResponseTimes};
@@ -87,8 +88,12 @@ impl Course {
             std::mem::take(&mut *self.opened.lock().unwrap_or_else(PoisonError::into_inner));
         for quic in opened.into_iter().filter_map(|one| one.quic) {
             let handshake = quic.log.handshake();
-            let is_doq = handshake.is_some_and(|it| it.alpn.as_deref() == Some(doq::ALPN));
-            quic.close(if is_doq { doq::NO_ERROR } else { H3_NO_ERROR });
+            let is_doq = handshake.is_some_and(|it| it.alpn.as_deref() == Some(iana::ALPN_DOQ));
+            quic.close(if is_doq {
+                doq_error::NO_ERROR
+            } else {
+                H3_NO_ERROR
+            });
             quic.drained(CLOSE_LEAVES_WITHIN).await;
         }
     }

@@ -9,9 +9,6 @@ use resolab_transport::client::{
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// ALPN of HTTP/2 over TLS (RFC 9113 section 3.1).
-pub const ALPN: &str = "h2";
-
 /// One open connection.
 pub struct DohSession {
     /// HTTP/2.

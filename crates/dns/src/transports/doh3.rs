@@ -7,9 +7,6 @@ use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// ALPN of HTTP/3 (RFC 9114 section 3.1).
-pub const ALPN: &str = "h3";
-
 /// One open connection.
 pub struct Doh3Session {
     /// HTTP/3.

@@ -2,6 +2,7 @@
 //! after the query.
 
 use crate::exchange::ExchangeLog;
+use crate::iana::doq_error;
 use crate::transports::framed::{frame, take_message};
 use bytes::BytesMut;
 use hickory_proto::op::Message;
@@ -18,20 +19,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// ALPN (RFC 9250 section 4.1).
-pub const ALPN: &str = "doq";
-/// DOQ_NO_ERROR (RFC 9250 section 4.3).
-pub const NO_ERROR: u32 = 0x0;
-/// DOQ_PROTOCOL_ERROR.
-const PROTOCOL_ERROR: u32 = 0x2;
-/// DOQ_REQUEST_CANCELLED.
-const REQUEST_CANCELLED: VarInt = VarInt::from_u32(0x3);
+const REQUEST_CANCELLED: VarInt = VarInt::from_u32(doq_error::REQUEST_CANCELLED);
 /// How long after its response a stream may take to end before it is stopped.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// One connection.
 pub struct DoqSession {
-    /// QUIC.
+    /// The QUIC connection underneath.
     pub quic: Arc<QuicConnection>,
     /// Before each query; nothing where streams carry nothing else.
     prefix: &'static [u8],
@@ -106,7 +100,7 @@ impl DoqSession {
         if edns.is_none_or(|edns| edns.option(EdnsCode::Keepalive).is_none()) {
             return Ok(());
         }
-        self.quic.close(PROTOCOL_ERROR);
+        self.quic.close(doq_error::PROTOCOL_ERROR);
         let detail = "the response has an edns-tcp-keepalive option, which DoQ forbids";
         Err(MeasuredFailure::new(Failure::QueryMalformed, detail))
     }

@@ -7,9 +7,6 @@ use resolab_transport::client::{
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// ALPN of DNS over TLS (IANA TLS ALPN Protocol IDs).
-pub const ALPN: &str = "dot";
-
 /// Open a connection.
 pub async fn open(
     resolver: SocketAddr,

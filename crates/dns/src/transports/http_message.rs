@@ -1,5 +1,6 @@
 //! DNS messages in HTTP (RFC 8484): what DoH over HTTP/2 and HTTP/3 share.
 
+use crate::iana::DNS_MESSAGE;
 use crate::resolver_address::ResolverAddress;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,8 +10,6 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use resolab_record::{DohMethod, Failure};
 use resolab_transport::client::MeasuredFailure;
 
-/// The media type of a DNS message (RFC 8484 section 6).
-const DNS_MESSAGE: &str = "application/dns-message";
 /// A DNS message is never longer.
 pub const BODY_MAX_BYTES: usize = 65_535;
 

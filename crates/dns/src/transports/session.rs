@@ -4,12 +4,13 @@
 use crate::cookie::CookieJar;
 use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
+use crate::iana::doq_error;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
 use crate::sent_edns::SentEdns;
 use crate::transports::doh::DohSession;
 use crate::transports::doh3::Doh3Session;
-use crate::transports::doq::{self, DoqSession};
+use crate::transports::doq::DoqSession;
 use crate::transports::doudp;
 use crate::transports::framed::FramedConnection;
 use crate::transports::retry::Retries;
@@ -106,22 +107,22 @@ impl Session {
         Self::new(kind, edns)
     }
 
-    /// DoTCP and DoT.
+    /// On an open stream for DoTCP or DoT.
     pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Framed(connection), edns)
     }
 
-    /// DoH.
+    /// On an open connection for DoH.
     pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doh(session), edns)
     }
 
-    /// DoH3.
+    /// On an open connection for DoH3.
     pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doh3(Box::new(session)), edns)
     }
 
-    /// DoQ.
+    /// On an open connection for DoQ.
     pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
         Self::new(Kind::Doq(session), edns)
     }
@@ -197,7 +198,7 @@ impl Session {
                 Kind::Framed(connection) => connection.abort(),
                 Kind::Doh(session) => session.client.abort(),
                 Kind::Doh3(session) => session.client.quic().close(H3_NO_ERROR),
-                Kind::Doq(session) => session.quic.close(doq::NO_ERROR),
+                Kind::Doq(session) => session.quic.close(doq_error::NO_ERROR),
             },
         }
     }
@@ -213,7 +214,7 @@ impl Session {
                 session.client.quic().drained(CLOSE_LEAVES_WITHIN).await;
             }
             Kind::Doq(session) => {
-                session.quic.close(doq::NO_ERROR);
+                session.quic.close(doq_error::NO_ERROR);
                 session.quic.drained(CLOSE_LEAVES_WITHIN).await;
             }
         }
