@@ -5,7 +5,7 @@ use crate::client_arguments::{ClientArguments, Refusal};
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
-use resolab_dns::stub::{ConnectionPolicy, Stub, StubOptions};
+use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
 use std::io::{self, BufRead};
@@ -109,6 +109,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let options = StubOptions {
         deadline: Duration::from_millis(timeout_ms),
         connections: connections.policy(),
+        limits: ClientLimits::default(),
     };
     let stub = runtime
         .block_on(Stub::bind(listen, client, options, records.clone()))

@@ -1,7 +1,9 @@
 //! Turns the resolver's host name into an address before any clock starts, or says how that is to be
 //! done inside it. Not for: look-ups inside a clock; those are `look_up`'s.
 
-use crate::look_up::{Location, LookUp};
+pub(crate) mod look_up;
+
+use crate::bootstrap::look_up::{Location, LookUp};
 use crate::resolver_address::ResolverAddress;
 use resolab_record::Bootstrap;
 use std::collections::HashMap;

@@ -1,93 +1,25 @@
 //! A client of one resolver, prepared before any clock starts: TLS configuration, trust, request
 //! template. Opening a connection then costs what the wire costs.
 
-use crate::doh::{self, DohSession};
-use crate::edns::{ClientEdns, EdnsOptions};
-use crate::http_message::RequestTemplate;
-use crate::look_up::Location;
+mod options;
+mod preparation;
+
+pub use options::ClientOptions;
+pub use preparation::{ClientError, tls_of};
+
+use crate::bootstrap::look_up::Location;
+use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
-use crate::retry::{Retries, UdpRetryPolicy};
-use crate::session::Session;
-use crate::{doh3, doq, dot, dotcp};
-use resolab_record::{DnsTransport, HandshakeMode};
-use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, Sha256, TcpOptions, TicketStore, TlsClient,
-    TlsConfigError, Trust, TrustError,
-};
-use resolab_transport::stamped_udp::keep_stamping;
+use crate::transports::retry::UdpRetryPolicy;
+use crate::transports::session::Session;
+use crate::transports::{doh, doh3, doq, dot, dotcp};
+use preparation::{Prepared, Transport};
+use resolab_record::HandshakeMode;
+use resolab_transport::client::{MeasuredFailure, SetupLog, TcpOptions, TicketStore};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use thiserror::Error;
-
-/// How a DoH query travels (RFC 8484 section 4.1).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DohMethod {
-    /// In the body.
-    #[default]
-    Post,
-    /// In the URL.
-    Get,
-}
-
-/// What is the same for all queries of a client.
-#[derive(Debug, Clone)]
-pub struct ClientOptions {
-    /// Handshake asked for; means nothing to transports without one.
-    pub handshake_mode: HandshakeMode,
-    /// DoH by POST or GET.
-    pub doh_method: DohMethod,
-    /// What DoUDP does when no response comes. Round trips are learnt by client.
-    pub udp_retry_policy: UdpRetryPolicy,
-    /// TCP Fast Open; means nothing to DoUDP and QUIC.
-    pub tcp_fast_open: bool,
-    /// EDNS(0) of the queries.
-    pub edns: EdnsOptions,
-    /// PEM file of the authorities to trust; the system's without one.
-    pub ca_file: Option<PathBuf>,
-    /// The public key of the resolver's certificate must be one of them, unless there are none.
-    pub pins: Vec<Sha256>,
-    /// Nothing else than `pins` is checked of certificates: no authority, no name, no hash of a
-    /// stamp.
-    pub is_insecure: bool,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            handshake_mode: HandshakeMode::Full,
-            doh_method: DohMethod::Post,
-            udp_retry_policy: UdpRetryPolicy::default(),
-            tcp_fast_open: false,
-            edns: EdnsOptions::default(),
-            ca_file: None,
-            pins: Vec::new(),
-            is_insecure: false,
-        }
-    }
-}
-
-/// Why a client cannot be made.
-#[derive(Debug, Error)]
-pub enum ClientError {
-    /// No trust anchors.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    /// No TLS.
-    #[error(transparent)]
-    Tls(#[from] TlsConfigError),
-}
-
-enum Transport {
-    Udp(Arc<Retries>),
-    Tcp,
-    Tls(TlsClient),
-    H2(TlsClient, RequestTemplate),
-    H3(QuicClient, RequestTemplate),
-    Quic(QuicClient),
-}
 
 /// A client of one resolver.
 pub struct DnsClient {
@@ -118,7 +50,11 @@ impl DnsClient {
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let location = location.into();
-        let (tls, certificate_checked) = tls_of(&resolver, options)?;
+        let Prepared {
+            transport,
+            tls,
+            certificate_checked,
+        } = Prepared::new(&resolver, options)?;
         Ok(Self {
             certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
@@ -131,11 +67,11 @@ impl DnsClient {
                 tls.is_some(),
             )),
             tcp: TcpOptions {
-                fast_open: options.tcp_fast_open && is_over_tcp(resolver.transport),
+                fast_open: options.tcp_fast_open && transport.is_over_tcp(),
             },
             fast_open_is_primed: AtomicBool::new(false),
             edns_of_found: Mutex::default(),
-            transport: transport_of(&resolver, tls, options)?,
+            transport,
             resolver,
             location,
         })
@@ -161,8 +97,7 @@ impl DnsClient {
                 Session::framed(dot::open(address, self.tcp, tls, log).await?, edns)
             }
             Transport::H2(tls, template) => {
-                let session: DohSession =
-                    doh::open(address, self.tcp, tls, template.clone(), log).await?;
+                let session = doh::open(address, self.tcp, tls, template.clone(), log).await?;
                 Session::doh(session, edns)
             }
             Transport::H3(quic, template) => Session::doh3(
@@ -171,6 +106,17 @@ impl DnsClient {
             ),
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
+    }
+
+    /// Forget what earlier queries left that the next ones would be quicker by: tickets, and the
+    /// round trips that DoUDP's policy learnt.
+    pub fn forget(&self) {
+        if let Some(tickets) = &self.tickets {
+            tickets.forget();
+        }
+        if let Transport::Udp(retries) = &self.transport {
+            retries.forget();
+        }
     }
 
     fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
@@ -191,66 +137,11 @@ impl DnsClient {
     pub(crate) fn udp_retry_policy(&self) -> Option<UdpRetryPolicy> {
         match &self.transport {
             Transport::Udp(retries) => Some(retries.policy),
-            _ => None,
+            Transport::Tcp
+            | Transport::Tls(_)
+            | Transport::H2(..)
+            | Transport::H3(..)
+            | Transport::Quic(_) => None,
         }
     }
-}
-
-/// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
-/// checked: `true` without TLS.
-pub fn tls_of(
-    resolver: &ResolverAddress,
-    options: &ClientOptions,
-) -> Result<(Option<TlsClient>, bool), ClientError> {
-    let Some(alpn) = alpn_of(resolver.transport) else {
-        return Ok((None, true));
-    };
-    let trust = trust_in(resolver, options)?;
-    let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
-    Ok((Some(tls), trust.is_checked()))
-}
-
-fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
-    let pins = options.pins.clone();
-    if options.is_insecure {
-        return Ok(Trust::in_pins_only(pins));
-    }
-    let hashes = resolver.certificate_hashes.clone();
-    Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
-}
-
-fn is_over_tcp(transport: DnsTransport) -> bool {
-    matches!(
-        transport,
-        DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh
-    )
-}
-
-fn alpn_of(transport: DnsTransport) -> Option<&'static str> {
-    match transport {
-        DnsTransport::Doudp | DnsTransport::Dotcp => None,
-        DnsTransport::Dot => Some(dot::ALPN),
-        DnsTransport::Doh => Some(doh::ALPN),
-        DnsTransport::Doh3 => Some(doh3::ALPN),
-        DnsTransport::Doq => Some(doq::ALPN),
-    }
-}
-
-fn transport_of(
-    resolver: &ResolverAddress,
-    tls: Option<TlsClient>,
-    options: &ClientOptions,
-) -> Result<Transport, TlsConfigError> {
-    keep_stamping();
-    let template = || RequestTemplate::new(resolver, options.doh_method);
-    Ok(match (resolver.transport, tls) {
-        (DnsTransport::Dot, Some(tls)) => Transport::Tls(tls),
-        (DnsTransport::Doh, Some(tls)) => Transport::H2(tls, template()),
-        (DnsTransport::Doh3, Some(tls)) => Transport::H3(QuicClient::new(&tls)?, template()),
-        (DnsTransport::Doq, Some(tls)) => Transport::Quic(QuicClient::new(&tls)?),
-        (DnsTransport::Doudp, _) => {
-            Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
-        }
-        (_, _) => Transport::Tcp,
-    })
 }

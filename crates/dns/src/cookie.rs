@@ -75,9 +75,11 @@ impl SentCookie {
 
 /// The cookie option of a message; the first if there are several (RFC 7873 section 5.3).
 pub fn cookie_of(message: &Message) -> Option<&[u8]> {
-    match message.edns.as_ref()?.option(EdnsCode::Cookie)? {
-        EdnsOption::Unknown(_, bytes) => Some(bytes),
-        _ => None,
+    let option = message.edns.as_ref()?.option(EdnsCode::Cookie)?;
+    if let EdnsOption::Unknown(_, bytes) = option {
+        Some(bytes)
+    } else {
+        None
     }
 }
 

@@ -1,17 +1,16 @@
 //! What a client says in the EDNS(0) of its queries (RFC 6891): payload size, client subnet,
-//! cookie, padding. Not for: cookies' rules; those are in `cookie`.
+//! cookie, padding. Not for: the rules of cookies and subnets; those are in `cookie` and
+//! `client_subnet`.
 
+use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieJar, SentCookie};
 use crate::question::Question;
-use crate::sent_edns::SentEdns;
 use hickory_proto::op::Edns;
-use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use std::net::IpAddr;
 use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// EDNS(0) UDP payload size announced unless another is asked for: fits an IPv6 packet of minimum
@@ -23,16 +22,10 @@ pub const UDP_PAYLOAD_RANGE_BYTES: RangeInclusive<u16> = 512..=4096;
 /// Block of the policy recommended for queries (RFC 8467 section 4.1).
 const RFC8467_BLOCK_BYTES: u16 = 128;
 
-/// Why an EDNS option cannot be what was asked for.
+/// Why a text is no padding policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EdnsOptionError {
-    /// Not a padding policy.
-    #[error("read {0:?} as a padding policy: give rfc8467, none or a block size of 1 to 65535")]
-    Padding(String),
-    /// Not a subnet.
-    #[error("read {0:?} as a client subnet: give off or ADDRESS/LENGTH, such as 192.0.2.0/24")]
-    ClientSubnet(String),
-}
+#[error("read {0:?} as a padding policy: give rfc8467, none or a block size of 1 to 65535")]
+pub struct PaddingError(String);
 
 /// How queries are padded (RFC 7830). Only on encrypted transports, whatever the policy: without
 /// encryption the option must not be used (RFC 7830 section 6).
@@ -43,7 +36,7 @@ pub enum Padding {
     Rfc8467,
     /// Not at all.
     None,
-    /// To a multiple of so many bytes.
+    /// To a multiple of this number of bytes.
     Block(NonZeroU16),
 }
 
@@ -58,7 +51,7 @@ impl Padding {
 }
 
 impl FromStr for Padding {
-    type Err = EdnsOptionError;
+    type Err = PaddingError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
@@ -66,80 +59,9 @@ impl FromStr for Padding {
             "none" => Ok(Self::None),
             bytes => match bytes.parse() {
                 Ok(bytes) => Ok(Self::Block(bytes)),
-                Err(_) => Err(EdnsOptionError::Padding(text.to_owned())),
+                Err(_) => Err(PaddingError(text.to_owned())),
             },
         }
-    }
-}
-
-/// Subnet a query says it is from (EDNS Client Subnet, RFC 7871).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientSubnet {
-    address: IpAddr,
-    prefix_length: u8,
-}
-
-impl ClientSubnet {
-    /// No address at all: asks the resolver not to tell others the client's (RFC 7871 section
-    /// 7.1.2).
-    pub const OFF: Self = Self {
-        address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        prefix_length: 0,
-    };
-
-    /// What an OPT record says; `None` without the option or when its prefix is longer than its
-    /// address.
-    pub fn of(edns: &Edns) -> Option<Self> {
-        match edns.option(EdnsCode::Subnet)? {
-            EdnsOption::Subnet(subnet) => Self::new(subnet.addr(), subnet.source_prefix()),
-            _ => None,
-        }
-    }
-
-    /// Whether it only hides the client's (RFC 7871 section 7.1.2).
-    pub fn is_hidden(self) -> bool {
-        self.prefix_length == 0
-    }
-
-    /// The subnet an address is in; its host bits are dropped, as they must not be sent (RFC 7871
-    /// section 6). `None` for a prefix longer than an address.
-    pub fn new(address: IpAddr, prefix_length: u8) -> Option<Self> {
-        let length = u32::from(prefix_length);
-        let address = match address {
-            IpAddr::V4(address) => {
-                let host_bits = Ipv4Addr::BITS.checked_sub(length)?;
-                let mask = u32::MAX.checked_shl(host_bits).unwrap_or(0);
-                IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
-            }
-            IpAddr::V6(address) => {
-                let host_bits = Ipv6Addr::BITS.checked_sub(length)?;
-                let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
-                IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
-            }
-        };
-        Some(Self {
-            address,
-            prefix_length,
-        })
-    }
-}
-
-impl FromStr for ClientSubnet {
-    type Err = EdnsOptionError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "off" {
-            return Ok(Self::OFF);
-        }
-        text.split_once('/')
-            .and_then(|(address, length)| Self::new(address.parse().ok()?, length.parse().ok()?))
-            .ok_or_else(|| EdnsOptionError::ClientSubnet(text.to_owned()))
-    }
-}
-
-impl fmt::Display for ClientSubnet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.address, self.prefix_length)
     }
 }
 
@@ -212,7 +134,7 @@ impl ClientEdns {
 pub struct QueryEdns {
     pub(crate) udp_payload_bytes: u16,
     pub(crate) client_subnet: Option<ClientSubnet>,
-    cookie: Option<SentCookie>,
+    pub(crate) cookie: Option<SentCookie>,
     padding_block_bytes: Option<u16>,
 }
 
@@ -229,15 +151,6 @@ impl Default for QueryEdns {
 }
 
 impl QueryEdns {
-    /// What of it a response must be in keeping with.
-    pub(crate) fn sent_by(&self, client: &Arc<ClientEdns>) -> SentEdns {
-        SentEdns {
-            client: Arc::clone(client),
-            cookie: self.cookie.clone(),
-            client_subnet: self.client_subnet,
-        }
-    }
-
     /// What queries of a client without cookies carry.
     pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
         Self {
@@ -256,8 +169,7 @@ impl QueryEdns {
         edns.set_dnssec_ok(dnssec_ok);
         let options = edns.options_mut();
         if let Some(subnet) = self.client_subnet {
-            let option = SubnetOption::new(subnet.address, subnet.prefix_length, 0);
-            options.insert(EdnsOption::Subnet(option));
+            options.insert(EdnsOption::Subnet(subnet.option()));
         }
         if let Some(cookie) = &self.cookie {
             let code = EdnsCode::Cookie.into();
@@ -281,6 +193,7 @@ impl QueryEdns {
 mod tests {
     use super::*;
     use crate::message::build_query;
+    use std::net::Ipv4Addr;
 
     /// Header, `a.test.`, type, class; then the OPT record's fixed part without its length.
     const BEFORE_OPT: usize = 12 + 8 + 4;
@@ -328,20 +241,6 @@ mod tests {
         assert_eq!(subnet_option("off"), [0, 8, 0, 4, 0, 1, 0, 0]);
         assert_eq!(subnet_option("0.0.0.0/0"), subnet_option("off"));
         assert_eq!(subnet_option("::/0"), [0, 8, 0, 4, 0, 2, 0, 0]);
-    }
-
-    #[test]
-    fn subnets_are_written_as_sent() {
-        for (text, sent) in [
-            ("192.0.2.77/24", "192.0.2.0/24"),
-            ("off", "0.0.0.0/0"),
-            ("2001:db8::1/128", "2001:db8::1/128"),
-        ] {
-            assert_eq!(text.parse::<ClientSubnet>().unwrap().to_string(), sent);
-        }
-        for text in ["192.0.2.0", "192.0.2.0/33", "::/129", "on", "a/8", "::/-1"] {
-            assert!(text.parse::<ClientSubnet>().is_err(), "{text}");
-        }
     }
 
     #[test]

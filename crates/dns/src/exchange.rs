@@ -41,6 +41,12 @@ impl ExchangeLog {
         self.query_exchange.begin();
     }
 
+    /// The connection the query was handed to was dead, and another is opened for it: the exchange
+    /// begins when that has the query. What it took till then is in the response time alone.
+    pub(crate) fn begin_anew(&self) {
+        self.query_exchange.forget();
+    }
+
     /// The response is complete; on a connection, with the stamp of what that brought last.
     pub(crate) fn complete(&self, last_arrival_wall_ns: Option<i64>) {
         self.query_exchange.finish();

@@ -1,7 +1,7 @@
 //! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
 //! Not for: anybody else.
 
-use crate::http_message::body_of;
+use crate::transports::http_message::DnsBody;
 use bytes::{Bytes, BytesMut};
 use http::Response;
 use http::header::CONTENT_TYPE;
@@ -13,7 +13,7 @@ pub fn take_messages<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Vec<u8>
     for piece in pieces {
         buffer.extend_from_slice(piece);
         messages.extend(std::iter::from_fn(|| {
-            crate::framed::take_message(&mut buffer)
+            crate::transports::framed::take_message(&mut buffer)
         }));
     }
     (messages, buffer.len())
@@ -27,7 +27,7 @@ pub fn read_http_response(status: u16, media_type: &[u8], body: &[u8]) -> Option
         .header(CONTENT_TYPE, media_type)
         .body(Bytes::copy_from_slice(body))
         .ok()?;
-    body_of(response).ok()
+    DnsBody::of(response).ok().map(|body| body.message)
 }
 
 pub use crate::stub::fuzzing::stub_replies;

@@ -66,6 +66,24 @@ pub struct Response {
     pub message: Message,
 }
 
+impl Response {
+    /// The same after `age_s` seconds in a cache, by which its TTLs are shorter (RFC 8484 section 5.1).
+    #[must_use]
+    pub fn aged(mut self, age_s: u32) -> Self {
+        let message = &mut self.message;
+        let sections = [
+            &mut message.answers,
+            &mut message.authorities,
+            &mut message.additionals,
+        ];
+        for record in sections.into_iter().flatten() {
+            record.ttl = record.ttl.saturating_sub(age_s);
+        }
+        self.ttl_s = self.ttl_s.map(|ttl_s| ttl_s.saturating_sub(age_s));
+        self
+    }
+}
+
 /// A random message id, for transports where it has to be guessed by an attacker.
 pub fn random_id() -> u16 {
     Message::query().metadata.id
@@ -162,6 +180,10 @@ pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
     })
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "hickory's; no other record data is an address"
+)]
 fn address_of(record: &Record) -> Option<IpAddr> {
     match &record.data {
         RData::A(address) => Some(address.0.into()),
@@ -204,158 +226,4 @@ pub fn rcode_text(rcode: ResponseCode) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::edns::{ClientEdns, EdnsOptions};
-    use hickory_proto::rr::rdata::opt::EdnsCode;
-    use hickory_proto::rr::rdata::{A, AAAA, CNAME, MX, TXT};
-
-    fn edns(padded: bool) -> QueryEdns {
-        let resolver = IpAddr::from([192, 0, 2, 1]);
-        let question = Question::parse("a.test", "A").unwrap();
-        ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(&question, None)
-    }
-
-    fn query(padded: bool) -> Vec<u8> {
-        let question = Question::parse("Example.resolab.test", "A").unwrap();
-        build_query(&question, 77, &edns(padded)).unwrap()
-    }
-
-    fn response(query: &[u8], change: impl FnOnce(&mut Message)) -> Vec<u8> {
-        let mut message = Message::from_vec(query).unwrap().into_response();
-        message.edns = None;
-        change(&mut message);
-        message.to_vec().unwrap()
-    }
-
-    #[test]
-    fn a_query_reads_back() {
-        let message = Message::from_vec(&query(false)).unwrap();
-        assert_eq!(message.metadata.id, 77);
-        assert!(message.metadata.recursion_desired && !message.metadata.checking_disabled);
-        assert_eq!(
-            message.queries[0].name().to_ascii(),
-            "Example.resolab.test."
-        );
-        assert_eq!(message.edns.unwrap().max_payload(), 1232);
-    }
-
-    #[test]
-    fn padding_fills_a_block_and_stays_valid() {
-        for length in 1..60 {
-            let name = format!("{}.test", "x".repeat(length));
-            let question = Question::parse(&name, "A").unwrap();
-            let bytes = build_query(&question, 0, &edns(true)).unwrap();
-            assert_eq!(bytes.len() % 128, 0, "{name}");
-            let edns = Message::from_vec(&bytes).unwrap().edns.unwrap();
-            assert!(edns.option(EdnsCode::Padding).is_some());
-        }
-    }
-
-    #[test]
-    fn dnssec_flags_are_carried() {
-        let mut question = Question::parse("a.test", "A").unwrap();
-        (question.dnssec_ok, question.checking_disabled) = (true, true);
-        let message = Message::from_vec(&build_query(&question, 0, &edns(true)).unwrap()).unwrap();
-        question.udp_payload_bytes = Some(1232);
-        assert_eq!(Question::of(&message), Some(question));
-    }
-
-    #[test]
-    fn an_echo_may_differ_in_case_only() {
-        let query = query(true);
-        let mut echo = response(&query, |_| ());
-        assert_eq!(check_echo(&query, &echo), Ok(()));
-        echo[13] ^= 0x20;
-        assert_eq!(check_echo(&query, &echo), Ok(()));
-        echo[13] ^= 0x01;
-        assert_eq!(check_echo(&query, &echo), Err(Mismatch::Question));
-    }
-
-    #[test]
-    fn other_ids_types_and_directions_are_no_answer() {
-        let query = query(false);
-        let other = response(&query, |message| message.metadata.id = 78);
-        assert_eq!(
-            check_echo(&query, &other),
-            Err(Mismatch::Id { asked: 77, got: 78 })
-        );
-        assert_eq!(check_echo(&query, &query), Err(Mismatch::NotAResponse));
-        let mut other = response(&query, |_| ());
-        let type_at = question_end(&query) - 3;
-        other[type_at] = 28;
-        assert_eq!(check_echo(&query, &other), Err(Mismatch::Question));
-        assert!(matches!(
-            check_echo(&query, &other[..11]),
-            Err(Mismatch::Malformed(_))
-        ));
-    }
-
-    #[test]
-    fn only_an_error_may_come_without_a_question() {
-        let query = query(false);
-        let empty = response(&query, |message| message.queries.clear());
-        assert_eq!(check_echo(&query, &empty), Err(Mismatch::Question));
-        let no_name = response(&query, |message| {
-            message.queries.clear();
-            message.metadata.response_code = ResponseCode::NXDomain;
-        });
-        assert_eq!(check_echo(&query, &no_name), Err(Mismatch::Question));
-        let refused = response(&query, |message| {
-            message.queries.clear();
-            message.metadata.response_code = ResponseCode::Refused;
-        });
-        assert_eq!(check_echo(&query, &refused), Ok(()));
-        let read = read_response(&refused).unwrap();
-        assert_eq!((read.rcode.as_str(), read.is_answer), ("REFUSED", false));
-    }
-
-    #[test]
-    fn reads_addresses_and_the_smallest_ttl() {
-        let bytes = response(&query(false), |message| {
-            let name = message.queries[0].name().clone();
-            let records = [
-                (300, RData::CNAME(CNAME(name.clone()))),
-                (60, RData::A(A::new(10, 77, 1, 1))),
-                (90, RData::AAAA(AAAA::new(0xfd00, 0, 0, 0, 0, 0, 0, 1))),
-            ];
-            for (ttl, data) in records {
-                message.add_answer(Record::from_rdata(name.clone(), ttl, data));
-            }
-            message.metadata.truncation = true;
-        });
-        let read = read_response(&bytes).unwrap();
-        assert_eq!(read.rcode, "NOERROR");
-        assert!(read.is_answer && read.truncated);
-        assert_eq!((read.answer_count, read.ttl_s), (3, Some(60)));
-        assert_eq!(
-            read.addresses,
-            ["10.77.1.1", "fd00::1"].map(|a| a.parse::<IpAddr>().unwrap())
-        );
-    }
-
-    #[test]
-    fn other_answers_are_texts_few_and_short() {
-        let name = Question::parse("a.test", "MX").unwrap().name;
-        let mail = RData::MX(MX::new(10, "mail.a.test.".parse().unwrap()));
-        let long = RData::TXT(TXT::new(vec!["x".repeat(255); 4]));
-        let address = RData::A(A::new(10, 77, 1, 1));
-        let data = [address, mail].into_iter().chain(vec![long; 40]);
-        let record = |data| Record::from_rdata(name.clone(), 60, data);
-        let texts = other_answers(&data.map(record).collect::<Vec<_>>());
-        assert_eq!(texts[0], "MX 10 mail.a.test.");
-        assert_eq!((texts.len(), texts[1].len()), (16, 256));
-    }
-
-    #[test]
-    fn cut_messages_are_malformed() {
-        let query = query(false);
-        let name = Question::parse("a.test", "A").unwrap().name;
-        let whole = response(&query, |message| {
-            message.add_answer(Record::from_rdata(name, 60, RData::A(A::new(1, 2, 3, 4))));
-        });
-        for cut in 12..whole.len() {
-            assert!(read_response(&whole[..cut]).is_err(), "cut at {cut}");
-        }
-    }
-}
+mod tests;

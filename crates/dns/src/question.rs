@@ -1,6 +1,6 @@
 //! What is asked: a name, with its case kept, and a type.
 
-use crate::edns::ClientSubnet;
+use crate::client_subnet::ClientSubnet;
 use hickory_proto::op::{Edns, Message};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub enum QuestionError {
 pub struct Question {
     /// Name, with its final dot.
     pub name: Name,
-    /// Type.
+    /// Type of the records asked for.
     pub record_type: RecordType,
     /// DNSSEC records wanted (RFC 3225).
     pub dnssec_ok: bool,
@@ -80,9 +80,10 @@ impl Question {
 
     /// The type as text; RFC 3597 section 5 for those without a name.
     pub fn type_text(&self) -> String {
-        match self.record_type {
-            RecordType::Unknown(number) => format!("TYPE{number}"),
-            known => known.to_string(),
+        if let RecordType::Unknown(number) = self.record_type {
+            format!("TYPE{number}")
+        } else {
+            self.record_type.to_string()
         }
     }
 }

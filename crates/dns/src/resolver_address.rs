@@ -49,7 +49,7 @@ pub enum ResolverAddressError {
     Part {
         /// As given.
         text: String,
-        /// Which.
+        /// The part, by name.
         part: &'static str,
     },
 }
@@ -59,11 +59,11 @@ pub enum ResolverAddressError {
 pub struct ResolverAddress {
     /// The URL as given; `udp://` in front of a bare address.
     pub url: String,
-    /// Transport.
+    /// How queries travel to it.
     pub transport: DnsTransport,
     /// Host name or address, without brackets.
     pub host: String,
-    /// Port.
+    /// Port, the transport's own unless another was given.
     pub port: u16,
     /// Path and query of DoH, `{?dns}` removed.
     pub path: String,
@@ -222,7 +222,7 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
     if url.fragment().is_some() {
         return Err(wrong("a fragment"));
     }
-    if !matches!(transport, DnsTransport::Doh | DnsTransport::Doh3) {
+    if transport.http_version().is_none() {
         let is_plain = matches!(url.path(), "" | "/") && url.query().is_none();
         return if is_plain {
             Ok(String::new())

@@ -1,8 +1,9 @@
 //! What a query said in its EDNS(0) that its response must be in keeping with. Not for: what else
 //! makes a response an answer; that is in `message`.
 
+use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieMismatch, SentCookie, cookie_of};
-use crate::edns::{ClientEdns, ClientSubnet};
+use crate::edns::{ClientEdns, QueryEdns};
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use std::sync::Arc;
@@ -36,6 +37,15 @@ pub(crate) struct SentEdns {
 }
 
 impl SentEdns {
+    /// Of a query of this client.
+    pub(crate) fn of(query: &QueryEdns, client: &Arc<ClientEdns>) -> Self {
+        Self {
+            client: Arc::clone(client),
+            cookie: query.cookie.clone(),
+            client_subnet: query.client_subnet,
+        }
+    }
+
     /// Whether there is anything to check.
     pub(crate) fn is_to_be_echoed(&self) -> bool {
         self.cookie.is_some() || self.client_subnet.is_some()

@@ -89,10 +89,10 @@ impl Server {
 
 fn cookie_of(query: &Message) -> Vec<u8> {
     let option = query.edns.as_ref().unwrap().option(EdnsCode::Cookie);
-    match option.unwrap() {
-        EdnsOption::Unknown(_, bytes) => bytes.clone(),
-        other => panic!("{other:?}"),
-    }
+    let EdnsOption::Unknown(_, bytes) = option.unwrap() else {
+        panic!("{option:?}");
+    };
+    bytes.clone()
 }
 
 fn cookie(client: &[u8], server: &[u8]) -> EdnsOption {

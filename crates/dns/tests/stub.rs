@@ -5,9 +5,9 @@
 mod support;
 
 use hickory_proto::op::{Message, ResponseCode};
-use resolab_dns::ClientOptions;
+use resolab_dns::{ClientOptions, UdpRetryPolicy};
 use resolab_record::{
-    ConnectionEnd, ConnectionState, Failure, HandshakeMode, QueryPurpose, TicketPolicy,
+    ConnectionEnd, ConnectionState, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy,
 };
 use std::time::{Duration, Instant};
 use support::stub::{edns_query, has_setup, plain_query, start};
@@ -186,6 +186,115 @@ async fn closing_fails_what_waits_at_once() {
         let failure = stub.records(1).await.remove(0).failure;
         assert_eq!(failure, Some(Failure::QueryConnectionClosed), "{scheme}");
     }
+}
+
+#[tokio::test]
+async fn closing_does_not_wait_for_a_connection_that_is_being_opened() {
+    const DEADLINE_MS: u64 = 4_000;
+    // Accepts, and then says nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let silent = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let quic_port = silent.local_addr().unwrap().port();
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let options = ClientOptions {
+        ca_file: Some(resolver.ca_file.clone()),
+        ..ClientOptions::default()
+    };
+    for (scheme, port) in [("tls", port), ("quic", quic_port)] {
+        let url = format!("{scheme}://{}:{port}", support::HOST);
+        let stub = start(client(&url, &options), DEADLINE_MS).await;
+        let close = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let begun = Instant::now();
+            stub.stub.close_connections(true).await;
+            begun.elapsed()
+        };
+        let begun = Instant::now();
+        let (first, second, closing) =
+            tokio::join!(stub.ask("a.test", 1), stub.ask("b.test", 2), close);
+        let within = Duration::from_millis(DEADLINE_MS / 2);
+        assert!(closing < within, "{scheme}: {closing:?}");
+        assert!(begun.elapsed() < within, "{scheme}");
+        for reply in [first, second] {
+            assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
+        }
+        for record in stub.records(2).await {
+            let failure = Some(Failure::QueryConnectionClosed);
+            assert_eq!(record.failure, failure, "{scheme}");
+            assert_eq!(record.connection, Some(ConnectionState::Cold));
+            assert_eq!(record.query_exchange_start_ns, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn forgetting_forgets_the_round_trips_learnt() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let options = ClientOptions {
+        udp_retry_policy: UdpRetryPolicy::Modern,
+        ..ClientOptions::default()
+    };
+    // Longer than a retry takes on loopback, shorter than one where nothing is known.
+    let stub = start(resolver.client("udp", options), 600).await;
+    for (forget_tickets, sent_count) in [(false, 3), (true, 1)] {
+        for id in 0..20 {
+            stub.ask("a.test", id).await;
+        }
+        stub.records(20).await;
+        stub.stub.close_connections(forget_tickets).await;
+        stub.ask("silent.test", 1).await;
+        let record = stub.records(1).await.remove(0);
+        assert_eq!(record.attempt_count, sent_count, "{forget_tickets}");
+    }
+}
+
+/// In order, those of the set-up first.
+fn phases(record: &QueryRecord) -> [(Option<u64>, Option<u64>); 3] {
+    [
+        (record.tcp_connect_start_ns, record.tcp_connect_end_ns),
+        (record.tls_handshake_start_ns, record.tls_handshake_end_ns),
+        (record.query_exchange_start_ns, record.query_exchange_end_ns),
+    ]
+}
+
+#[tokio::test]
+async fn the_exchange_of_a_query_that_found_its_connection_dead_begins_on_the_next_one() {
+    const SILENCE: Duration = Duration::from_millis(100);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("tcp://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        // The first connection takes a second query and ends, late, without an answer.
+        for answer_count in [1, 2] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            for number in 0..2 {
+                let Ok(length) = stream.read_u16().await else {
+                    return;
+                };
+                let mut query = vec![0; usize::from(length)];
+                stream.read_exact(&mut query).await.unwrap();
+                if number == answer_count {
+                    tokio::time::sleep(SILENCE).await;
+                    break;
+                }
+                let answer = support::answer(&query, false).unwrap();
+                stream.write_u16(answer.len() as u16).await.unwrap();
+                stream.write_all(&answer).await.unwrap();
+            }
+        }
+    });
+    let stub = start(client(&url, &ClientOptions::default()), 5000).await;
+    stub.ask("a.test", 1).await;
+    stub.ask("b.test", 2).await;
+    let record = stub.records(2).await.remove(1);
+    assert_eq!((record.failure, record.attempt_count), (None, 2));
+    assert_eq!(record.connection, Some(ConnectionState::Cold));
+    let mut before_ns = SILENCE.as_nanos() as u64;
+    for (start_ns, end_ns) in phases(&record).into_iter().filter(|one| one.0.is_some()) {
+        assert!(start_ns >= Some(before_ns), "{record:?}");
+        before_ns = end_ns.unwrap();
+    }
+    assert!(record.query_response_time_ns >= Some(before_ns));
 }
 
 #[tokio::test]

@@ -249,6 +249,16 @@ async fn doh_by_get() {
 }
 
 #[tokio::test]
+async fn the_time_an_answer_was_in_an_http_cache_is_taken_off_its_ttl() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for (scheme, expected) in [("https", 53), ("h3", 53), ("quic", 60)] {
+        let client = resolver.client(scheme, ClientOptions::default());
+        let record = ask(&client, "aged.test").await;
+        assert_eq!(record.ttl_s, Some(expected), "{scheme}");
+    }
+}
+
+#[tokio::test]
 async fn without_padding_the_query_is_as_long_as_by_udp() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
     let options = ClientOptions {

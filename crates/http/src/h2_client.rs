@@ -98,7 +98,7 @@ impl H2Client {
         self.driver.abort();
     }
 
-    /// End with GOAWAY, close_notify and FIN, and wait for that at most so long.
+    /// End with GOAWAY, close_notify and FIN, and wait `at_most` for that.
     pub async fn close(self, at_most: Duration) {
         drop(self.requests);
         let _ = tokio::time::timeout(at_most, self.driver).await;

@@ -169,6 +169,8 @@ impl H3Client {
             times.response.finish();
             body.put(chunk);
         }
+        // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
+        self.bounded(stream.recv_trailers()).await?;
         times.exchange.finish();
         self.ended_count.fetch_add(1, Ordering::Relaxed);
         Ok(Response::from_parts(head, body.freeze()))
@@ -199,11 +201,19 @@ impl H3Client {
     }
 
     /// Read what the server says of the connection, once early data can no longer be rejected; for
-    /// connections that carry more than exchanges.
+    /// connections that carry more than exchanges. What has come is read on return.
     pub async fn read_control(&self) {
-        if self.quic.log.is_past_early_data() {
-            self.run_driver().await;
+        if !self.quic.log.is_past_early_data() {
+            return;
         }
+        if let Some(control) = &mut self.state.lock().await.control {
+            poll_fn(|cx| {
+                let _ = control.poll_close(cx);
+                Poll::Ready(())
+            })
+            .await;
+        }
+        self.run_driver().await;
     }
 
     async fn run_driver(&self) {

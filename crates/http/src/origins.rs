@@ -54,11 +54,17 @@ pub fn https_origin(host: &str, port: u16) -> String {
 pub struct Origins(Arc<Mutex<Option<BTreeSet<String>>>>);
 
 impl Origins {
-    /// Whether an ORIGIN frame named it. What the connection was opened for belongs to the set
-    /// without being named (RFC 8336 section 2.3).
-    pub fn contain(&self, origin: &str) -> bool {
+    /// Whether the connection may be used for it, by what was said; `None` without an ORIGIN frame.
+    /// What such a frame does not name is forbidden (RFC 8336 section 2.4), but for what the
+    /// connection was opened for: that belongs to the set without being named (section 2.3).
+    pub fn allow(&self, origin: &str) -> Option<bool> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().is_some_and(|set| set.contains(origin))
+        known.as_ref().map(|set| set.contains(origin))
+    }
+
+    /// Whether an ORIGIN frame named it.
+    pub fn contain(&self, origin: &str) -> bool {
+        self.allow(origin) == Some(true)
     }
 
     /// Whether there was an ORIGIN frame.
@@ -147,7 +153,12 @@ impl OriginReader {
             }
             State::FrameLength(frame_type, varint) => {
                 let frame_type = *frame_type;
-                varint.take(bytes).map(|length| frame(frame_type, length))
+                varint.take(bytes).map(|length| {
+                    if (frame_type, length) == (ORIGIN_FRAME, 0) {
+                        self.origins.add(&[]);
+                    }
+                    frame(frame_type, length)
+                })
             }
             State::Passing(left) => {
                 let count = bytes
@@ -283,6 +294,17 @@ mod tests {
         assert!(!read(&endless, 9).are_known());
         let cut = [0x00, 0x0c, 0x04, 0x00, 0x09, b'h', b't'];
         assert!(read(&cut, 1).are_known());
+    }
+
+    #[test]
+    fn an_empty_frame_names_no_origin_and_so_forbids_all_others() {
+        let stream = [0x00, 0x04, 0x00, 0x0c, 0x00];
+        for piece in [1, 2, 5] {
+            let origins = read(&stream, piece);
+            assert_eq!(origins.allow("https://a.test"), Some(false));
+        }
+        assert_eq!(read(&stream[..3], 1).allow("https://a.test"), None);
+        assert_eq!(read(&control_stream(), 9).allow(ORIGINS[0]), Some(true));
     }
 
     #[test]

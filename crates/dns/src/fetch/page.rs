@@ -22,7 +22,7 @@ pub struct PageAddress {
     pub url: String,
     /// Host name.
     pub host: String,
-    /// Port.
+    /// Port, 443 unless another was given.
     pub port: u16,
 }
 

@@ -1,15 +1,13 @@
 //! Fetches before a measured one that needs what they leave: tickets, address tokens and what the
 //! server says of its origins. Outside every clock, in the same process.
 
-use super::{FetchClient, Server};
+use super::client::{FetchClient, Server};
+use crate::asking::TICKET_SLACK;
 use resolab_record::{FetchRecord, QueryPurpose};
 use resolab_transport::client::SetupLog;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// Tickets may follow the page by this much more than a round trip.
-const TICKET_SLACK: Duration = Duration::from_millis(250);
 
 impl FetchClient {
     /// Fetch once.

@@ -1,6 +1,6 @@
 //! Writes the record of a fetch, after its clock. Not for: deciding anything.
 
-use super::FetchClient;
+use super::client::FetchClient;
 use super::run::{Course, Opened};
 use resolab_record::{FetchConnection, FetchRecord, QueryPurpose};
 use resolab_transport::client::{Handshake, MeasuredFailure};

@@ -1,11 +1,12 @@
 //! One fetch under its clock: the connection, the query, the page on the same connection or on
 //! another.
 
-use super::{FetchClient, Server};
-use crate::doh3::Doh3Session;
-use crate::doq::{self, DoqSession};
+use super::client::{FetchClient, Server};
 use crate::exchange::ExchangeLog;
+use crate::iana::{self, doq_error};
 use crate::message::{Response, build_query, check_echo, read_response};
+use crate::transports::doh3::Doh3Session;
+use crate::transports::doq::DoqSession;
 use http::StatusCode;
 use resolab_http::private_alpn::DNS_PREFIX;
 use resolab_http::{H3_NO_ERROR, H3Client, ResponseTimes};
@@ -87,8 +88,12 @@ impl Course {
             std::mem::take(&mut *self.opened.lock().unwrap_or_else(PoisonError::into_inner));
         for quic in opened.into_iter().filter_map(|one| one.quic) {
             let handshake = quic.log.handshake();
-            let is_doq = handshake.is_some_and(|it| it.alpn.as_deref() == Some(doq::ALPN));
-            quic.close(if is_doq { doq::NO_ERROR } else { H3_NO_ERROR });
+            let is_doq = handshake.is_some_and(|it| it.alpn.as_deref() == Some(iana::ALPN_DOQ));
+            quic.close(if is_doq {
+                doq_error::NO_ERROR
+            } else {
+                H3_NO_ERROR
+            });
             quic.drained(CLOSE_LEAVES_WITHIN).await;
         }
     }
@@ -236,13 +241,19 @@ impl FetchClient {
         let edns = self.edns.of_query(&self.question, None);
         let query = build_query(&self.question, 0, &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
-        let answer = match carrier {
-            Carrier::Doh3(session) => session.exchange(&query, &course.query).await?,
-            Carrier::Doq(session) => session.exchange(&query, &course.query).await?,
+        let (answer, age_s) = match carrier {
+            Carrier::Doh3(session) => {
+                let answer = session.exchange(&query, &course.query).await?;
+                answer.into_parts()
+            }
+            Carrier::Doq(session) => (session.exchange(&query, &course.query).await?, 0),
         };
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
         check_echo(&query, &answer).map_err(malformed)?;
-        let response = read_response(&answer).map_err(malformed)?;
+        let response = read_response(&answer).map_err(malformed)?.aged(age_s);
+        if let Carrier::Doq(session) = carrier {
+            session.check(&response.message)?;
+        }
         let _ = course.response.set(response.clone());
         if !response.is_answer || response.addresses.is_empty() {
             let detail = format!("{} without an address", response.rcode);

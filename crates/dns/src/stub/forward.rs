@@ -1,17 +1,50 @@
 //! One query through the stub: read, ask upstream, answer, then record.
 
-use super::Service;
-use super::listen::Client;
+use super::client::Client;
+use super::limits::ClientLimits;
+use super::options::StubOptions;
 use super::reply::{failed, forwarded};
 use crate::asking::Asking;
+use crate::client::DnsClient;
 use crate::question::Question;
-use crate::upstream::Asked;
+use crate::upstream::{Asked, Upstream};
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use resolab_record::{ForwardedFor, QueryPurpose, Record};
 use resolab_transport::clock::monotonic_ns;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// What all forwarded queries share.
+pub(super) struct Service {
+    upstream: Upstream,
+    deadline: Duration,
+    pub limits: ClientLimits,
+    sequence: AtomicU64,
+    records: Sender<Record>,
+}
 
 impl Service {
+    pub(super) fn new(client: DnsClient, options: StubOptions, records: Sender<Record>) -> Self {
+        Self {
+            upstream: Upstream::new(client, options.connections),
+            deadline: options.deadline,
+            limits: options.limits,
+            sequence: AtomicU64::new(0),
+            records,
+        }
+    }
+
+    /// Close the upstream connection whenever it was idle long enough; never returns.
+    pub(super) async fn watch_idle(&self) {
+        self.upstream.watch_idle().await;
+    }
+
+    /// Close the upstream connection.
+    pub(super) async fn close(&self, forgets_all: bool) {
+        self.upstream.close(forgets_all).await;
+    }
+
     /// Handle one message that came in at `received_ns`. What is no query gets no record.
     pub(super) async fn handle(&self, message: Vec<u8>, received_ns: u64, client: Client) {
         let Ok(query) = Message::from_vec(&message) else {
@@ -36,6 +69,7 @@ impl Service {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
         let asked = self.upstream.ask(&asking, self.deadline).await;
+        let client_address = client.address();
         let reply = match &asked.outcome.result {
             Ok(answer) => {
                 let response = answer.response.message.clone();
@@ -50,7 +84,7 @@ impl Service {
             &asked,
             sequence,
             ForwardedFor {
-                client_address: client.address(),
+                client_address,
                 answered_ns,
             },
         );

@@ -1,15 +1,18 @@
 //! What the user chose for a stub.
 
+use super::limits::ClientLimits;
 use crate::upstream::ConnectionPolicy;
 use std::time::Duration;
 
 /// What the user chose for a stub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StubOptions {
-    /// After so long a query is answered SERVFAIL.
+    /// A query that took this long is answered SERVFAIL.
     pub deadline: Duration,
     /// Which queries share a connection.
     pub connections: ConnectionPolicy,
+    /// What it takes on for its clients.
+    pub limits: ClientLimits,
 }
 
 impl From<Duration> for StubOptions {
@@ -18,6 +21,7 @@ impl From<Duration> for StubOptions {
         Self {
             deadline,
             connections: ConnectionPolicy::default(),
+            limits: ClientLimits::default(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the stub answers: the upstream's response with the client's id, question and EDNS, cut to
 //! what the client can take. Pure.
 
-use crate::edns::{ClientSubnet, UDP_PAYLOAD_BYTES};
+use crate::client_subnet::ClientSubnet;
+use crate::edns::UDP_PAYLOAD_BYTES;
 use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::opt::EdnsCode;
 

@@ -2,7 +2,7 @@
 //! when the last lets go. Not for: when to let go; that is `upstream`.
 
 use crate::client::DnsClient;
-use crate::session::Session;
+use crate::transports::session::Session;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;

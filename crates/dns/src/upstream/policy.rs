@@ -10,9 +10,9 @@ pub struct ConnectionPolicy {
     /// Each query gets a connection of its own, which is closed after it; the rest means nothing
     /// then.
     pub is_cold: bool,
-    /// A connection on which nothing was asked for so long is closed; without, only the resolver
+    /// A connection on which nothing was asked for this long is closed; without, only the resolver
     /// ends it.
     pub idle_timeout: Option<Duration>,
-    /// A connection gets so many queries at most, and the next one opens another.
+    /// Queries a connection gets at most; the next one opens another.
     pub max_queries_count: Option<NonZeroU32>,
 }

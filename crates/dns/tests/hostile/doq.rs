@@ -1,8 +1,10 @@
 //! DoQ: peers that break the connection or the query's stream after the handshake.
 
-use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::quic_server::{MutableSocket, endpoint_on, good_endpoint};
-use crate::script::{SPOILT, framed, good};
+use crate::hostile::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::quic_server::{MutableSocket, endpoint_on, good_endpoint};
+use crate::hostile::script::{SPOILT, framed, good};
+use hickory_proto::op::Message;
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use quinn::crypto::HmacKey;
 use quinn::{Connection, EndpointConfig, RecvStream, SendStream, VarInt};
 use resolab_record::Failure;
@@ -47,6 +49,14 @@ async fn bytes(answer: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static, finish
     .await
 }
 
+fn with_keepalive(answer: &[u8]) -> Vec<u8> {
+    let mut answer = Message::from_vec(answer).unwrap();
+    let option = EdnsOption::Unknown(EdnsCode::Keepalive.into(), vec![0, 100]);
+    let edns = answer.edns.get_or_insert_default();
+    edns.options_mut().insert(option);
+    answer.to_vec().unwrap()
+}
+
 fn closed(detail: &'static str) -> Expected {
     fails(Failure::QueryConnectionClosed, detail)
 }
@@ -63,6 +73,12 @@ fn responses_that_are_no_answer() {
                 bytes(move |query| framed(&spoil(good(query))), true),
             );
         }
+        let expected = fails(Failure::QueryMalformed, "edns-tcp-keepalive");
+        family.case(
+            "an edns-tcp-keepalive option",
+            expected,
+            bytes(|query| framed(&with_keepalive(&good(query))), true),
+        );
         let expected = fails(Failure::QueryMalformed, "id");
         family.case(
             "an id other than 0",

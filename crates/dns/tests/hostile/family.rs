@@ -1,6 +1,6 @@
 //! Runs the cases of one family of hostile peers, all at once, and then looks for what they left.
 
-use crate::pki::Pki;
+use crate::hostile::pki::Pki;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{Asking, ClientOptions, DnsClient, Question, UdpRetryPolicy};
 use resolab_record::{Failure, QueryPurpose, QueryRecord};

@@ -1,8 +1,8 @@
 //! DoTCP and DoT: messages behind their length on a stream that breaks.
 
-use crate::family::{Family, Peer, fails, is_answered, run, times_out, url};
-use crate::script::{SPOILT, Step, framed, good, play};
-use crate::tls_server::TlsPeer;
+use crate::hostile::family::{Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::script::{SPOILT, Step, framed, good, play};
+use crate::hostile::tls_server::TlsPeer;
 use resolab_record::Failure;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};

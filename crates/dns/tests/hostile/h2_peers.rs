@@ -1,13 +1,13 @@
 //! DoH on HTTP/2: peers that answer with something else than a DNS message, or break the rules of
 //! HTTP/2.
 
-use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::h2_frames::{
+use crate::hostile::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::h2_frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PUSH_PROMISE, SETTINGS,
     WINDOW_UPDATE, body, fields, frame, go_away, good_head, head, reset, settings,
 };
-use crate::script::{SPOILT, Step, good, play};
-use crate::tls_server::TlsPeer;
+use crate::hostile::script::{SPOILT, Step, good, play};
+use crate::hostile::tls_server::TlsPeer;
 use resolab_record::Failure;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;

@@ -1,8 +1,8 @@
 //! DoH3: peers that answer with something else than a DNS message, or break the rules of HTTP/3.
 
-use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::quic_server::good_endpoint;
-use crate::script::{SPOILT, good};
+use crate::hostile::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::quic_server::good_endpoint;
+use crate::hostile::script::{SPOILT, good};
 use quinn::{Connection, SendStream, VarInt};
 use resolab_record::Failure;
 use std::future::{Future, pending};
@@ -38,7 +38,7 @@ fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// RFC 7541 section 5.1 with a prefix of so many bits behind a pattern.
+/// RFC 7541 section 5.1 with a prefix of a number of bits behind a pattern.
 fn push_length(block: &mut Vec<u8>, pattern: u8, bits: u32, length: usize) {
     let most = (1 << bits) - 1;
     if length < most {

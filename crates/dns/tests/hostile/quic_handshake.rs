@@ -1,8 +1,8 @@
 //! DoQ and DoH3: peers that spoil the QUIC handshake.
 
-use crate::family::{Expected, Family, Peer, fails, run, times_out, url};
-use crate::pki::Pki;
-use crate::quic_server::{endpoint, good_endpoint};
+use crate::hostile::family::{Expected, Family, Peer, fails, run, times_out, url};
+use crate::hostile::pki::Pki;
+use crate::hostile::quic_server::{endpoint, good_endpoint};
 use quinn::{Incoming, VarInt};
 use resolab_record::Failure;
 use std::future::{Future, pending};

@@ -1,7 +1,7 @@
 //! QUIC of a peer that can be silenced, and the raw UDP peer that does not speak it.
 
-use crate::pki::Pki;
-use crate::tls_server;
+use crate::hostile::pki::Pki;
+use crate::hostile::tls_server;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{

@@ -1,10 +1,10 @@
 //! DoT and DoH: peers that spoil the TLS handshake, or break the connection by an alert later.
 
-use crate::family::{Expected, Family, Peer, fails, run, times_out, url};
-use crate::framed::read_query;
-use crate::pki::Pki;
-use crate::script::{framed, good};
-use crate::tls_server::{HandshakePeer, TlsPeer, config};
+use crate::hostile::family::{Expected, Family, Peer, fails, run, times_out, url};
+use crate::hostile::framed::read_query;
+use crate::hostile::pki::Pki;
+use crate::hostile::script::{framed, good};
+use crate::hostile::tls_server::{HandshakePeer, TlsPeer, config};
 use resolab_record::Failure;
 use std::future::{Future, pending};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! TLS of a peer that stops being polite: rustls driven by hand, so that it can be stopped at each
 //! step and made to send an alert.
 
-use crate::pki::Pki;
+use crate::hostile::pki::Pki;
 use rustls::ServerConnection;
 use rustls::server::ServerConfig;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};

@@ -1,8 +1,8 @@
 //! DoUDP. What does not answer the query is passed over, as anybody can send a datagram (RFC 5452
 //! section 9.1), so most wrongs end as no response at all.
 
-use crate::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
-use crate::script::{SPOILT, Step, framed, good, play};
+use crate::hostile::family::{Expected, Family, Peer, fails, is_answered, run, times_out, url};
+use crate::hostile::script::{SPOILT, Step, framed, good, play};
 use resolab_record::Failure;
 use std::future::Future;
 use tokio::io::AsyncReadExt;

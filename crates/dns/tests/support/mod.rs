@@ -2,13 +2,14 @@
 //! has the address 192.0.2.7, but some names make trouble. Not for: being correct otherwise.
 #![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+mod answers;
 pub mod stub;
 
+pub use answers::answer;
+
+use answers::{in_halves, is_named};
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
-use hickory_proto::op::{Message, ResponseCode};
-use hickory_proto::rr::rdata::{A, TXT};
-use hickory_proto::rr::{RData, Record};
 use http::{Request, Response};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{ClientOptions, DnsClient};
@@ -19,8 +20,8 @@ use resolab_transport::server::{
     CertificateAuthority, QuicListener, QuicSettings, ServerPolicies, TicketTerms, TlsStream,
 };
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -29,13 +30,42 @@ pub const HOST: &str = "dns.resolab.test";
 /// How long what is to be late is late.
 pub const PAUSE: Duration = Duration::from_millis(30);
 
+/// A page's host: at the resolver's own address, and in its certificate.
+pub const PAGE_HOST: &str = "here.resolab.test";
+
+/// The pages of the resolver's HTTP/3 server.
+#[derive(Default)]
+pub struct Pages {
+    /// What follows SETTINGS on the control stream: whole frames.
+    pub control_frames: Bytes,
+    /// Whether a request that comes on a connection to the resolver's name is answered 421.
+    pub is_misdirected: bool,
+    /// Requests answered 421.
+    pub misdirected_count: usize,
+}
+
+impl Pages {
+    fn status(&mut self, is_resolver: bool) -> u16 {
+        if is_resolver && self.is_misdirected {
+            self.misdirected_count += 1;
+            421
+        } else {
+            200
+        }
+    }
+}
+
 static FOLDER_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 pub struct TestResolver {
     pub policies: Arc<ServerPolicies>,
     /// TCP and QUIC connections accepted so far.
     pub connection_count: Arc<AtomicUsize>,
+    /// QUIC connections accepted so far.
+    pub quic_connections: Arc<Mutex<Vec<quinn::Connection>>>,
     pub ca_file: PathBuf,
+    /// What it says of its pages, and how it answers for them.
+    pub pages: Arc<Mutex<Pages>>,
     /// Of its certificate.
     pub key_pin: Sha256,
     /// Of its certificate's signed part.
@@ -57,14 +87,18 @@ impl TestResolver {
             std::env::temp_dir().join(format!("resolab-dns-{}-{number}", std::process::id()));
         let authority = CertificateAuthority::open_or_create(&folder).unwrap();
         let policies = Arc::new(ServerPolicies::new(policy, false));
-        let key = authority.issue(&[HOST.to_owned()]).unwrap();
+        let names = [HOST.to_owned(), PAGE_HOST.to_owned()];
+        let key = authority.issue(&names).unwrap();
         let key_pin = Sha256::of_public_key(&key.cert[0]).unwrap();
         let certificate_hash = Sha256::of_signed_part(&key.cert[0]).unwrap();
+        policies.add_name(PAGE_HOST, key.clone(), TicketTerms::new(policy));
         policies.add_name(HOST, key, TicketTerms::new(policy));
         let connection_count = Arc::new(AtomicUsize::new(0));
         let mut resolver = Self {
             policies,
             connection_count,
+            quic_connections: Arc::default(),
+            pages: Arc::default(),
             ca_file: authority.certificate_file().to_owned(),
             key_pin,
             certificate_hash,
@@ -173,14 +207,21 @@ impl TestResolver {
         self.urls
             .push((scheme, format!("{scheme}://{HOST}:{port}")));
         let count = Arc::clone(&self.connection_count);
+        let connections = Arc::clone(&self.quic_connections);
+        let pages = Arc::clone(&self.pages);
         tokio::spawn(async move {
             while let Some(arrival) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
+                let (connections, pages) = (Arc::clone(&connections), Arc::clone(&pages));
                 tokio::spawn(async move {
-                    match arrival.start().await {
-                        Ok(connection) if alpn == "h3" => serve_h3(connection).await,
-                        Ok(connection) => serve_doq(connection).await,
-                        Err(_) => (),
+                    let Ok(connection) = arrival.start().await else {
+                        return;
+                    };
+                    connections.lock().unwrap().push(connection.clone());
+                    if alpn == "h3" {
+                        serve_h3(connection, pages).await;
+                    } else {
+                        serve_doq(connection).await;
                     }
                 });
             }
@@ -193,55 +234,6 @@ pub fn client(url: &str, options: &ClientOptions) -> DnsClient {
     let resolver = url.parse().unwrap();
     let located = given.locate(&resolver).unwrap();
     DnsClient::new(resolver, located, options).unwrap()
-}
-
-/// `silent.*` is not answered, `servfail.*` fails, `other.*` gets the answer to another question,
-/// `large.*` has an answer too large for UDP, `late.*` is answered after [`PAUSE`], and the second
-/// half of the answer to `halves.*` comes that long after the first.
-pub fn answer(query: &[u8], is_udp: bool) -> Option<Vec<u8>> {
-    let query = Message::from_vec(query).unwrap();
-    let name = query.queries[0].name().clone();
-    let text = name.to_ascii().to_ascii_lowercase();
-    let mut answer = query.into_response();
-    let mut data = vec![RData::A(A::new(192, 0, 2, 7))];
-    if text.starts_with("silent.") {
-        return None;
-    } else if text.starts_with("servfail.") {
-        answer.metadata.response_code = ResponseCode::ServFail;
-        data.clear();
-    } else if text.starts_with("other.") {
-        answer.queries[0].set_name("another.test.".parse().unwrap());
-    } else if text.starts_with("large.") {
-        answer.metadata.truncation = is_udp;
-        data = (0..10)
-            .map(|_| RData::TXT(TXT::new(vec!["x".repeat(200)])))
-            .collect();
-        data.truncate(if is_udp { 0 } else { 10 });
-    }
-    for data in data {
-        answer.add_answer(Record::from_rdata(name.clone(), 60, data));
-    }
-    Some(answer.to_vec().unwrap())
-}
-
-/// Waits where the name asks for it; the answer in two parts, the second of which may have to wait
-/// as long.
-async fn in_halves(mut answer: Vec<u8>) -> (Vec<u8>, Duration, Vec<u8>) {
-    let named = |prefix: &[u8]| {
-        answer
-            .get(13..)
-            .is_some_and(|name| name.starts_with(prefix))
-    };
-    let (is_late, is_halved) = (named(b"late"), named(b"halves"));
-    if is_late {
-        tokio::time::sleep(PAUSE).await;
-    }
-    let second = answer.split_off(answer.len() / 2);
-    (
-        answer,
-        if is_halved { PAUSE } else { Duration::ZERO },
-        second,
-    )
 }
 
 async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
@@ -268,11 +260,19 @@ async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
     }
 }
 
-fn response() -> Response<()> {
-    Response::builder()
-        .header("content-type", "application/dns-message")
-        .body(())
-        .unwrap()
+fn server_name(connection: &quinn::Connection) -> Option<String> {
+    let data = connection.handshake_data()?;
+    data.downcast::<quinn::crypto::rustls::HandshakeData>()
+        .ok()?
+        .server_name
+}
+
+fn response(query: &[u8]) -> Response<()> {
+    let mut response = Response::builder().header("content-type", "application/dns-message");
+    if is_named(query, "aged") {
+        response = response.header("age", "7");
+    }
+    response.body(()).unwrap()
 }
 
 async fn serve_h2(stream: TlsStream) {
@@ -298,7 +298,7 @@ async fn answer_h2(request: Request<h2::RecvStream>, mut respond: SendResponse<B
     match answer(&query, false) {
         Some(answer) => {
             let (first, pause, second) = in_halves(answer).await;
-            let mut send = respond.send_response(response(), false).unwrap();
+            let mut send = respond.send_response(response(&query), false).unwrap();
             let _ = send.send_data(first.into(), false);
             tokio::time::sleep(pause).await;
             let _ = send.send_data(second.into(), true);
@@ -315,14 +315,26 @@ fn from_uri(uri: &http::Uri) -> Vec<u8> {
         .unwrap()
 }
 
-async fn serve_h3(connection: quinn::Connection) {
-    let transport = Http3Quic::server(connection);
+async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
+    let is_resolver = server_name(&connection).as_deref() == Some(HOST);
+    let frames = pages.lock().unwrap().control_frames.clone();
+    let transport = Http3Quic::server(connection).with_control_frames(frames);
     let Ok(mut connection) = h3::server::Connection::<_, Bytes>::new(transport).await else {
         return;
     };
     while let Ok(Some(resolver)) = connection.accept().await {
+        let pages = Arc::clone(&pages);
         tokio::spawn(async move {
-            let (_, mut stream) = resolver.resolve_request().await.unwrap();
+            let (request, mut stream) = resolver.resolve_request().await.unwrap();
+            if request.uri().host() == Some(PAGE_HOST) {
+                let status = pages.lock().unwrap().status(is_resolver);
+                let response = Response::builder().status(status).body(()).unwrap();
+                // The client may have no use for it any more.
+                let _ = stream.send_response(response).await;
+                let _ = stream.send_data(Bytes::from_static(b"page")).await;
+                let _ = stream.finish().await;
+                return;
+            }
             let mut body = Vec::new();
             while let Ok(Some(mut chunk)) = stream.recv_data().await {
                 body.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
@@ -331,10 +343,18 @@ async fn serve_h3(connection: quinn::Connection) {
                 return std::future::pending().await;
             };
             let (first, pause, second) = in_halves(answer).await;
-            stream.send_response(response()).await.unwrap();
+            stream.send_response(response(&body)).await.unwrap();
             stream.send_data(first.into()).await.unwrap();
             tokio::time::sleep(pause).await;
             stream.send_data(second.into()).await.unwrap();
+            if is_named(&body, "unended") {
+                tokio::time::sleep(PAUSE).await;
+            }
+            if is_named(&body, "trailers") {
+                let trailers = http::HeaderMap::from_iter([(http::header::AGE, 7.into())]);
+                stream.send_trailers(trailers).await.unwrap();
+                tokio::time::sleep(PAUSE).await;
+            }
             stream.finish().await.unwrap();
         });
     }
@@ -358,7 +378,10 @@ pub async fn serve_doq(connection: quinn::Connection) {
             // In two pieces, so that a client must put them together.
             tokio::time::sleep(pause).await;
             send.write_all(&second).await.unwrap();
-            send.finish().unwrap();
+            if is_named(&query[2..], "unended") {
+                tokio::time::sleep(PAUSE).await;
+            }
+            let _ = send.finish();
         });
     }
 }

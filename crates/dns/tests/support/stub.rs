@@ -28,12 +28,16 @@ pub async fn start_with(
     deadline_ms: u64,
     connections: ConnectionPolicy,
 ) -> Running {
+    let options = StubOptions {
+        connections,
+        ..StubOptions::from(Duration::from_millis(deadline_ms))
+    };
+    start_as(client, options).await
+}
+
+pub async fn start_as(client: DnsClient, options: StubOptions) -> Running {
     let (sender, records) = channel();
     let listen = "127.0.0.1:0".parse().unwrap();
-    let options = StubOptions {
-        deadline: Duration::from_millis(deadline_ms),
-        connections,
-    };
     let stub = Arc::new(Stub::bind(listen, client, options, sender).await.unwrap());
     let address = stub.listen_address().unwrap();
     let serving = Arc::clone(&stub);

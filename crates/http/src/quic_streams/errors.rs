@@ -18,6 +18,10 @@ pub(super) fn stream_id(id: quinn::StreamId) -> StreamId {
     StreamId::try_from(u64::from(VarInt::from(id))).expect("stream ids are below 2^62")
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors are quinn's, and the h3 crate tells no more of them apart"
+)]
 pub(super) fn connection_error(error: ConnectionError) -> ConnectionErrorIncoming {
     match error {
         ConnectionError::ApplicationClosed(close) => ConnectionErrorIncoming::ApplicationClose {
@@ -34,6 +38,10 @@ pub(super) fn lost(error: ConnectionError) -> StreamErrorIncoming {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors are quinn's, and the h3 crate tells no more of them apart"
+)]
 pub(super) fn read_error(error: ReadError) -> StreamErrorIncoming {
     match error {
         ReadError::Reset(code) => StreamErrorIncoming::StreamTerminated {
@@ -44,6 +52,10 @@ pub(super) fn read_error(error: ReadError) -> StreamErrorIncoming {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors are quinn's, and the h3 crate tells no more of them apart"
+)]
 pub(super) fn write_error(error: WriteError) -> StreamErrorIncoming {
     match error {
         WriteError::Stopped(code) => StreamErrorIncoming::StreamTerminated {

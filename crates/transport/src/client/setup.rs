@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
-/// resumed; 0 stands for not yet.
+/// resumed or forgotten; 0 stands for not yet.
 #[derive(Debug, Default)]
 pub struct Phase {
     start_ns: AtomicU64,
@@ -32,6 +32,12 @@ impl Phase {
 
     /// The phase goes on and will end again: what ended was not the whole of it.
     pub fn resume(&self) {
+        self.end_ns.store(0, Ordering::Release);
+    }
+
+    /// What was logged is no part of it: the phase has not begun.
+    pub fn forget(&self) {
+        self.start_ns.store(0, Ordering::Release);
         self.end_ns.store(0, Ordering::Release);
     }
 
@@ -212,6 +218,10 @@ mod tests {
         assert!(phase.is_under_way());
         phase.finish();
         assert!(phase.start_ns() == first && phase.end_ns() >= end);
+        phase.forget();
+        assert_eq!((phase.start_ns(), phase.end_ns()), (None, None));
+        phase.begin();
+        assert!(phase.start_ns() >= end && phase.is_under_way());
     }
 
     #[test]

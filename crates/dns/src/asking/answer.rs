@@ -1,0 +1,85 @@
+//! Asks on an open connection until there is an answer, or none to be had: what makes a response the
+//! answer, and asking again when a resolver refuses a cookie (RFC 7873 section 5.3).
+//! Not for: which cookie a query has; that is `cookie`.
+
+use super::wanted::Asking;
+use crate::cookie::{cookie_of, state_of};
+use crate::message::{Response, check_echo, read_response};
+use crate::transports::session::Session;
+use hickory_proto::op::ResponseCode;
+use resolab_record::{CookieState, Failure};
+use resolab_transport::client::MeasuredFailure;
+use resolab_transport::clock::monotonic_ns;
+
+/// A response that answers the query.
+pub struct Answer {
+    /// As read.
+    pub response: Response,
+    pub(crate) response_bytes: u32,
+    pub(crate) complete_ns: u64,
+}
+
+impl Asking<'_> {
+    /// Ask on an open connection. A query refused for its cookie is asked again with the one the
+    /// resolver gave, and if that is refused too, over TCP where it went by UDP.
+    pub async fn answer(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        let answer = self.answer_once(session).await?;
+        if !(is_refused(&answer) && self.has_a_new_cookie(&answer)) {
+            return Ok(answer);
+        }
+        let answer = self.answer_again(session).await?;
+        if !(is_refused(&answer) && self.client.is_connectionless()) {
+            return Ok(answer);
+        }
+        self.exchange.go_on_by_tcp();
+        self.answer_again(session).await
+    }
+
+    /// Ask once on an open connection.
+    async fn answer_once(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        let exchanged = session.exchange(self.question, &self.exchange).await?;
+        let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
+        check_echo(&exchanged.query, &exchanged.response).map_err(malformed)?;
+        let response = read_response(&exchanged.response).map_err(malformed)?;
+        session.check(&response.message)?;
+        let response = response.aged(exchanged.age_s);
+        let response_bytes = exchanged.response.len() as u32;
+        // Reading it is our work and no part of its way here.
+        let complete_ns = self.exchange.query_exchange.end_ns();
+        let answer = Answer {
+            response,
+            response_bytes,
+            complete_ns: complete_ns.unwrap_or_else(monotonic_ns),
+        };
+        self.take_edns(&answer)?;
+        Ok(answer)
+    }
+
+    async fn answer_again(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        self.exchange.query_exchange.resume();
+        self.answer_once(session).await
+    }
+
+    /// Keep the server's cookie for the next query, unless the response is not in keeping with
+    /// what the query said.
+    fn take_edns(&self, answer: &Answer) -> Result<(), MeasuredFailure> {
+        let Some(sent) = self.exchange.sent_edns() else {
+            return Ok(());
+        };
+        let response = &answer.response.message;
+        sent.check(response)
+            .map_err(|error| MeasuredFailure::new(Failure::QueryMalformed, error))?;
+        sent.keep_cookie(response);
+        Ok(())
+    }
+
+    /// Without a server cookie in the response there is nothing to ask differently with.
+    fn has_a_new_cookie(&self, answer: &Answer) -> bool {
+        let received = cookie_of(&answer.response.message);
+        self.exchange.sent_cookie().is_some() && state_of(received) == CookieState::Server
+    }
+}
+
+fn is_refused(answer: &Answer) -> bool {
+    answer.response.message.metadata.response_code == ResponseCode::BADCOOKIE
+}

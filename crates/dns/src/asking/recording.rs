@@ -1,0 +1,212 @@
+//! Turns what happened to a query into its record: the only place that says what the times of a
+//! query mean. Not for: asking.
+
+mod connection_facts;
+mod doudp;
+
+use super::answer::Answer;
+use super::attempt::Outcome;
+use super::wanted::Asking;
+use crate::cookie::{cookie_of, state_of};
+use crate::message::other_answers;
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use resolab_record::{
+    ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose,
+    QueryRecord,
+};
+use resolab_transport::client::{Handshake, MeasuredFailure, Phase, SetupLog};
+
+impl Asking<'_> {
+    /// The record of what happened.
+    pub fn record(
+        &self,
+        outcome: &Outcome,
+        purpose: QueryPurpose,
+        sequence: u64,
+        forwarded_for: Option<ForwardedFor>,
+    ) -> QueryRecord {
+        let mut record = self.asked(purpose, sequence);
+        record.forwarded_for = forwarded_for;
+        if record.dns_transport != DnsTransport::Doudp {
+            record.connection = Some(outcome.connection);
+        }
+        self.write_edns_sent(&mut record);
+        self.write_look_up(&mut record, outcome);
+        self.write_doudp(&mut record);
+        self.write_kernel_stamps(&mut record);
+        if outcome.is_opener {
+            self.write_set_up(&mut record, &outcome.setup);
+        }
+        if let Some(handshake) = outcome.setup.handshake() {
+            self.write_handshake(&mut record, handshake, outcome);
+        }
+        (record.query_exchange_start_ns, record.query_exchange_end_ns) =
+            self.times(&self.exchange.query_exchange);
+        if let Ok(answer) = &outcome.result {
+            write_answer(&mut record, answer);
+            self.write_edns_received(&mut record, answer);
+        }
+        match failure_of(&outcome.result) {
+            None => record.query_response_time_ns = self.response_time(outcome),
+            Some(failure) => {
+                record.failure = Some(failure.failure);
+                record.failure_detail = Some(failure.detail);
+            }
+        }
+        record.connection_facts = self.connection_facts(&record, outcome);
+        record
+    }
+
+    /// What was asked, and nothing that came of it.
+    fn asked(&self, purpose: QueryPurpose, sequence: u64) -> QueryRecord {
+        QueryRecord {
+            dns_transport: self.client.resolver.transport,
+            resolver: self.client.resolver.url.clone(),
+            resolver_address: self.client.location.known(),
+            bootstrap: self.client.location.bootstrap(),
+            certificate_checked: self.client.certificate_checked,
+            qname: self.question.name_text(),
+            qtype: self.question.type_text(),
+            purpose,
+            sequence,
+            time_origin_ns: self.time_origin_ns,
+            connection: None,
+            requested_handshake_mode: self.client.requested_handshake_mode,
+            handshake_mode: None,
+            early_data_accepted: None,
+            tcp_connect_start_ns: None,
+            tcp_connect_end_ns: None,
+            tls_handshake_start_ns: None,
+            tls_handshake_end_ns: None,
+            quic_handshake_start_ns: None,
+            quic_handshake_end_ns: None,
+            query_exchange_start_ns: None,
+            query_exchange_end_ns: None,
+            query_response_time_ns: None,
+            alpn: None,
+            tls_version: None,
+            cipher_suite: None,
+            query_bytes: self.exchange.query_bytes(),
+            response_bytes: None,
+            attempt_count: self.exchange.attempt_count(),
+            rcode: None,
+            truncated: None,
+            answer_count: None,
+            addresses: Vec::new(),
+            answers: Vec::new(),
+            ttl_s: None,
+            failure: None,
+            failure_detail: None,
+            forwarded_for: None,
+            edns_udp_payload_bytes: None,
+            ecs_sent: None,
+            cookie_sent: None,
+            response_edns_udp_payload_bytes: None,
+            ecs_scope_prefix_length: None,
+            cookie_received: None,
+            retry_policy: None,
+            bootstrap_start_ns: None,
+            bootstrap_end_ns: None,
+            kernel_transmit_ns: None,
+            kernel_receive_ns: None,
+            group_sequence: None,
+            dnssec_ok: self.question.dnssec_ok,
+            connection_facts: ConnectionFacts::default(),
+        }
+    }
+
+    /// Nothing was said before the query left.
+    fn write_edns_sent(&self, record: &mut QueryRecord) {
+        if record.attempt_count == 0 {
+            return;
+        }
+        let sent = self.client.edns.of_query(self.question, None);
+        record.edns_udp_payload_bytes = Some(sent.udp_payload_bytes);
+        record.ecs_sent = sent.client_subnet.map(|subnet| subnet.to_string());
+        record.cookie_sent = self.exchange.sent_cookie().map(|cookie| cookie.state());
+    }
+
+    fn write_edns_received(&self, record: &mut QueryRecord, answer: &Answer) {
+        let message = &answer.response.message;
+        if let Some(edns) = &message.edns {
+            record.response_edns_udp_payload_bytes = Some(edns.max_payload());
+            if let Some(EdnsOption::Subnet(subnet)) = edns.option(EdnsCode::Subnet) {
+                record.ecs_scope_prefix_length = Some(subnet.scope_prefix());
+            }
+        }
+        if self.exchange.sent_cookie().is_some() {
+            record.cookie_received = Some(state_of(cookie_of(message)));
+        }
+    }
+
+    fn write_set_up(&self, record: &mut QueryRecord, setup: &SetupLog) {
+        (record.tcp_connect_start_ns, record.tcp_connect_end_ns) = self.times(&setup.tcp_connect);
+        (record.tls_handshake_start_ns, record.tls_handshake_end_ns) =
+            self.times(&setup.tls_handshake);
+        (record.quic_handshake_start_ns, record.quic_handshake_end_ns) =
+            self.times(&setup.quic_handshake);
+    }
+
+    /// The handshake is the connection's; early data is this query's own, if it left before the
+    /// handshake had ended.
+    fn write_handshake(&self, record: &mut QueryRecord, handshake: &Handshake, outcome: &Outcome) {
+        record.handshake_mode = Some(handshake.mode());
+        record.alpn.clone_from(&handshake.alpn);
+        record.tls_version.clone_from(&handshake.tls_version);
+        record.cipher_suite.clone_from(&handshake.cipher_suite);
+        let is_cold = outcome.connection == ConnectionState::Cold;
+        if is_cold && self.left_before_the_handshake_ended(&outcome.setup) {
+            record.early_data_accepted = handshake.early_data_accepted;
+        }
+        let transport = record.dns_transport;
+        let is_tls = transport.is_encrypted() && !transport.is_over_quic();
+        if is_tls && record.early_data_accepted == Some(false) {
+            // Over TCP, TLS itself sends rejected early data again.
+            record.attempt_count += 1;
+        }
+    }
+
+    fn left_before_the_handshake_ended(&self, setup: &SetupLog) -> bool {
+        self.exchange
+            .query_exchange
+            .start_ns()
+            .is_some_and(|sent| Some(sent) < setup.handshake_end_ns())
+    }
+
+    pub(crate) fn times(&self, phase: &Phase) -> (Option<u64>, Option<u64>) {
+        let since = |at: Option<u64>| at.map(|at| at.saturating_sub(self.time_origin_ns));
+        (since(phase.start_ns()), since(phase.end_ns()))
+    }
+
+    fn response_time(&self, outcome: &Outcome) -> Option<u64> {
+        let answer = outcome.result.as_ref().ok()?;
+        Some(answer.complete_ns.saturating_sub(self.time_origin_ns))
+    }
+}
+
+fn write_answer(record: &mut QueryRecord, answer: &Answer) {
+    let response = &answer.response;
+    record.response_bytes = Some(answer.response_bytes);
+    record.rcode = Some(response.rcode.clone());
+    record.truncated = Some(response.truncated);
+    record.answer_count = Some(response.answer_count);
+    record.addresses.clone_from(&response.addresses);
+    record.answers = other_answers(&response.message.answers);
+    record.ttl_s = response.ttl_s;
+}
+
+/// A response with an error code, or one that was cut, is a failure with a response.
+fn failure_of(result: &Result<Answer, MeasuredFailure>) -> Option<MeasuredFailure> {
+    match result {
+        Err(failure) => Some(failure.clone()),
+        Ok(answer) if !answer.response.is_answer => Some(MeasuredFailure::new(
+            Failure::DnsRcode,
+            &answer.response.rcode,
+        )),
+        Ok(answer) if answer.response.truncated => Some(MeasuredFailure::new(
+            Failure::QueryTruncated,
+            "the TC bit is set",
+        )),
+        Ok(_) => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! What of a query's record only DoUDP has, the kernel's stamps, and the look-up of the resolver's
+//! name. Not for: the rest of the record.
+
+use super::super::attempt::Outcome;
+use super::super::wanted::Asking;
+use crate::transports::retry::UdpRetryPolicy;
+use resolab_record::{DnsTransport, QueryRecord};
+
+impl Asking<'_> {
+    /// Retry policy.
+    pub(super) fn write_doudp(&self, record: &mut QueryRecord) {
+        if record.dns_transport != DnsTransport::Doudp {
+            return;
+        }
+        let policy = self.client.udp_retry_policy();
+        record.retry_policy = policy.map(UdpRetryPolicy::recorded);
+    }
+
+    /// On the record's clock.
+    pub(super) fn write_kernel_stamps(&self, record: &mut QueryRecord) {
+        let stamped = self.exchange.kernel_stamps.read(self.time_origin_ns);
+        let since = |at: u64| at - self.time_origin_ns;
+        record.kernel_transmit_ns = stamped.transmit_ns.map(since);
+        record.kernel_receive_ns = stamped.receive_ns.map(since);
+    }
+
+    /// The resolver's address and when it was looked up, if that was for this query.
+    pub(super) fn write_look_up(&self, record: &mut QueryRecord, outcome: &Outcome) {
+        record.resolver_address = record.resolver_address.or(outcome.setup.peer_address());
+        if outcome.is_opener {
+            (record.bootstrap_start_ns, record.bootstrap_end_ns) =
+                self.times(&outcome.setup.bootstrap);
+        }
+    }
+}

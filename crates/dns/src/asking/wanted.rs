@@ -1,0 +1,36 @@
+//! A query that is wanted. Not for: what becomes of it; that is for the files beside this one.
+
+use crate::client::DnsClient;
+use crate::exchange::ExchangeLog;
+use crate::question::Question;
+use resolab_transport::clock::monotonic_ns;
+
+/// A query that is wanted; its clock runs.
+pub struct Asking<'a> {
+    pub(crate) client: &'a DnsClient,
+    pub(crate) question: &'a Question,
+    pub(crate) time_origin_ns: u64,
+    pub(crate) exchange: ExchangeLog,
+}
+
+impl<'a> Asking<'a> {
+    /// The query is wanted now.
+    pub fn begin(client: &'a DnsClient, question: &'a Question) -> Self {
+        Self::begun_at(monotonic_ns(), client, question)
+    }
+
+    /// The query was wanted at a time just gone by.
+    pub fn begun_at(time_origin_ns: u64, client: &'a DnsClient, question: &'a Question) -> Self {
+        Self {
+            client,
+            question,
+            time_origin_ns,
+            exchange: ExchangeLog::default(),
+        }
+    }
+
+    /// When it was wanted, `CLOCK_MONOTONIC`.
+    pub fn time_origin_ns(&self) -> u64 {
+        self.time_origin_ns
+    }
+}

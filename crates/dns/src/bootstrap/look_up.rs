@@ -1,0 +1,124 @@
+//! Turns a resolver's host name into an address inside the clock, when that is what is measured.
+//! Not for: look-ups before any clock starts; those are `bootstrap`'s.
+
+use crate::edns::QueryEdns;
+use crate::exchange::ExchangeLog;
+use crate::message::{build_query, check_echo, random_id, read_response};
+use crate::question::Question;
+use crate::transports::doudp;
+use crate::transports::retry::{Retries, UdpRetryPolicy};
+use resolab_record::{Bootstrap, Failure};
+use resolab_transport::client::{MeasuredFailure, SetupLog};
+use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Where a resolver is.
+#[derive(Debug, Clone)]
+pub enum Location {
+    /// At an address, found this way.
+    Known(SocketAddr, Bootstrap),
+    /// To be looked up each time something is opened.
+    Unknown(LookUp),
+}
+
+impl From<(SocketAddr, Bootstrap)> for Location {
+    fn from((address, bootstrap): (SocketAddr, Bootstrap)) -> Self {
+        Self::Known(address, bootstrap)
+    }
+}
+
+/// A host name and whom to ask for it.
+#[derive(Debug, Clone)]
+pub struct LookUp {
+    /// Host name.
+    pub host: String,
+    /// Port of the resolver.
+    pub port: u16,
+    /// A resolver to ask over DoUDP; the system without one.
+    pub by: Option<SocketAddr>,
+}
+
+impl Location {
+    /// How the address is found.
+    pub fn bootstrap(&self) -> Bootstrap {
+        match self {
+            Self::Known(_, bootstrap) => *bootstrap,
+            Self::Unknown(LookUp { by: Some(_), .. }) => Bootstrap::Resolver,
+            Self::Unknown(LookUp { by: None, .. }) => Bootstrap::System,
+        }
+    }
+
+    /// The address, if it is known beforehand.
+    pub fn known(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Known(address, _) => Some(*address),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// The address; the time that takes goes into the log.
+    pub(crate) async fn find(&self, log: &SetupLog) -> Result<SocketAddr, MeasuredFailure> {
+        let address = match self {
+            Self::Known(address, _) => *address,
+            Self::Unknown(look_up) => {
+                log.bootstrap.begin();
+                let address = look_up.ask().await?;
+                log.bootstrap.finish();
+                address
+            }
+        };
+        log.set_peer_address(address);
+        Ok(address)
+    }
+}
+
+impl LookUp {
+    async fn ask(&self) -> Result<SocketAddr, MeasuredFailure> {
+        let Some(resolver) = self.by else {
+            return self.ask_system().await;
+        };
+        for record_type in ["A", "AAAA"] {
+            if let Some(ip) = self.ask_resolver(resolver, record_type).await? {
+                return Ok(SocketAddr::new(ip, self.port));
+            }
+        }
+        Err(self.failure("it has none"))
+    }
+
+    /// getaddrinfo(3), on a thread of its own.
+    async fn ask_system(&self) -> Result<SocketAddr, MeasuredFailure> {
+        let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await;
+        found
+            .map_err(|error| self.failure(error))?
+            .next()
+            .ok_or_else(|| self.failure("it has none"))
+    }
+
+    async fn ask_resolver(
+        &self,
+        resolver: SocketAddr,
+        record_type: &str,
+    ) -> Result<Option<IpAddr>, MeasuredFailure> {
+        let question =
+            Question::parse(&self.host, record_type).map_err(|error| self.failure(error))?;
+        let query = build_query(&question, random_id(), &QueryEdns::default())
+            .map_err(|error| self.failure(error))?;
+        let (retries, log) = (Retries::new(UdpRetryPolicy::System), ExchangeLog::default());
+        let message = doudp::exchange(resolver, &retries, &query, &Arc::default(), &log)
+            .await
+            .map_err(|failure| self.failure(failure))?;
+        check_echo(&query, &message).map_err(|error| self.failure(error))?;
+        let response = read_response(&message).map_err(|error| self.failure(error))?;
+        if response.is_answer {
+            Ok(response.addresses.first().copied())
+        } else {
+            Err(self.failure(response.rcode))
+        }
+    }
+
+    fn failure(&self, reason: impl Display) -> MeasuredFailure {
+        let detail = format_args!("find an address for {}: {reason}", self.host);
+        MeasuredFailure::new(Failure::BootstrapFailed, detail)
+    }
+}

@@ -1,0 +1,139 @@
+//! Prepares each transport for its resolver: the one table of which transport has which ALPN and what
+//! it is opened with. Not for: opening.
+
+use super::options::ClientOptions;
+use crate::iana;
+use crate::resolver_address::ResolverAddress;
+use crate::transports::http_message::RequestTemplate;
+use crate::transports::retry::Retries;
+use resolab_record::DnsTransport;
+use resolab_transport::client::{QuicClient, TlsClient, TlsConfigError, Trust, TrustError};
+use resolab_transport::stamped_udp::keep_stamping;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a client cannot be made.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// No trust anchors.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// No TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsConfigError),
+}
+
+/// What a transport is opened with.
+pub(super) enum Transport {
+    Udp(Arc<Retries>),
+    Tcp,
+    Tls(TlsClient),
+    H2(TlsClient, RequestTemplate),
+    H3(QuicClient, RequestTemplate),
+    Quic(QuicClient),
+}
+
+impl Transport {
+    /// Whether its connections are TCP connections, with or without TLS.
+    pub fn is_over_tcp(&self) -> bool {
+        match self {
+            Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
+            Self::Udp(_) | Self::H3(..) | Self::Quic(_) => false,
+        }
+    }
+}
+
+/// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
+/// checked: `true` without TLS.
+pub fn tls_of(
+    resolver: &ResolverAddress,
+    options: &ClientOptions,
+) -> Result<(Option<TlsClient>, bool), ClientError> {
+    match Preparation::of(resolver.transport) {
+        Preparation::Plain(_) => Ok((None, true)),
+        Preparation::Encrypted(alpn, _) => {
+            let (tls, is_checked) = tls_with(alpn, resolver, options)?;
+            Ok((Some(tls), is_checked))
+        }
+    }
+}
+
+fn tls_with(
+    alpn: &str,
+    resolver: &ResolverAddress,
+    options: &ClientOptions,
+) -> Result<(TlsClient, bool), ClientError> {
+    let trust = trust_in(resolver, options)?;
+    let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
+    Ok((tls, trust.is_checked()))
+}
+
+fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
+    let pins = options.pins.clone();
+    if options.is_insecure {
+        return Ok(Trust::in_pins_only(pins));
+    }
+    let hashes = resolver.certificate_hashes.clone();
+    Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
+}
+
+/// How a transport is prepared.
+enum Preparation {
+    Plain(fn(&ClientOptions) -> Transport),
+    /// With the ALPN of its TLS.
+    Encrypted(&'static str, MakeEncrypted),
+}
+
+type MakeEncrypted = fn(&TlsClient, RequestTemplate) -> Result<Transport, TlsConfigError>;
+
+impl Preparation {
+    fn of(transport: DnsTransport) -> Self {
+        match transport {
+            DnsTransport::Doudp => Self::Plain(|options| {
+                Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
+            }),
+            DnsTransport::Dotcp => Self::Plain(|_| Transport::Tcp),
+            DnsTransport::Dot => {
+                Self::Encrypted(iana::ALPN_DOT, |tls, _| Ok(Transport::Tls(tls.clone())))
+            }
+            DnsTransport::Doh => Self::Encrypted(iana::ALPN_H2, |tls, template| {
+                Ok(Transport::H2(tls.clone(), template))
+            }),
+            DnsTransport::Doh3 => Self::Encrypted(iana::ALPN_H3, |tls, template| {
+                Ok(Transport::H3(QuicClient::new(tls)?, template))
+            }),
+            DnsTransport::Doq => Self::Encrypted(iana::ALPN_DOQ, |tls, _| {
+                Ok(Transport::Quic(QuicClient::new(tls)?))
+            }),
+        }
+    }
+}
+
+/// A transport with its TLS, and whether that checks certificates.
+pub(super) struct Prepared {
+    pub transport: Transport,
+    pub tls: Option<TlsClient>,
+    pub certificate_checked: bool,
+}
+
+impl Prepared {
+    pub fn new(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Self, ClientError> {
+        keep_stamping();
+        Ok(match Preparation::of(resolver.transport) {
+            Preparation::Plain(make) => Self {
+                transport: make(options),
+                tls: None,
+                certificate_checked: true,
+            },
+            Preparation::Encrypted(alpn, make) => {
+                let (tls, certificate_checked) = tls_with(alpn, resolver, options)?;
+                let template = RequestTemplate::new(resolver, options.doh_method);
+                Self {
+                    transport: make(&tls, template)?,
+                    tls: Some(tls),
+                    certificate_checked,
+                }
+            }
+        })
+    }
+}

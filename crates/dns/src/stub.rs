@@ -1,0 +1,93 @@
+//! The stub: takes plain DNS on a local address and forwards every question over any transport, so
+//! that programs without encrypted DNS can be measured with it.
+//!
+//! For: one record per forwarded query, with the stub's side of it.
+//! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
+
+mod client;
+mod forward;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
+mod limits;
+mod listen;
+mod options;
+mod reply;
+mod stream;
+
+pub use crate::upstream::ConnectionPolicy;
+pub use limits::ClientLimits;
+pub use options::StubOptions;
+
+use crate::client::DnsClient;
+use forward::Service;
+use resolab_record::Record;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use tokio::net::{TcpListener, UdpSocket};
+
+/// A stub that is listening.
+pub struct Stub {
+    udp: Arc<UdpSocket>,
+    tcp: TcpListener,
+    service: Arc<Service>,
+}
+
+impl Stub {
+    /// Listen on UDP and TCP. Records go to `records`, which is written out elsewhere: writing may
+    /// block.
+    pub async fn bind(
+        listen: SocketAddr,
+        client: DnsClient,
+        options: StubOptions,
+        records: Sender<Record>,
+    ) -> io::Result<Self> {
+        let (udp, tcp) = bind_both(listen).await?;
+        let service = Service::new(client, options, records);
+        Ok(Self {
+            udp: Arc::new(udp),
+            tcp,
+            service: Arc::new(service),
+        })
+    }
+
+    /// Where it listens.
+    pub fn listen_address(&self) -> io::Result<SocketAddr> {
+        self.udp.local_addr()
+    }
+
+    /// Answer queries until dropped.
+    pub async fn serve(&self) {
+        let datagrams = listen::serve_datagrams(Arc::clone(&self.udp), Arc::clone(&self.service));
+        let streams = listen::serve_streams(&self.tcp, &self.service);
+        let idle = self.service.watch_idle();
+        tokio::join!(datagrams, streams, idle);
+    }
+
+    /// Close the upstream connection that is kept; with `forget_tickets` the next handshake is a
+    /// full one.
+    pub async fn close_connections(&self, forget_tickets: bool) {
+        self.service.close(forget_tickets).await;
+    }
+}
+
+/// Ports tried where any will do: one that is free over UDP may be taken over TCP.
+const ANY_PORT_ATTEMPTS_COUNT: u32 = 16;
+
+/// The same port over both.
+async fn bind_both(listen: SocketAddr) -> io::Result<(UdpSocket, TcpListener)> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let udp = UdpSocket::bind(listen).await?;
+        match TcpListener::bind(udp.local_addr()?).await {
+            Ok(tcp) => return Ok((udp, tcp)),
+            Err(error)
+                if listen.port() == 0
+                    && error.kind() == io::ErrorKind::AddrInUse
+                    && attempt < ANY_PORT_ATTEMPTS_COUNT => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

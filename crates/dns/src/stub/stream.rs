@@ -1,0 +1,112 @@
+//! One client's stream, with pipelined queries (RFC 7766 section 6.2.1.1). Not for: accepting it.
+
+use super::client::{Client, Replies, Reply};
+use super::forward::Service;
+use crate::transports::framed::take_message;
+use bytes::{Buf, BytesMut};
+use resolab_transport::clock::monotonic_ns;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// A stream's queries.
+struct Queries {
+    from: SocketAddr,
+    service: Arc<Service>,
+    own: Arc<Semaphore>,
+    of_all: Arc<Semaphore>,
+    replies: mpsc::UnboundedSender<Reply>,
+}
+
+/// Answer until the client has gone or is idle, and every reply under way was written or not taken.
+pub(super) async fn serve(
+    stream: TcpStream,
+    from: SocketAddr,
+    service: Arc<Service>,
+    of_all: Arc<Semaphore>,
+) {
+    let _ = stream.set_nodelay(true);
+    let (reader, writer) = stream.into_split();
+    let (replies, queue) = mpsc::unbounded_channel();
+    let limits = service.limits;
+    let queries = Queries {
+        from,
+        service,
+        own: Arc::new(Semaphore::new(limits.stream_queries_max_count)),
+        of_all,
+        replies,
+    };
+    let mut writing = pin!(write_replies(writer, queue, limits.stream_idle_timeout));
+    tokio::select! {
+        () = &mut writing => (),
+        () = queries.read(reader) => writing.await,
+    }
+}
+
+impl Queries {
+    async fn read(self, mut reader: OwnedReadHalf) {
+        let idle_timeout = self.service.limits.stream_idle_timeout;
+        let mut buffer = BytesMut::with_capacity(1024);
+        let mut idle_at = Instant::now() + idle_timeout;
+        loop {
+            match timeout_at(idle_at, reader.read_buf(&mut buffer)).await {
+                Ok(Ok(1..)) => (),
+                Ok(Ok(0) | Err(_)) => return,
+                Err(_) if self.is_idle() => return,
+                Err(_) => idle_at = Instant::now() + idle_timeout,
+            }
+            while let Some(message) = take_message(&mut buffer) {
+                if !self.answer(message).await {
+                    return;
+                }
+                idle_at = Instant::now() + idle_timeout;
+            }
+        }
+    }
+
+    /// Have a query answered, once it may be; whether more may come.
+    async fn answer(&self, message: Vec<u8>) -> bool {
+        let received_ns = monotonic_ns();
+        let Ok(own) = Arc::clone(&self.own).acquire_owned().await else {
+            return false;
+        };
+        let Ok(of_all) = Arc::clone(&self.of_all).acquire_owned().await else {
+            return false;
+        };
+        let replies = Replies {
+            queue: self.replies.clone(),
+            leave: [own, of_all],
+        };
+        let (client, service) = (Client::Tcp(replies, self.from), Arc::clone(&self.service));
+        tokio::spawn(async move { service.handle(message, received_ns, client).await });
+        true
+    }
+
+    /// Whether no query is being answered and no reply waits to be written.
+    fn is_idle(&self) -> bool {
+        self.own.available_permits() == self.service.limits.stream_queries_max_count
+    }
+}
+
+/// Write until no more replies can come, or the client takes none.
+async fn write_replies(
+    mut writer: OwnedWriteHalf,
+    mut queue: mpsc::UnboundedReceiver<Reply>,
+    patience: Duration,
+) {
+    while let Some(Reply(mut framed, leave)) = queue.recv().await {
+        while framed.has_remaining() {
+            let written = timeout(patience, writer.write_buf(&mut framed)).await;
+            if !matches!(written, Ok(Ok(1..))) {
+                return;
+            }
+        }
+        drop(leave);
+    }
+}

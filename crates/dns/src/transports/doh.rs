@@ -1,0 +1,48 @@
+//! DNS over HTTPS on HTTP/2 (RFC 8484).
+
+use crate::exchange::ExchangeLog;
+use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use resolab_http::H2Client;
+use resolab_transport::client::{
+    MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
+};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// One open connection.
+pub struct DohSession {
+    /// HTTP/2.
+    pub client: H2Client,
+    template: RequestTemplate,
+}
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    options: TcpOptions,
+    tls: &TlsClient,
+    template: RequestTemplate,
+    log: &Arc<SetupLog>,
+) -> Result<DohSession, MeasuredFailure> {
+    let tcp = connect_tcp(resolver, options, log).await?;
+    let stream = connect_tls(tcp, tls, Arc::clone(log)).await?;
+    Ok(DohSession {
+        client: H2Client::open(stream, Arc::clone(log)).await?,
+        template,
+    })
+}
+
+impl DohSession {
+    /// Send a query and wait for the response.
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<DnsBody, MeasuredFailure> {
+        let request = self.template.request(query)?;
+        log.attempt(query);
+        let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
+        log.complete(self.client.last_arrival().wall_ns());
+        DnsBody::of(response)
+    }
+}

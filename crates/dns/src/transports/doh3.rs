@@ -1,0 +1,44 @@
+//! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
+
+use crate::exchange::ExchangeLog;
+use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use resolab_http::H3Client;
+use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// One open connection.
+pub struct Doh3Session {
+    /// HTTP/3.
+    pub client: Arc<H3Client>,
+    /// Of its requests.
+    pub template: RequestTemplate,
+}
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    quic: &QuicClient,
+    template: RequestTemplate,
+    log: &Arc<SetupLog>,
+) -> Result<Doh3Session, MeasuredFailure> {
+    let connection = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
+    let client = Arc::new(H3Client::open(connection).await?);
+    Ok(Doh3Session { client, template })
+}
+
+impl Doh3Session {
+    /// Send a query and wait for the response.
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<DnsBody, MeasuredFailure> {
+        let request = self.template.request(query)?;
+        log.attempt(query);
+        let exchange = self.client.exchange(request, BODY_MAX_BYTES).await?;
+        log.complete(self.client.quic().log.last_arrival.wall_ns());
+        log.add_attempts(exchange.attempt_count - 1);
+        DnsBody::of(exchange.response)
+    }
+}

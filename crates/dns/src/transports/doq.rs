@@ -1,0 +1,205 @@
+//! DNS over dedicated QUIC connections (RFC 9250): a stream for each query, message id 0, FIN
+//! after the query.
+
+use crate::exchange::ExchangeLog;
+use crate::iana::doq_error;
+use crate::transports::framed::{frame, take_message};
+use bytes::BytesMut;
+use hickory_proto::op::Message;
+use hickory_proto::rr::rdata::opt::EdnsCode;
+use quinn::{Chunk, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
+use resolab_record::Failure;
+use resolab_transport::client::{
+    MeasuredFailure, QuicClient, QuicConnection, SetupLog, quic_failure,
+};
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+const REQUEST_CANCELLED: VarInt = VarInt::from_u32(doq_error::REQUEST_CANCELLED);
+/// How long after its response a stream may take to end before it is stopped.
+const END_WITHIN: Duration = Duration::from_secs(5);
+
+/// One connection.
+pub struct DoqSession {
+    /// The QUIC connection underneath.
+    pub quic: Arc<QuicConnection>,
+    /// Before each query; nothing where streams carry nothing else.
+    prefix: &'static [u8],
+}
+
+/// Open a connection.
+pub async fn open(
+    resolver: SocketAddr,
+    quic: &QuicClient,
+    log: &Arc<SetupLog>,
+) -> Result<DoqSession, MeasuredFailure> {
+    let quic = quic.connect(resolver, Arc::clone(log)).await?;
+    Ok(DoqSession::on(Arc::new(quic), b""))
+}
+
+impl DoqSession {
+    /// On a connection somebody opened, with a prefix that tells its queries from other streams.
+    pub fn on(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
+        Self { quic, prefix }
+    }
+
+    /// Send a query and wait for the response; once more on the same connection if it went as
+    /// early data and that was rejected (RFC 9250 section 4.5).
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<Vec<u8>, MeasuredFailure> {
+        let framed = [self.prefix, &frame(query)].concat();
+        log.attempt(query);
+        let mut result = self.try_exchange(&framed).await;
+        if matches!(result, Err(StreamError::EarlyDataRejected)) {
+            log.attempt(query);
+            result = self.try_exchange(&framed).await;
+        }
+        let (answer, stream) = result.map_err(|error| self.failure_of(&error))?;
+        log.complete(self.quic.log.last_arrival.wall_ns());
+        stream.read_end().await;
+        Ok(answer)
+    }
+
+    /// The response, and the stream it came on, which may still have to end.
+    async fn try_exchange(&self, framed: &[u8]) -> Result<(Vec<u8>, QueryStream), StreamError> {
+        let (send, receive) = self.quic.connection.open_bi().await?;
+        let mut stream = QueryStream {
+            send,
+            receive,
+            is_done: false,
+        };
+        stream.send.write_all(framed).await?;
+        // Fails only on a stream that was reset, which the read below reports.
+        let _ = stream.send.finish();
+        let mut buffer = BytesMut::with_capacity(1024);
+        loop {
+            let Some(chunk) = stream.next().await? else {
+                return Err(StreamError::Incomplete);
+            };
+            buffer.extend_from_slice(&chunk.bytes);
+            if let Some(message) = take_message(&mut buffer) {
+                if !buffer.is_empty() {
+                    return Err(StreamError::MoreThanOne);
+                }
+                return Ok((message, stream));
+            }
+        }
+    }
+
+    /// Refuse a response with an edns-tcp-keepalive option, which the server must not send here and
+    /// which ends the connection (RFC 9250 sections 4.3.3 and 5.5.2).
+    pub fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
+        let edns = response.edns.as_ref();
+        if edns.is_none_or(|edns| edns.option(EdnsCode::Keepalive).is_none()) {
+            return Ok(());
+        }
+        self.quic.close(doq_error::PROTOCOL_ERROR);
+        let detail = "the response has an edns-tcp-keepalive option, which DoQ forbids";
+        Err(MeasuredFailure::new(Failure::QueryMalformed, detail))
+    }
+
+    fn failure_of(&self, error: &StreamError) -> MeasuredFailure {
+        let detail = match error {
+            StreamError::Connection(error) => return quic_failure(error, &self.quic.log),
+            StreamError::EarlyDataRejected => "early data was rejected twice".to_owned(),
+            StreamError::Refused(code) => format!("the resolver ended the stream with code {code}"),
+            StreamError::Incomplete => "the stream ended before the response".to_owned(),
+            StreamError::MoreThanOne => {
+                let detail = "the stream has more than one response";
+                return MeasuredFailure::new(Failure::QueryMalformed, detail);
+            }
+        };
+        MeasuredFailure::new(Failure::QueryConnectionClosed, detail)
+    }
+}
+
+/// A query's stream, cancelled if it is given up (RFC 9250 section 4.3.1).
+struct QueryStream {
+    send: SendStream,
+    receive: RecvStream,
+    is_done: bool,
+}
+
+impl QueryStream {
+    async fn next(&mut self) -> Result<Option<Chunk>, ReadError> {
+        self.receive.read_chunk(usize::MAX, true).await
+    }
+
+    /// Read the end behind the response, for dropping a stream before its end stops it
+    /// (STOP_SENDING): a packet more for every query, which says that nobody wanted the response.
+    /// An end that is not there yet is no part of the exchange and is waited for beside it.
+    async fn read_end(mut self) {
+        let has_ended = {
+            let mut next = pin!(self.next());
+            poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx).is_ready())).await
+        };
+        if has_ended {
+            self.leave();
+        } else {
+            tokio::spawn(async move {
+                if tokio::time::timeout(END_WITHIN, self.next()).await.is_ok() {
+                    self.leave();
+                }
+            });
+        }
+    }
+
+    /// Nothing is to be cancelled any more.
+    fn leave(&mut self) {
+        self.is_done = true;
+    }
+}
+
+impl Drop for QueryStream {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let _ = self.receive.stop(REQUEST_CANCELLED);
+            let _ = self.send.reset(REQUEST_CANCELLED);
+        }
+    }
+}
+
+enum StreamError {
+    Connection(ConnectionError),
+    EarlyDataRejected,
+    Refused(VarInt),
+    Incomplete,
+    /// Against RFC 9250 section 4.2. Only what came with the response is seen: the exchange does not
+    /// wait for the end of the stream.
+    MoreThanOne,
+}
+
+impl From<ConnectionError> for StreamError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl From<WriteError> for StreamError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::ConnectionLost(error) => Self::Connection(error),
+            WriteError::ZeroRttRejected => Self::EarlyDataRejected,
+            WriteError::Stopped(code) => Self::Refused(code),
+            WriteError::ClosedStream => Self::Incomplete,
+        }
+    }
+}
+
+impl From<ReadError> for StreamError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::ConnectionLost(error) => Self::Connection(error),
+            ReadError::ZeroRttRejected => Self::EarlyDataRejected,
+            ReadError::Reset(code) => Self::Refused(code),
+            ReadError::ClosedStream | ReadError::IllegalOrderedRead => Self::Incomplete,
+        }
+    }
+}

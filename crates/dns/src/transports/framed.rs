@@ -1,0 +1,298 @@
+//! DNS messages on a byte stream, each behind its length in two bytes (RFC 1035 section 4.2.2,
+//! RFC 7766): queries are pipelined, responses may come in any order and are matched by id.
+//! Not for: opening the stream.
+
+use crate::exchange::ExchangeLog;
+use crate::message::{id_of, random_id};
+use bytes::{Buf, BytesMut};
+use resolab_record::Failure;
+use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
+use resolab_transport::receive_stamp::LastArrival;
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+const LENGTH_BYTES: usize = 2;
+
+type Pending = Arc<Mutex<HashMap<u16, oneshot::Sender<Result<Answer, MeasuredFailure>>>>>;
+
+/// A response with the stamp of what the stream had brought last when it was whole.
+struct Answer {
+    message: Vec<u8>,
+    last_arrival_wall_ns: Option<i64>,
+}
+
+/// One open stream; exchanges may overlap.
+pub struct FramedConnection {
+    frames: mpsc::UnboundedSender<Vec<u8>>,
+    pending: Pending,
+    driver: JoinHandle<()>,
+}
+
+/// Put the length in front, so that both leave in one write (RFC 7766 section 8).
+pub fn frame(message: &[u8]) -> Vec<u8> {
+    let mut framed = Vec::with_capacity(LENGTH_BYTES + message.len());
+    framed.extend((message.len() as u16).to_be_bytes());
+    framed.extend(message);
+    framed
+}
+
+/// Take one whole message off the front, if it is there.
+pub fn take_message(buffer: &mut BytesMut) -> Option<Vec<u8>> {
+    let length: [u8; LENGTH_BYTES] = buffer.get(..LENGTH_BYTES)?.try_into().ok()?;
+    let end = LENGTH_BYTES + usize::from(u16::from_be_bytes(length));
+    let message = buffer.get(LENGTH_BYTES..end)?.to_vec();
+    buffer.advance(end);
+    Some(message)
+}
+
+impl FramedConnection {
+    /// Take over an open stream.
+    pub fn new<S>(stream: S, log: Arc<SetupLog>) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (frames, queue) = mpsc::unbounded_channel();
+        let pending = Pending::default();
+        let driver = tokio::spawn(drive(stream, queue, Arc::clone(&pending), log));
+        Self {
+            frames,
+            pending,
+            driver,
+        }
+    }
+
+    /// An id no outstanding query has.
+    pub fn fresh_id(&self) -> u16 {
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let id = random_id();
+            if !pending.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Send a query and wait for the response with its id.
+    pub async fn exchange(
+        &self,
+        query: &[u8],
+        log: &ExchangeLog,
+    ) -> Result<Vec<u8>, MeasuredFailure> {
+        let (sender, answer) = oneshot::channel();
+        {
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whoever gave up has no use for its late answer; its id can be had again.
+            pending.retain(|_, waiting| !waiting.is_closed());
+            pending.insert(id_of(query), sender);
+        }
+        let framed = frame(query);
+        log.attempt(query);
+        let closed = || MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed");
+        self.frames.send(framed).map_err(|_| closed())?;
+        let answer = answer.await.map_err(|_| closed())??;
+        log.complete(answer.last_arrival_wall_ns);
+        Ok(answer.message)
+    }
+
+    /// Whether the stream takes no more queries.
+    pub fn is_closed(&self) -> bool {
+        self.frames.is_closed()
+    }
+
+    /// End at once; what waits fails.
+    pub fn abort(&self) {
+        self.driver.abort();
+        self.pending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    /// Shut the stream down and wait `at_most` for that.
+    pub async fn close(self, at_most: Duration) {
+        drop(self.frames);
+        let _ = tokio::time::timeout(at_most, self.driver).await;
+    }
+}
+
+/// Write what comes in, hand out what comes back, until either side ends; then fail what waits.
+async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
+    pending: Pending,
+    log: Arc<SetupLog>,
+) {
+    let result = transfer(&mut stream, &mut queue, &pending, &log.last_arrival).await;
+    queue.close();
+    let failure = match &result {
+        Ok(()) => MeasuredFailure::new(Failure::QueryConnectionClosed, "the resolver closed it"),
+        Err(error) => stream_failure(error, &log),
+    };
+    for (_, waiting) in pending
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain()
+    {
+        let _ = waiting.send(Err(failure.clone()));
+    }
+    let _ = stream.shutdown().await;
+}
+
+/// Writing never keeps from reading: with both directions full, either side would wait for the other
+/// to read.
+async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
+    pending: &Pending,
+    last_arrival: &LastArrival,
+) -> io::Result<()> {
+    let (reader, writer) = tokio::io::split(stream);
+    tokio::select! {
+        // A query that is there does not wait for a look at what may have come.
+        biased;
+        ended = write_queries(writer, queue) => ended,
+        ended = read_answers(reader, pending, last_arrival) => ended,
+    }
+}
+
+async fn write_queries(
+    mut writer: impl AsyncWrite + Unpin,
+    queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(frame) = queue.recv().await {
+        writer.write_all(&frame).await?;
+        writer.flush().await?;
+    }
+    Ok(())
+}
+
+async fn read_answers(
+    mut reader: impl AsyncRead + Unpin,
+    pending: &Pending,
+    last_arrival: &LastArrival,
+) -> io::Result<()> {
+    let mut buffer = BytesMut::with_capacity(2048);
+    while reader.read_buf(&mut buffer).await? > 0 {
+        while let Some(message) = take_message(&mut buffer) {
+            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(waiting) = pending.remove(&id_of(&message)) {
+                let last_arrival_wall_ns = last_arrival.wall_ns();
+                let _ = waiting.send(Ok(Answer {
+                    message,
+                    last_arrival_wall_ns,
+                }));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::DuplexStream;
+
+    const BUFFER_BYTES: usize = 4096;
+
+    fn connection() -> (FramedConnection, DuplexStream) {
+        let (near, far) = tokio::io::duplex(BUFFER_BYTES);
+        (FramedConnection::new(near, Arc::default()), far)
+    }
+
+    async fn read_message(stream: &mut DuplexStream) -> Vec<u8> {
+        let length = stream.read_u16().await.unwrap();
+        let mut message = vec![0; usize::from(length)];
+        stream.read_exact(&mut message).await.unwrap();
+        message
+    }
+
+    #[tokio::test]
+    async fn answers_in_another_order_find_their_queries() {
+        let (connection, mut far) = connection();
+        let logs = [ExchangeLog::default(), ExchangeLog::default()];
+        let server = async {
+            let first = read_message(&mut far).await;
+            let second = read_message(&mut far).await;
+            let both = [frame(&second), frame(&first)].concat();
+            // In pieces that respect no border.
+            for piece in both.chunks(3) {
+                far.write_all(piece).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let (first, second, ()) = tokio::join!(
+            connection.exchange(b"\x00\x01one", &logs[0]),
+            connection.exchange(b"\x00\x02other", &logs[1]),
+            server,
+        );
+        assert_eq!(
+            (first.unwrap(), second.unwrap()),
+            (b"\0\x01one".into(), b"\0\x02other".into())
+        );
+        assert!(logs[0].query_exchange.end_ns() >= logs[0].query_exchange.start_ns());
+        assert_eq!(logs[0].attempt_count(), 1);
+    }
+
+    /// A server that reads the next query when it has written the answer to the one before.
+    async fn answer_in_turn(mut far: DuplexStream, count: usize) {
+        for _ in 0..count {
+            let mut answer = read_message(&mut far).await;
+            answer.resize(2 * BUFFER_BYTES, 0);
+            far.write_all(&frame(&answer)).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn more_queries_and_answers_than_buffers_hold_do_not_block_each_other() {
+        const COUNT: usize = 20;
+        let (connection, far) = connection();
+        let connection = Arc::new(connection);
+        let mut asking = tokio::task::JoinSet::new();
+        for id in 0..COUNT {
+            let connection = Arc::clone(&connection);
+            asking.spawn(async move {
+                let mut query = vec![0; BUFFER_BYTES / 2];
+                query[1] = id as u8;
+                connection.exchange(&query, &ExchangeLog::default()).await
+            });
+        }
+        let all = async { tokio::join!(answer_in_turn(far, COUNT), asking.join_all()).1 };
+        let answers = tokio::time::timeout(Duration::from_secs(5), all).await;
+        for answer in answers.expect("both sides wait for the other to read") {
+            assert_eq!(answer.unwrap().len(), 2 * BUFFER_BYTES);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_abort_fails_what_waits() {
+        let (connection, mut far) = connection();
+        let log = ExchangeLog::default();
+        let abort = async {
+            read_message(&mut far).await;
+            connection.abort();
+        };
+        let (answer, ()) = tokio::join!(connection.exchange(b"\x00\x01x", &log), abort);
+        assert_eq!(answer.unwrap_err().failure, Failure::QueryConnectionClosed);
+        assert!(far.read_u8().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_closed_stream_fails_what_waits_and_what_comes() {
+        let (connection, mut far) = connection();
+        let log = ExchangeLog::default();
+        let server = async {
+            read_message(&mut far).await;
+            drop(far);
+        };
+        let (answer, ()) = tokio::join!(connection.exchange(b"\x00\x01x", &log), server);
+        assert_eq!(answer.unwrap_err().failure, Failure::QueryConnectionClosed);
+        assert!(connection.is_closed());
+        let answer = connection.exchange(b"\x00\x01x", &log).await;
+        assert_eq!(answer.unwrap_err().failure, Failure::QueryConnectionClosed);
+    }
+}

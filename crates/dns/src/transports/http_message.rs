@@ -1,0 +1,183 @@
+//! DNS messages in HTTP (RFC 8484): what DoH over HTTP/2 and HTTP/3 share.
+
+use crate::iana::DNS_MESSAGE;
+use crate::resolver_address::ResolverAddress;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AGE, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Request, Response, StatusCode};
+use resolab_record::{DohMethod, Failure};
+use resolab_transport::client::MeasuredFailure;
+
+/// A DNS message is never longer.
+pub const BODY_MAX_BYTES: usize = 65_535;
+
+/// What all requests to one resolver share.
+#[derive(Debug, Clone)]
+pub struct RequestTemplate {
+    uri: String,
+    method: DohMethod,
+}
+
+impl RequestTemplate {
+    /// Requests to this resolver.
+    pub fn new(resolver: &ResolverAddress, method: DohMethod) -> Self {
+        Self {
+            uri: format!("https://{}{}", resolver.authority(), resolver.path),
+            method,
+        }
+    }
+
+    /// The request that carries a query.
+    pub fn request(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
+        let request = match self.method {
+            DohMethod::Post => Request::post(self.uri.as_str())
+                .header(ACCEPT, DNS_MESSAGE)
+                .header(CONTENT_TYPE, DNS_MESSAGE)
+                .header(CONTENT_LENGTH, query.len())
+                .body(Bytes::copy_from_slice(query)),
+            DohMethod::Get => Request::get(format!(
+                "{}?dns={}",
+                self.uri,
+                URL_SAFE_NO_PAD.encode(query)
+            ))
+            .header(ACCEPT, DNS_MESSAGE)
+            .body(Bytes::new()),
+        };
+        request.map_err(|error| MeasuredFailure::new(Failure::Other, error))
+    }
+}
+
+/// What a response carries.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DnsBody {
+    /// The DNS message.
+    pub message: Vec<u8>,
+    /// How long it was in HTTP caches on its way, which its TTLs do not know of (RFC 8484 section
+    /// 5.1).
+    pub age_s: u32,
+}
+
+impl DnsBody {
+    /// Of a response.
+    pub fn of(response: Response<Bytes>) -> Result<Self, MeasuredFailure> {
+        let status = response.status();
+        if status != StatusCode::OK {
+            return Err(MeasuredFailure::new(
+                Failure::HttpStatus,
+                format_args!("status {status}"),
+            ));
+        }
+        let media_type = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .map_or(&b""[..], |v| v.as_bytes());
+        if !is_dns_message(media_type) {
+            let media_type = String::from_utf8_lossy(media_type);
+            let detail = format!("the response's media type is {media_type:?}");
+            return Err(MeasuredFailure::new(Failure::QueryMalformed, detail));
+        }
+        Ok(Self {
+            age_s: age_of(response.headers()),
+            message: response.into_body().into(),
+        })
+    }
+
+    /// Message and age.
+    pub fn into_parts(self) -> (Vec<u8>, u32) {
+        (self.message, self.age_s)
+    }
+}
+
+/// The Age field in seconds (RFC 9111 section 5.1): the first if there are several, 0 for none and
+/// for what is no number; a number too large to be written here is the largest (section 1.2.2).
+fn age_of(headers: &HeaderMap) -> u32 {
+    let age = headers.get(AGE).and_then(|value| value.to_str().ok());
+    let age = age.and_then(|text| text.split(',').next());
+    let digits = age.map_or("", str::trim);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    digits.parse().unwrap_or(u32::MAX)
+}
+
+/// The media type has no parameters; those of others change nothing (RFC 9110 section 8.3.1).
+fn is_dns_message(media_type: &[u8]) -> bool {
+    let essence = media_type.split(|byte| *byte == b';').next();
+    essence.is_some_and(|essence| {
+        essence
+            .trim_ascii()
+            .eq_ignore_ascii_case(DNS_MESSAGE.as_bytes())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(method: DohMethod) -> RequestTemplate {
+        RequestTemplate::new(&"https://dns.example:8443/q".parse().unwrap(), method)
+    }
+
+    #[test]
+    fn post_carries_the_message_itself() {
+        let request = template(DohMethod::Post).request(b"\x00\x01\xff").unwrap();
+        assert_eq!(request.uri(), "https://dns.example:8443/q");
+        assert_eq!(request.headers()[CONTENT_LENGTH], "3");
+        assert_eq!(request.headers()[CONTENT_TYPE], DNS_MESSAGE);
+        assert_eq!(&request.body()[..], b"\x00\x01\xff");
+    }
+
+    #[test]
+    fn get_carries_it_in_the_query_without_padding() {
+        let request = template(DohMethod::Get)
+            .request(b"\x00\x01\xfb\xff")
+            .unwrap();
+        assert_eq!(request.uri().query(), Some("dns=AAH7_w"));
+        assert!(request.body().is_empty());
+    }
+
+    #[test]
+    fn only_a_200_with_a_dns_message_is_one() {
+        let respond = |status: u16, media_type: &str| {
+            let response = Response::builder()
+                .status(status)
+                .header(CONTENT_TYPE, media_type);
+            DnsBody::of(response.body(Bytes::from_static(b"m")).unwrap()).map(|body| body.message)
+        };
+        assert_eq!(respond(200, DNS_MESSAGE).unwrap(), b"m");
+        assert_eq!(respond(200, "Application/DNS-Message; x=y").unwrap(), b"m");
+        assert_eq!(
+            respond(503, DNS_MESSAGE).unwrap_err().failure,
+            Failure::HttpStatus
+        );
+        assert_eq!(
+            respond(200, "text/html").unwrap_err().failure,
+            Failure::QueryMalformed
+        );
+    }
+
+    #[test]
+    fn the_age_of_a_response_is_its_first_age_field() {
+        for (fields, expected) in [
+            (&[][..], 0),
+            (&["0"], 0),
+            (&["61"], 61),
+            (&[" 61 ", "5"], 61),
+            (&["61, 5"], 61),
+            (&["99999999999"], u32::MAX),
+            (&["-1"], 0),
+            (&["+1"], 0),
+            (&["1.5"], 0),
+            (&["soon"], 0),
+            (&[""], 0),
+        ] {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append(AGE, field.parse().unwrap());
+            }
+            assert_eq!(age_of(&headers), expected, "{fields:?}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! When a DoUDP query without a response is sent again. Pure: round trips come as arguments, and
+//! what comes out is how long to wait.
+//! Not for: TCP and QUIC, which send again what is lost by themselves; nor for the deadline.
+
+use resolab_record::RetryPolicy;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// RES_TIMEOUT and RES_DFLRETRY of resolv.conf(5).
+const SYSTEM_TIMEOUT: Duration = Duration::from_secs(5);
+const SYSTEM_TRY_COUNT: u32 = 2;
+/// Before a round trip is known (RFC 6298 section 2.1; RFC 8961 section 4 allows no less).
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Unbound's (unbound.conf(5), infra-cache-min-rtt): RFC 6298's 1 s would be no timer for DNS.
+const TIMEOUT_MIN: Duration = Duration::from_millis(50);
+/// RFC 6298 section 2.5.
+const TIMEOUT_MAX: Duration = Duration::from_mins(1);
+/// Clock granularity G of RFC 6298: tokio's timers.
+const GRANULARITY: Duration = Duration::from_millis(1);
+/// As many as c-ares makes.
+const MODERN_TRY_COUNT: u32 = 3;
+
+/// What is done when no response comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UdpRetryPolicy {
+    /// As the C library's resolver: 5 s a try, two tries (resolv.conf(5)).
+    #[default]
+    System,
+    /// By the round trip times of the run with the same resolver: a timer as TCP's (RFC 6298),
+    /// doubling, three tries, of which the last waits until the deadline.
+    Modern,
+    /// One try, until the deadline.
+    None,
+    /// A number of tries, each with the same wait.
+    Custom {
+        /// How long each try waits.
+        timeout: Duration,
+        /// Times the query is sent at most.
+        try_count: u32,
+    },
+}
+
+impl UdpRetryPolicy {
+    /// Its name in records.
+    pub fn recorded(self) -> RetryPolicy {
+        match self {
+            Self::System => RetryPolicy::System,
+            Self::Modern => RetryPolicy::Modern,
+            Self::None => RetryPolicy::None,
+            Self::Custom { .. } => RetryPolicy::Custom,
+        }
+    }
+}
+
+/// How long a try waits for the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Then it is the next one's turn.
+    For(Duration),
+    /// There is no next one.
+    UntilDeadline,
+}
+
+/// The retransmission timer of RFC 6298.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RetransmissionTimer {
+    estimate: Option<Estimate>,
+    timeout: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Estimate {
+    smoothed: Duration,
+    variation: Duration,
+}
+
+impl Default for RetransmissionTimer {
+    fn default() -> Self {
+        Self {
+            estimate: None,
+            timeout: INITIAL_TIMEOUT,
+        }
+    }
+}
+
+impl RetransmissionTimer {
+    /// How long to wait for a response.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// A query that was sent once had its response after `round_trip` (sections 2.2 and 2.3).
+    fn sample(&mut self, round_trip: Duration) {
+        let estimate = match self.estimate {
+            None => Estimate {
+                smoothed: round_trip,
+                variation: round_trip / 2,
+            },
+            Some(Estimate {
+                smoothed,
+                variation,
+            }) => Estimate {
+                variation: (variation * 3 + smoothed.abs_diff(round_trip)) / 4,
+                smoothed: (smoothed * 7 + round_trip) / 8,
+            },
+        };
+        let timeout = estimate.smoothed + (estimate.variation * 4).max(GRANULARITY);
+        self.timeout = timeout.clamp(TIMEOUT_MIN, TIMEOUT_MAX);
+        self.estimate = Some(estimate);
+    }
+
+    /// No response came within `waited` (section 5.5). It stays backed off for the queries to come
+    /// until one is answered at once (Karn's algorithm); queries that wait at the same time back it
+    /// off once.
+    fn expire(&mut self, waited: Duration) {
+        self.timeout = self.timeout.max(waited * 2).min(TIMEOUT_MAX);
+    }
+}
+
+/// The tries of one query.
+#[derive(Debug)]
+pub(crate) struct Tries {
+    policy: UdpRetryPolicy,
+    count: u32,
+    waited: Option<Duration>,
+}
+
+impl Tries {
+    fn new(policy: UdpRetryPolicy) -> Self {
+        Self {
+            policy,
+            count: 0,
+            waited: None,
+        }
+    }
+
+    /// The next try's wait, when the one before has waited in vain; `None` if there is none.
+    fn next(&mut self, timer: &mut RetransmissionTimer) -> Option<Wait> {
+        let index = self.count;
+        self.count += 1;
+        match self.policy {
+            UdpRetryPolicy::System => {
+                (index < SYSTEM_TRY_COUNT).then_some(Wait::For(SYSTEM_TIMEOUT))
+            }
+            UdpRetryPolicy::Custom { timeout, try_count } => {
+                (index < try_count).then_some(Wait::For(timeout))
+            }
+            UdpRetryPolicy::None => (index == 0).then_some(Wait::UntilDeadline),
+            UdpRetryPolicy::Modern => self.next_modern(index, timer),
+        }
+    }
+
+    fn next_modern(&mut self, index: u32, timer: &mut RetransmissionTimer) -> Option<Wait> {
+        if let Some(waited) = self.waited {
+            timer.expire(waited);
+        }
+        match index + 1 {
+            ..MODERN_TRY_COUNT => {
+                self.waited = Some(timer.timeout());
+                self.waited.map(Wait::For)
+            }
+            MODERN_TRY_COUNT => Some(Wait::UntilDeadline),
+            _ => None,
+        }
+    }
+
+    /// The response came `round_trip` after the last try. Of a query that was sent twice nobody knows
+    /// which one it answers (Karn's algorithm).
+    fn answered(&self, round_trip: Duration, timer: &mut RetransmissionTimer) {
+        if self.count == 1 {
+            timer.sample(round_trip);
+        }
+    }
+}
+
+/// A policy with what it has learnt of one resolver.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    pub(crate) policy: UdpRetryPolicy,
+    timer: Mutex<Arc<SharedTimer>>,
+}
+
+type SharedTimer = Mutex<RetransmissionTimer>;
+
+/// The tries of one query, by the timer that was in use when it began.
+#[derive(Debug)]
+pub(crate) struct TimedTries {
+    tries: Tries,
+    timer: Arc<SharedTimer>,
+}
+
+impl Retries {
+    /// Nothing is known yet.
+    pub(crate) fn new(policy: UdpRetryPolicy) -> Self {
+        Self {
+            policy,
+            timer: Mutex::default(),
+        }
+    }
+
+    /// Nothing is known any more. Queries under way go on by what was, and what they learn is lost.
+    pub(crate) fn forget(&self) {
+        *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    /// The tries of a query.
+    pub(crate) fn begin(&self) -> TimedTries {
+        let timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        TimedTries {
+            tries: Tries::new(self.policy),
+            timer: Arc::clone(&timer),
+        }
+    }
+}
+
+impl TimedTries {
+    /// See [`Tries::next`].
+    pub(crate) fn next(&mut self) -> Option<Wait> {
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tries.next(&mut timer)
+    }
+
+    /// See [`Tries::answered`].
+    pub(crate) fn answered(&self, round_trip: Duration) {
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tries.answered(round_trip, &mut timer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn waits(policy: UdpRetryPolicy, timer: &mut RetransmissionTimer) -> Vec<Wait> {
+        let mut tries = Tries::new(policy);
+        std::iter::from_fn(|| tries.next(timer)).collect()
+    }
+
+    fn timer_after(round_trips: impl IntoIterator<Item = Duration>) -> RetransmissionTimer {
+        let mut timer = RetransmissionTimer::default();
+        for round_trip in round_trips {
+            timer.sample(round_trip);
+        }
+        timer
+    }
+
+    #[test]
+    fn each_policy_has_its_waits() {
+        let new = RetransmissionTimer::default;
+        let second = |count| Wait::For(Duration::from_secs(count));
+        let custom = UdpRetryPolicy::Custom {
+            timeout: MS * 1000,
+            try_count: 3,
+        };
+        for (policy, expected) in [
+            (UdpRetryPolicy::System, vec![second(5); 2]),
+            (custom, vec![second(1); 3]),
+            (UdpRetryPolicy::None, vec![Wait::UntilDeadline]),
+            (
+                UdpRetryPolicy::Modern,
+                vec![second(1), second(2), Wait::UntilDeadline],
+            ),
+        ] {
+            assert_eq!(waits(policy, &mut new()), expected, "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn the_timer_follows_rfc_6298() {
+        // SRTT 100, RTTVAR 50; then RTTVAR 3/4 x 50 + 1/4 x 80, SRTT 7/8 x 100 + 1/8 x 180.
+        assert_eq!(timer_after([MS * 100]).timeout(), MS * 300);
+        assert_eq!(timer_after([MS * 100, MS * 180]).timeout(), MS * 340);
+        assert_eq!(timer_after([Duration::ZERO]).timeout(), TIMEOUT_MIN);
+    }
+
+    #[test]
+    fn a_lost_query_backs_the_timer_off_until_one_is_answered_at_once() {
+        let mut timer = timer_after([MS * 100]);
+        let mut tries = Tries::new(UdpRetryPolicy::Modern);
+        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 300)));
+        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
+        tries.answered(MS * 100, &mut timer);
+        assert_eq!(timer.timeout(), MS * 600, "which try was it?");
+        let mut tries = Tries::new(UdpRetryPolicy::Modern);
+        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
+        tries.answered(MS * 100, &mut timer);
+        assert_eq!(timer.timeout(), MS * 100 + MS * 150);
+    }
+
+    #[test]
+    fn queries_lost_together_back_it_off_once() {
+        let mut timer = timer_after([MS * 100]);
+        let mut all: Vec<_> = (0..20)
+            .map(|_| Tries::new(UdpRetryPolicy::Modern))
+            .collect();
+        for tries in &mut all {
+            tries.next(&mut timer);
+        }
+        for tries in &mut all {
+            assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_can_be_forgotten() {
+        let retries = Retries::new(UdpRetryPolicy::Modern);
+        let mut first = retries.begin();
+        first.next();
+        first.answered(MS * 100);
+        let mut under_way = retries.begin();
+        retries.forget();
+        assert_eq!(under_way.next(), Some(Wait::For(MS * 300)));
+        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
+        under_way.answered(MS * 100);
+        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_wait_is_never_shorter_than_the_smoothed_round_trip_or_out_of_bounds(
+            round_trips_us in proptest::collection::vec(0_u64..100_000_000, 1..50),
+        ) {
+            let mut timer = timer_after(round_trips_us.iter().map(|us| Duration::from_micros(*us)));
+            let smoothed = timer.estimate.unwrap().smoothed.min(TIMEOUT_MAX);
+            let waits = waits(UdpRetryPolicy::Modern, &mut timer);
+            prop_assert_eq!(waits.len(), 3);
+            prop_assert_eq!(waits[2], Wait::UntilDeadline);
+            let mut least = smoothed.max(TIMEOUT_MIN);
+            for wait in &waits[..2] {
+                let Wait::For(wait) = *wait else { panic!("{wait:?}") };
+                prop_assert!(wait >= least && wait <= TIMEOUT_MAX);
+                least = (wait * 2).min(TIMEOUT_MAX);
+            }
+        }
+
+        #[test]
+        fn a_steady_round_trip_is_learnt(round_trip_us in 0_u64..10_000_000) {
+            let round_trip = Duration::from_micros(round_trip_us);
+            let timer = timer_after(std::iter::repeat_n(round_trip, 60));
+            let most = (round_trip + GRANULARITY * 2).max(TIMEOUT_MIN);
+            prop_assert!(timer.timeout() >= round_trip && timer.timeout() <= most);
+        }
+    }
+}

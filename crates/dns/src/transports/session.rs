@@ -1,0 +1,222 @@
+//! One open connection of any transport: build the query the way the transport wants it, exchange
+//! it, close.
+
+use crate::cookie::CookieJar;
+use crate::edns::ClientEdns;
+use crate::exchange::{ExchangeLog, Place};
+use crate::iana::doq_error;
+use crate::message::{build_query, random_id};
+use crate::question::Question;
+use crate::sent_edns::SentEdns;
+use crate::transports::doh::DohSession;
+use crate::transports::doh3::Doh3Session;
+use crate::transports::doq::DoqSession;
+use crate::transports::doudp;
+use crate::transports::framed::FramedConnection;
+use crate::transports::retry::Retries;
+use hickory_proto::op::Message;
+use resolab_http::H3_NO_ERROR;
+use resolab_record::Failure;
+use resolab_transport::client::{MeasuredFailure, SetupLog};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How long a closing connection may take to say so.
+const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
+/// How long the runtime gets to send a QUIC close.
+const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
+
+enum Kind {
+    Udp {
+        resolver: SocketAddr,
+        retries: Arc<Retries>,
+        setup: Arc<SetupLog>,
+    },
+    Framed(FramedConnection),
+    Doh(DohSession),
+    Doh3(Box<Doh3Session>),
+    Doq(DoqSession),
+}
+
+/// A connection that takes queries; exchanges may overlap.
+pub struct Session {
+    kind: Kind,
+    edns: Arc<ClientEdns>,
+    traffic: Traffic,
+}
+
+/// A query as sent, and what came back for it.
+pub struct Exchanged {
+    /// The message sent.
+    pub query: Vec<u8>,
+    /// The message that came.
+    pub response: Vec<u8>,
+    /// How long that was in HTTP caches on its way; 0 where there are none.
+    pub age_s: u32,
+}
+
+/// How many queries a connection was given, and how many of them have no response yet.
+#[derive(Default)]
+struct Traffic {
+    query_count: AtomicU32,
+    outstanding_count: AtomicU32,
+}
+
+/// A query under way; the end of its life is the end of that.
+struct Outstanding<'a>(&'a Traffic);
+
+impl Traffic {
+    fn begin(&self, log: &ExchangeLog) -> Outstanding<'_> {
+        log.set_place(Place {
+            query_index: self.query_count.fetch_add(1, Ordering::Relaxed),
+            outstanding_count: self.outstanding_count.fetch_add(1, Ordering::Relaxed),
+        });
+        Outstanding(self)
+    }
+}
+
+impl Drop for Outstanding<'_> {
+    fn drop(&mut self) {
+        self.0.outstanding_count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Session {
+    fn new(kind: Kind, edns: Arc<ClientEdns>) -> Self {
+        Self {
+            kind,
+            edns,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// DoUDP has no connection: each exchange makes a socket.
+    pub(crate) fn udp(
+        resolver: SocketAddr,
+        retries: Arc<Retries>,
+        setup: Arc<SetupLog>,
+        edns: Arc<ClientEdns>,
+    ) -> Self {
+        let kind = Kind::Udp {
+            resolver,
+            retries,
+            setup,
+        };
+        Self::new(kind, edns)
+    }
+
+    /// On an open stream for DoTCP or DoT.
+    pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
+        Self::new(Kind::Framed(connection), edns)
+    }
+
+    /// On an open connection for DoH.
+    pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
+        Self::new(Kind::Doh(session), edns)
+    }
+
+    /// On an open connection for DoH3.
+    pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
+        Self::new(Kind::Doh3(Box::new(session)), edns)
+    }
+
+    /// On an open connection for DoQ.
+    pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
+        Self::new(Kind::Doq(session), edns)
+    }
+
+    /// Ask; the query sent and the response to it, not yet checked.
+    pub async fn exchange(
+        &self,
+        question: &Question,
+        log: &ExchangeLog,
+    ) -> Result<Exchanged, MeasuredFailure> {
+        let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
+        let edns = self.edns.of_query(question, cookie);
+        log.set_sent_edns(SentEdns::of(&edns, &self.edns));
+        let query = build_query(question, self.fresh_id(), &edns)
+            .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        let _outstanding = self.traffic.begin(log);
+        let (response, age_s) = match &self.kind {
+            Kind::Udp {
+                resolver,
+                retries,
+                setup,
+            } => {
+                let response = doudp::exchange(*resolver, retries, &query, setup, log).await?;
+                (response, 0)
+            }
+            Kind::Framed(connection) => (connection.exchange(&query, log).await?, 0),
+            Kind::Doh(session) => session.exchange(&query, log).await?.into_parts(),
+            Kind::Doh3(session) => session.exchange(&query, log).await?.into_parts(),
+            Kind::Doq(session) => (session.exchange(&query, log).await?, 0),
+        };
+        Ok(Exchanged {
+            query,
+            response,
+            age_s,
+        })
+    }
+
+    /// Whether a response that answers its query is one the transport allows.
+    pub(crate) fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
+        match &self.kind {
+            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => Ok(()),
+            Kind::Doq(session) => session.check(response),
+        }
+    }
+
+    /// RFC 8484 section 4.1 (for caches) and RFC 9250 section 4.2.1 want 0.
+    fn fresh_id(&self) -> u16 {
+        match &self.kind {
+            Kind::Udp { .. } => random_id(),
+            Kind::Framed(connection) => connection.fresh_id(),
+            Kind::Doh(_) | Kind::Doh3(_) | Kind::Doq(_) => 0,
+        }
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        match &self.kind {
+            Kind::Udp { .. } => false,
+            Kind::Framed(connection) => connection.is_closed(),
+            Kind::Doh(session) => session.client.is_closed(),
+            Kind::Doh3(session) => session.client.is_closed(),
+            Kind::Doq(session) => session.quic.is_closed(),
+        }
+    }
+
+    /// Close a session others may be using: in an orderly way if none is, otherwise at once, and
+    /// their exchanges fail.
+    pub async fn close_shared(self: Arc<Self>) {
+        match Arc::try_unwrap(self) {
+            Ok(session) => session.close().await,
+            Err(shared) => match &shared.kind {
+                Kind::Udp { .. } => (),
+                Kind::Framed(connection) => connection.abort(),
+                Kind::Doh(session) => session.client.abort(),
+                Kind::Doh3(session) => session.client.quic().close(H3_NO_ERROR),
+                Kind::Doq(session) => session.quic.close(doq_error::NO_ERROR),
+            },
+        }
+    }
+
+    /// Close in an orderly way; returns when the last packet was handed to the kernel.
+    pub async fn close(self) {
+        match self.kind {
+            Kind::Udp { .. } => (),
+            Kind::Framed(connection) => connection.close(CLOSE_AT_MOST).await,
+            Kind::Doh(session) => session.client.close(CLOSE_AT_MOST).await,
+            Kind::Doh3(session) => {
+                session.client.quic().close(H3_NO_ERROR);
+                session.client.quic().drained(CLOSE_LEAVES_WITHIN).await;
+            }
+            Kind::Doq(session) => {
+                session.quic.close(doq_error::NO_ERROR);
+                session.quic.drained(CLOSE_LEAVES_WITHIN).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What becomes of the streams of queries over QUIC, as their server sees it on the wire.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use quinn::ConnectionError;
+use resolab_dns::{Asking, ClientOptions, Question, Slot};
+use resolab_record::{Failure, QueryPurpose, TicketPolicy};
+use std::time::Duration;
+use support::{PAUSE, TestResolver};
+
+const WITHIN: Duration = Duration::from_secs(5);
+
+#[tokio::test]
+async fn no_stream_with_an_answer_is_stopped() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["quic", "h3"] {
+        let client = resolver.client(scheme, ClientOptions::default());
+        let mut slot: Slot = None;
+        for name in ["a", "halves", "unended", "trailers", "a"] {
+            let question = Question::parse(&format!("{name}.test"), "A").unwrap();
+            let asking = Asking::begin(&client, &question);
+            let outcome = asking.ask(&mut slot, WITHIN).await;
+            assert!(outcome.result.is_ok(), "{scheme}: {name}");
+            // An end that comes after the answer finds nobody waiting for another one.
+            tokio::time::sleep(PAUSE * 2).await;
+        }
+        let server = resolver.quic_connections.lock().unwrap().pop().unwrap();
+        assert_eq!(server.stats().frame_rx.stop_sending, 0, "{scheme}");
+        assert_eq!(server.stats().frame_rx.reset_stream, 0, "{scheme}");
+        slot.unwrap().0.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_an_edns_tcp_keepalive_option_ends_a_doq_connection() {
+    /// DOQ_PROTOCOL_ERROR (RFC 9250 section 4.3).
+    const PROTOCOL_ERROR: u32 = 2;
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let question = Question::parse("keepalive.test", "A").unwrap();
+    for (scheme, expected) in [
+        ("quic", Some(Failure::QueryMalformed)),
+        ("h3", None),
+        ("tls", None),
+    ] {
+        let client = resolver.client(scheme, ClientOptions::default());
+        let mut slot: Slot = None;
+        let asking = Asking::begin(&client, &question);
+        let outcome = asking.ask(&mut slot, WITHIN).await;
+        let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
+        assert_eq!(record.failure, expected, "{scheme}");
+        let Some(detail) = record.failure_detail else {
+            continue;
+        };
+        assert!(detail.contains("edns-tcp-keepalive"), "{detail}");
+        let server = resolver.quic_connections.lock().unwrap().pop().unwrap();
+        let reason = tokio::time::timeout(WITHIN, server.closed()).await.unwrap();
+        let ConnectionError::ApplicationClosed(close) = reason else {
+            panic!("{reason}");
+        };
+        assert_eq!(close.error_code, PROTOCOL_ERROR.into());
+    }
+}
