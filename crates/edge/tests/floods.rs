@@ -185,3 +185,15 @@ async fn an_http_3_head_that_trickles_is_given_up() {
     assert!(answer.is_err() || answer.unwrap().is_empty());
     assert_served(&lab).await;
 }
+
+#[tokio::test]
+async fn tls_records_without_a_byte_in_them_end_the_connection_at_once() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let lab = Lab::start().await;
+    let mut tcp = tokio::net::TcpStream::connect(lab.dot()).await.unwrap();
+    tcp.write_all(&[22, 3, 1, 0, 0]).await.unwrap();
+    let mut alert = Vec::new();
+    let ended = timeout(PATIENCE / 2, tcp.read_to_end(&mut alert)).await;
+    assert!(ended.is_ok(), "the edge waits for more of them");
+    assert_served(&lab).await;
+}
