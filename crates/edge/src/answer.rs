@@ -277,7 +277,7 @@ fn negative(zone: &Zone, origin: &[u8], asked: &Owner) -> Option<(Section, Owned
     };
     let owner = match asked {
         Owner::Question => Owner::Suffix(origin.len()),
-        _ => Owner::Other(origin.to_vec()),
+        Owner::Suffix(_) | Owner::Other(_) => Owner::Other(origin.to_vec()),
     };
     let mut set = owned(owner, set);
     if let Some(minimum_s) = set.contents.first().and_then(|soa| soa_minimum_s(soa)) {

@@ -131,7 +131,14 @@ impl Edge {
                 self.load_site(site, names_policy).await
             }
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
-            control => orders::carry_out(&self.world, &mut self.listeners, control).await,
+            control @ (EdgeCommand::SetTicketPolicy { .. }
+            | EdgeCommand::SetTickets { .. }
+            | EdgeCommand::SetAddressValidation { .. }
+            | EdgeCommand::SetAccepting { .. }
+            | EdgeCommand::SetBlackHole { .. }
+            | EdgeCommand::Summary { .. }) => {
+                orders::carry_out(&self.world, &mut self.listeners, control).await
+            }
         }
     }
 

@@ -50,7 +50,11 @@ pub async fn carry_out(
             write_summary(world, listeners, label);
             Ok(())
         }
-        _ => Err("no command about connections".to_owned()),
+        EdgeCommand::CloseConnections { .. }
+        | EdgeCommand::Flush { .. }
+        | EdgeCommand::SetNameBehaviour { .. }
+        | EdgeCommand::LoadSite { .. }
+        | EdgeCommand::RemoveSite { .. } => Err("no command about connections".to_owned()),
     }
 }
 

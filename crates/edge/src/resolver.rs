@@ -68,7 +68,9 @@ impl Way {
         match self.transport {
             DnsTransport::Doudp => Channel::Datagram,
             DnsTransport::Dotcp => Channel::Stream,
-            _ => Channel::Encrypted,
+            DnsTransport::Dot | DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => {
+                Channel::Encrypted
+            }
         }
     }
 }
@@ -83,18 +85,10 @@ const RCODES: [Rcode; 7] = [
     Rcode::Refused,
     Rcode::BadVers,
 ];
-const TRANSPORTS: [DnsTransport; 6] = [
-    DnsTransport::Doudp,
-    DnsTransport::Dotcp,
-    DnsTransport::Dot,
-    DnsTransport::Doh,
-    DnsTransport::Doh3,
-    DnsTransport::Doq,
-];
 
 #[derive(Debug, Default)]
 struct Counts {
-    queries: [u64; TRANSPORTS.len()],
+    queries: [u64; DnsTransport::ALL.len()],
     rcodes: [u64; RCODES.len()],
     unanswered: u64,
     delayed: u64,
@@ -146,7 +140,7 @@ impl Resolver {
 
     /// Decide, and write the response, if there is one already, into `out`.
     pub fn plan<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Plan<'a> {
-        self.counts.queries[way.transport as usize] += 1;
+        self.counts.queries[way.transport.index()] += 1;
         let plan = match Query::parse(message) {
             Ok(query) => self.plan_query(message, query, way, out),
             Err(error) => Plan {
@@ -290,7 +284,7 @@ impl Resolver {
     /// What was done so far.
     pub fn summary(&self, label: Option<String>, now_ns: u64) -> EdgeSummaryRecord {
         let counts = &self.counts;
-        let queries = TRANSPORTS.iter().zip(counts.queries);
+        let queries = DnsTransport::ALL.iter().zip(counts.queries);
         let rcodes = RCODES.iter().zip(counts.rcodes);
         let seen = |(name, count): (String, u64)| (count > 0).then_some((name, count));
         EdgeSummaryRecord {

@@ -49,7 +49,7 @@ impl Key {
         });
         let limit = match asked.channel {
             Channel::Datagram => datagram_limit(edns) as u16,
-            _ => 0,
+            Channel::Stream | Channel::Encrypted => 0,
         };
         key.push(question.name);
         // Lengths of labels are below 64 and no letters.

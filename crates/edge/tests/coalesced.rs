@@ -168,12 +168,11 @@ async fn a_broken_query_ends_a_private_connection_with_doqs_code() {
     let quic = connect(&lab.quic_client(private_alpn::ALPN), lab.doh()).await;
     let (mut send, _receive) = quic.open_bi().await.unwrap();
     send.write_all(b"DQ\x00\x00").await.unwrap();
-    match quic.closed().await {
-        quinn::ConnectionError::ApplicationClosed(close) => {
-            assert_eq!(close.error_code.into_inner(), 2);
-        }
-        other => panic!("{other}"),
-    }
+    let closed = quic.closed().await;
+    let quinn::ConnectionError::ApplicationClosed(close) = &closed else {
+        panic!("{closed}");
+    };
+    assert_eq!(close.error_code.into_inner(), 2);
 }
 
 #[tokio::test]

@@ -17,10 +17,11 @@ async fn connect(lab: &Lab) -> Connection {
 }
 
 async fn close_code(quic: &Connection) -> u64 {
-    match quic.closed().await {
-        ConnectionError::ApplicationClosed(close) => close.error_code.into_inner(),
-        other => panic!("{other}"),
-    }
+    let closed = quic.closed().await;
+    let ConnectionError::ApplicationClosed(close) = &closed else {
+        panic!("{closed}");
+    };
+    close.error_code.into_inner()
 }
 
 #[tokio::test]

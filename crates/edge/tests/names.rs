@@ -222,9 +222,11 @@ async fn summary(lab: &mut Lab) -> EdgeSummaryRecord {
     let command = EdgeCommand::Summary { id: 1, label };
     lab.edge.carry_out(command).await.unwrap();
     lab.wait(|records| {
-        records.iter().rev().find_map(|record| match record {
-            Record::EdgeSummary(summary) => Some(summary.as_ref().clone()),
-            _ => None,
+        records.iter().rev().find_map(|record| {
+            let Record::EdgeSummary(summary) = record else {
+                return None;
+            };
+            Some(summary.as_ref().clone())
         })
     })
     .await

@@ -183,12 +183,11 @@ async fn a_command_closes_only_the_named_connections() {
         name: Some(HOST.to_owned()),
     };
     lab.edge.carry_out(close).await.unwrap();
-    match web.closed().await {
-        ConnectionError::ApplicationClosed(close) => {
-            assert_eq!(close.error_code, VarInt::from_u32(0x100));
-        }
-        other => panic!("{other}"),
-    }
+    let closed = web.closed().await;
+    let ConnectionError::ApplicationClosed(close) = &closed else {
+        panic!("{closed}");
+    };
+    assert_eq!(close.error_code, VarInt::from_u32(0x100));
     assert!(doh.close_reason().is_none());
     let record = lab.connections(1).await.pop().unwrap();
     assert_eq!(

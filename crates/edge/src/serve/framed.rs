@@ -49,6 +49,10 @@ where
     queries.abandon();
     // The peer may be gone already; what matters was said in `ending`.
     let _ = stream.shutdown().await;
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the system's errors those with a meaning here are named"
+    )]
     ending.unwrap_or_else(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify").by_client(true),
         io::ErrorKind::TimedOut => Ending::failed(Failure::Other, "the client reads no answers"),

@@ -103,6 +103,10 @@ async fn handshake_overdue(connection: &OpenConnection) {
 fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
     let facts = connection.facts.as_ref();
     let complete = facts.is_some_and(|facts| facts.complete_ns().is_some());
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of quinn's errors those that are no failure are named"
+    )]
     let ending = match error {
         _ if !complete => Ending::failed(handshake_failure(error), error.to_string()),
         ConnectionError::ApplicationClosed(close)
@@ -127,13 +131,17 @@ fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
         }
         ConnectionError::TransportError(own) => ending.by_client(false).code(u64::from(own.code)),
         ConnectionError::Reset => ending.by_client(true),
-        _ => ending.by_client(false),
+        ConnectionError::VersionMismatch
+        | ConnectionError::TimedOut
+        | ConnectionError::LocallyClosed
+        | ConnectionError::CidsExhausted => ending.by_client(false),
     }
 }
 
 fn handshake_failure(error: &ConnectionError) -> Failure {
-    match error {
-        ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
-        _ => Failure::QuicHandshakeFailed,
+    if *error == ConnectionError::TimedOut {
+        Failure::QuicHandshakeTimeout
+    } else {
+        Failure::QuicHandshakeFailed
     }
 }

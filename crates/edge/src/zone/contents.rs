@@ -72,7 +72,15 @@ pub fn contents(
         match part {
             Part::Texts => texts(&mut content, &mut words)?,
             Part::Service => service::push_parameters(&mut content, &mut words)?,
-            _ => {
+            Part::V4
+            | Part::V6
+            | Part::Name
+            | Part::U8
+            | Part::U16
+            | Part::U32
+            | Part::Time
+            | Part::Text
+            | Part::Rest => {
                 let word = words.next().ok_or("there are too few values")?;
                 push(&mut content, *part, word, origin)?;
             }

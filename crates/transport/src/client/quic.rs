@@ -53,7 +53,9 @@ impl QuicClient {
     pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let token_store: Arc<dyn TokenStore> = match tls.handshake_mode {
             HandshakeMode::Full => Arc::new(NoneTokenStore),
-            _ => Arc::new(TokenMemoryCache::default()),
+            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => {
+                Arc::new(TokenMemoryCache::default())
+            }
         };
         Ok(Self {
             crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(&tls.config))?),
@@ -181,6 +183,10 @@ impl QuicConnection {
 /// What the end of a connection means for the query that needed it.
 pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure {
     let handshaking = log.quic_handshake.is_under_way();
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of quinn's errors those with a meaning of their own are named"
+    )]
     let failure = match error {
         ConnectionError::TransportError(error) if error.reason.starts_with(CERTIFICATE_REASON) => {
             Failure::TlsCertificateInvalid

@@ -96,6 +96,10 @@ fn ask_for_fast_open(socket: &TcpSocket) -> io::Result<()> {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the system's errors those with a failure of their own are named"
+)]
 fn failure_of(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Failure::TcpConnectRefused,

@@ -202,7 +202,7 @@ impl AsyncWrite for TlsStream {
         let count = this.tls.writer().write(bytes)?;
         match this.poll_flush_tls(cx) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            _ => Poll::Ready(Ok(count)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(count)),
         }
     }
 
@@ -216,7 +216,7 @@ impl AsyncWrite for TlsStream {
         let count = this.tls.writer().write_vectored(slices)?;
         match this.poll_flush_tls(cx) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            _ => Poll::Ready(Ok(count)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(count)),
         }
     }
 
