@@ -2,9 +2,12 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
+pub mod limits;
+pub mod names;
+
 use crate::coalescing::CoalescingConfig;
-use crate::limits::{Limits, TlsConfig};
-use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
+use crate::config::limits::{Limits, TlsConfig};
+use crate::config::names::{ForwardConfig, NameConfig, WrittenConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::{RetryMode, TicketPolicy};
 use serde::Deserialize;
@@ -177,7 +180,7 @@ fn default_true() -> bool {
 }
 
 fn default_padding_block_bytes() -> u16 {
-    crate::resolver::ResolverSettings::default().padding_block_bytes
+    crate::dns::resolver::ResolverSettings::default().padding_block_bytes
 }
 
 fn default_doh_path() -> String {
@@ -193,7 +196,7 @@ fn default_policy() -> TicketPolicy {
 }
 
 fn default_ttl_s() -> u32 {
-    crate::zone::DEFAULT_TTL_S
+    crate::dns::zone::DEFAULT_TTL_S
 }
 
 impl EdgeConfig {

@@ -1,8 +1,8 @@
 //! An edge as a whole: started from a configuration, commanded, stopped.
 
 use crate::config::EdgeConfig;
+use crate::config::names::NameConfig;
 use crate::connections::RecordSink;
-use crate::name_config::NameConfig;
 use crate::orders;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site_command;

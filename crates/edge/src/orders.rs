@@ -3,8 +3,8 @@
 //!
 //! For: one line of error or none for each. Not for: sites and closing, which `edge` does.
 
+use crate::connections::tallies::resident_bytes;
 use crate::serve::Listeners;
-use crate::tallies::resident_bytes;
 use crate::world::World;
 use resolab_record::{ConnectionsSummary, EdgeCommand, RetryMode};
 use std::net::IpAddr;

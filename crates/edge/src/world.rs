@@ -2,19 +2,19 @@
 //!
 //! For: answering one DNS message or finding one site, with its record. Not for: sockets.
 
-use crate::answer::Facts;
-use crate::behaviour::Behaviours;
 use crate::coalescing::Coalescing;
 use crate::config::EdgeConfig;
+use crate::config::names::{NameConfig, QueryRecords};
 use crate::connections::{Connections, OpenConnection, RecordSink};
-use crate::early_data;
+use crate::dns::answer::Facts;
+use crate::dns::behaviour::Behaviours;
+use crate::dns::early_data;
+use crate::dns::resolver::{Plan, Resolver, ResolverSettings, Way};
+use crate::dns::wire::{name_text, type_text};
 use crate::forward::Forwarder;
-use crate::name_config::{NameConfig, QueryRecords};
-use crate::resolver::{Plan, Resolver, ResolverSettings, Way};
 use crate::web::Site;
 use crate::web::names::{self, wildcard_of};
 use crate::web::settings::{SiteConfig, WebConfig};
-use crate::wire::{name_text, type_text};
 use crate::zone_setup::build_zone;
 use resolab_record::{ConnectionsSummary, DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;

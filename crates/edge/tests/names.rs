@@ -1,15 +1,15 @@
 //! Names that are delayed or fail, on every transport, and what is counted.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use common::{Lab, RESOLVER, framed, query_for};
 use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
+use support::{Lab, RESOLVER, framed, query_for};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;

@@ -1,16 +1,16 @@
 //! Pages and DoH3 over HTTP/3, commands that touch them, with a client adapter that is not ours.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use bytes::{Buf, Bytes};
-use common::{HOST, IMAGE_BYTES, Lab, RESOLVER, assert_answer, delayed_udp, query};
 use h3::client::SendRequest;
 use http::{Method, Request, StatusCode};
 use quinn::{Connection, ConnectionError, Endpoint, VarInt};
 use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::{HOST, IMAGE_BYTES, Lab, RESOLVER, assert_answer, delayed_udp, query};
 
 type Http = SendRequest<h3_quinn::OpenStreams, Bytes>;
 

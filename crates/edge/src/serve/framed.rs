@@ -3,7 +3,7 @@
 //! together in one write.
 
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
+use crate::connections::ending::Ending;
 use crate::world::{Arrival, QueryNote, Reply, World};
 use bytes::{Buf, BytesMut};
 use resolab_record::{DnsTransport, Failure};

@@ -2,10 +2,10 @@
 
 use super::MESSAGE_LIMIT_BYTES;
 use super::exchange::{self, ReplySink};
+use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
+use crate::connections::ending::Ending;
 use crate::http::HttpRequest;
-use crate::limits::Limits;
 use crate::world::World;
 use bytes::{Bytes, BytesMut};
 use h2::server::SendResponse;

@@ -3,7 +3,7 @@
 use super::{quic, tcp, udp};
 use crate::coalescing::CoalescingConfig;
 use crate::config::ResolverConfig;
-use crate::limits::Limits;
+use crate::config::limits::Limits;
 use crate::web::settings::WebConfig;
 use crate::world::World;
 use resolab_http::private_alpn;

@@ -1,8 +1,8 @@
 //! Accepted QUIC connections: what ALPN says, and how they ended.
 
 use super::{coalesced, doq, h3};
+use crate::connections::ending::Ending;
 use crate::connections::{OpenConnection, Protocol};
-use crate::ending::Ending;
 use crate::world::World;
 use quinn::{ConnectionError, TransportErrorCode, VarInt};
 use resolab_http::private_alpn;

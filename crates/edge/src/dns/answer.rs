@@ -6,11 +6,11 @@ mod response;
 
 pub use response::{Response, datagram_limit, response_flags};
 
-use crate::wire::{
+use crate::dns::wire::{
     CLASS_IN, HEADER_BYTES, Query, Question, TYPE_ANY, TYPE_CNAME, TYPE_HINFO, TYPE_SOA,
 };
-use crate::zone::file::soa_minimum_s;
-use crate::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
+use crate::dns::zone::file::soa_minimum_s;
+use crate::dns::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
 
 /// What the transport lets a response be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

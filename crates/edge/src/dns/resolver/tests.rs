@@ -1,9 +1,9 @@
 //! Responses read back by an independent implementation, with and without the cache.
 
 use super::*;
-use crate::answer::Facts;
-use crate::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
-use crate::zone::{DEFAULT_TTL_S, parse_content};
+use crate::dns::answer::Facts;
+use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
+use crate::dns::zone::{DEFAULT_TTL_S, parse_content};
 use hickory_proto::op::{Edns as ClientEdns, Message, OpCode, Query as ClientQuery};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, RecordType};
@@ -380,7 +380,7 @@ proptest! {
                 prop_assert_eq!(&from_kept, &from_fresh);
                 let query = Query::parse(message).unwrap();
                 let limit = match channel {
-                    Channel::Datagram => crate::answer::datagram_limit(query.edns),
+                    Channel::Datagram => crate::dns::answer::datagram_limit(query.edns),
                     Channel::Stream | Channel::Encrypted => 65_535,
                 };
                 prop_assert!(from_kept.len() <= limit);

@@ -2,7 +2,7 @@
 //!
 //! For: looking a name up and drawing; pure, every stream has its seed. Not for: waiting.
 
-use crate::wire::name_wire;
+use crate::dns::wire::name_wire;
 use resolab_record::{DelayDistribution, FailureMode, NameDelay};
 use std::collections::HashMap;
 

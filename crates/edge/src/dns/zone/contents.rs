@@ -6,7 +6,7 @@
 use super::entries::{Word, name, unescape, words};
 use super::file::is_data;
 use super::service;
-use crate::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
+use crate::dns::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Parts of a record's contents.
@@ -282,5 +282,4 @@ fn text_content(value: &str) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "contents_tests.rs"]
 mod tests;

@@ -4,8 +4,8 @@
 
 use super::contents::{contents, time_s};
 use super::entries::{Entry, LineError, Word, entries, name};
-use super::{DEFAULT_TTL_S, Zone, is_below};
-use crate::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
+use super::names::{DEFAULT_TTL_S, Zone, is_below};
+use crate::dns::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -279,8 +279,8 @@ pub fn soa_minimum_s(content: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{TYPE_A, name_wire, type_number};
-    use crate::zone::Lookup;
+    use crate::dns::wire::{TYPE_A, name_wire, type_number};
+    use crate::dns::zone::Lookup;
 
     const GOOD: &str = r#"
 $ORIGIN example.test.

@@ -3,7 +3,7 @@
 //! For: bytes. Not for: what is in them.
 
 use super::{Asked, Channel, Facts, OwnedSet, Owner, Rcode, Section};
-use crate::wire::{
+use crate::dns::wire::{
     CLASS_IN, Edns, HEADER_BYTES, OPTION_COOKIE, OPTION_PADDING, Question, TYPE_OPT,
 };
 

@@ -3,11 +3,11 @@
 //!
 //! For: one plan for each message. Not for: sockets, records or asking upstream.
 
-use crate::answer::{Asked, Channel, Facts, Rcode, Response, answer_bare};
-use crate::behaviour::{Behaviours, Treatment};
-use crate::wire::{Query, QueryError, Question};
-use crate::wire_cache::WireCache;
-use crate::zone::Zone;
+use crate::dns::answer::{Asked, Channel, Facts, Rcode, Response, answer_bare};
+use crate::dns::behaviour::{Behaviours, Treatment};
+use crate::dns::wire::{Query, QueryError, Question};
+use crate::dns::wire_cache::WireCache;
+use crate::dns::zone::Zone;
 use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -317,5 +317,4 @@ fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<Fa
 }
 
 #[cfg(test)]
-#[path = "resolver_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! For: shapes and their defaults. Not for: reading the file; that is `config`.
 
-use crate::behaviour::{Behaviours, one_delay};
+use crate::dns::behaviour::{Behaviours, one_delay};
 use resolab_record::{FailureMode, HandshakeMode, NameDelay};
 use serde::Deserialize;
 use std::path::PathBuf;

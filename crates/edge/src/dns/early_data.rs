@@ -1,7 +1,7 @@
 //! What may be carried out although it came in early data, which an attacker can repeat: DNS
 //! queries, and nothing else a DNS message can ask for (RFC 9250 section 4.5).
 
-use crate::answer::{Facts, Rcode};
+use crate::dns::answer::{Facts, Rcode};
 
 const REFUSED: u8 = 5;
 
