@@ -5,7 +5,6 @@
 pub mod limits;
 pub mod names;
 
-use crate::coalescing::CoalescingConfig;
 use crate::config::limits::{Limits, TlsConfig};
 use crate::config::names::{ForwardConfig, NameConfig, WrittenConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
@@ -173,6 +172,47 @@ pub struct RecordConfig {
     /// Time to live.
     #[serde(default = "default_ttl_s")]
     pub ttl_s: u32,
+}
+
+/// `[coalescing]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CoalescingConfig {
+    /// Whether connections for the resolver's name serve the sites, too.
+    pub shared_connection: bool,
+    /// Whether the private ALPN is offered where DoH3 is.
+    pub private_alpn: bool,
+    /// Whether HTTP/3 tells the origins (RFC 9412).
+    pub origin_frame: bool,
+}
+
+impl Default for CoalescingConfig {
+    fn default() -> Self {
+        Self {
+            shared_connection: false,
+            private_alpn: false,
+            origin_frame: true,
+        }
+    }
+}
+
+impl CoalescingConfig {
+    /// Whether the resolver's certificate covers the sites.
+    pub fn is_wanted(&self) -> bool {
+        self.shared_connection || self.private_alpn
+    }
+
+    /// What contradicts the rest of the configuration.
+    fn contradiction(&self, config: &EdgeConfig) -> Option<String> {
+        let has_doh3 = config
+            .resolver
+            .as_ref()
+            .is_some_and(|resolver| resolver.ports.doh3.is_some());
+        (self.is_wanted() && !has_doh3).then(|| {
+            "[coalescing] needs [resolver] with a port for doh3: pages share its connections"
+                .to_owned()
+        })
+    }
 }
 
 fn default_true() -> bool {

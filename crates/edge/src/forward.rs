@@ -5,7 +5,7 @@
 //! gets; that is `resolver`.
 
 use crate::config::names::ForwardConfig;
-use crate::dns::answer::Rcode;
+use crate::dns::wire::Rcode;
 use hickory_proto::op::Message;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{

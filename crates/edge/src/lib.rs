@@ -16,6 +16,7 @@ mod forward;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
+mod http_message;
 mod orders;
 mod serve;
 mod site_command;

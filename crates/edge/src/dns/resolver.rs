@@ -3,9 +3,9 @@
 //!
 //! For: one plan for each message. Not for: sockets, records or asking upstream.
 
-use crate::dns::answer::{Asked, Channel, Facts, Rcode, Response, answer_bare};
+use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
 use crate::dns::behaviour::{Behaviours, Treatment};
-use crate::dns::wire::{Query, QueryError, Question};
+use crate::dns::wire::{Query, QueryError, Question, Rcode};
 use crate::dns::wire_cache::WireCache;
 use crate::dns::zone::Zone;
 use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
@@ -75,21 +75,11 @@ impl Way {
     }
 }
 
-/// Codes with a counter of their own; the last is for all others.
-const RCODES: [Rcode; 7] = [
-    Rcode::NoError,
-    Rcode::FormErr,
-    Rcode::ServFail,
-    Rcode::NxDomain,
-    Rcode::NotImp,
-    Rcode::Refused,
-    Rcode::BadVers,
-];
-
 #[derive(Debug, Default)]
 struct Counts {
     queries: [u64; DnsTransport::ALL.len()],
-    rcodes: [u64; RCODES.len()],
+    /// Of the codes with a name; others are upstream's own.
+    rcodes: [u64; Rcode::NAMED.len()],
     unanswered: u64,
     delayed: u64,
     failed_on_purpose: u64,
@@ -271,8 +261,7 @@ impl Resolver {
         counts.forwarded += u64::from(plan.forward);
         match plan.answer {
             Some(facts) => {
-                let at = RCODES.iter().position(|rcode| *rcode == facts.rcode);
-                // What is kept from upstream may have other codes; they are its own.
+                let at = Rcode::NAMED.iter().position(|rcode| *rcode == facts.rcode);
                 if let Some(at) = at {
                     counts.rcodes[at] += 1;
                 }
@@ -285,7 +274,7 @@ impl Resolver {
     pub fn summary(&self, label: Option<String>, now_ns: u64) -> EdgeSummaryRecord {
         let counts = &self.counts;
         let queries = DnsTransport::ALL.iter().zip(counts.queries);
-        let rcodes = RCODES.iter().zip(counts.rcodes);
+        let rcodes = Rcode::NAMED.iter().zip(counts.rcodes);
         let seen = |(name, count): (String, u64)| (count > 0).then_some((name, count));
         EdgeSummaryRecord {
             label,

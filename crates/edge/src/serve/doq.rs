@@ -1,8 +1,8 @@
 //! DNS over dedicated QUIC connections (RFC 9250): one query a stream.
 
-use super::MESSAGE_LIMIT_BYTES;
-use super::quic::Served;
+use super::served::Served;
 use crate::connections::OpenConnection;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::world::{Answer, Arrival, World};
 use quinn::{Connection, ReadToEndError, RecvStream, SendStream, VarInt};
 use resolab_record::DnsTransport;
@@ -183,7 +183,7 @@ async fn send_answer(send: &mut SendStream, answer: &Answer) -> bool {
 /// client that takes its query back (RFC 9250 section 4.3.1) ends this stream alone.
 async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violation> {
     let is_end = !more
-        && match receive.read_to_end(MESSAGE_LIMIT_BYTES).await {
+        && match receive.read_to_end(MESSAGE_BYTES_MAX).await {
             Ok(rest) => rest.is_empty(),
             Err(ReadToEndError::TooLong) => false,
             Err(ReadToEndError::Read(_)) => true,

@@ -1,10 +1,10 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
-use super::MESSAGE_LIMIT_BYTES;
 use super::exchange::{self, ReplySink};
-use super::quic::Served;
+use super::served::Served;
 use crate::connections::OpenConnection;
-use crate::http::HttpRequest;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
+use crate::http_message::HttpRequest;
 use crate::world::World;
 use bytes::{Buf, Bytes, BytesMut};
 use h3::error::Code;
@@ -116,7 +116,7 @@ async fn read_body(
 ) -> Option<Result<Bytes, StatusCode>> {
     let mut whole = BytesMut::new();
     while let Some(mut chunk) = stream.recv_data().await.ok()? {
-        if whole.len() + chunk.remaining() > MESSAGE_LIMIT_BYTES {
+        if whole.len() + chunk.remaining() > MESSAGE_BYTES_MAX {
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }

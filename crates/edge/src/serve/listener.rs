@@ -1,9 +1,8 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
 use super::{quic, tcp, udp};
-use crate::coalescing::CoalescingConfig;
-use crate::config::ResolverConfig;
 use crate::config::limits::Limits;
+use crate::config::{CoalescingConfig, ResolverConfig};
 use crate::web::settings::WebConfig;
 use crate::world::World;
 use resolab_http::private_alpn;

@@ -1,5 +1,6 @@
 //! Accepted QUIC connections: what ALPN says, and how they ended.
 
+use super::served::Served;
 use super::{coalesced, doq, h3};
 use crate::connections::ending::Ending;
 use crate::connections::{OpenConnection, Protocol};
@@ -11,17 +12,6 @@ use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::time::sleep;
-
-/// How the serving of a connection ended.
-#[derive(Debug)]
-pub enum Served {
-    /// The connection ended.
-    Closed(ConnectionError),
-    /// The client said it was done (GOAWAY).
-    Done,
-    /// The client broke the protocol, and the connection was closed for it.
-    Violated(String),
-}
 
 /// Serve until the task is dropped or the listener closed.
 pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {

@@ -6,8 +6,11 @@
 //! Not for: anything outside the lab, which its certificate says (`scope`). Even so, do not put the
 //! authority into a system's trust store.
 
+mod error;
 mod files;
 mod scope;
+
+pub use error::AuthorityError;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -34,37 +37,6 @@ const AUTHORITY_DAYS: u32 = 3_650;
 /// Chromium refuses leaves valid for more than 398 days; one of these lies in the past, so that
 /// clocks may differ.
 const LEAF_DAYS: u32 = 396;
-
-/// Why there is no authority.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorityError {
-    /// Reading or writing the folder.
-    #[error("use {path}: {source}; give a folder that can be written")]
-    File {
-        /// File or folder.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Key and certificate cannot be used.
-    #[error(
-        "use the certificate authority in {folder}: {reason}; remove ca.pem and ca-key.pem to have a new one made"
-    )]
-    Unusable {
-        /// Folder.
-        folder: String,
-        /// Why.
-        reason: String,
-    },
-    /// A leaf could not be made.
-    #[error("issue a certificate for {name}: {reason}")]
-    Issue {
-        /// First name of the leaf.
-        name: String,
-        /// Why.
-        reason: String,
-    },
-}
 
 /// An authority with its key.
 pub struct CertificateAuthority {

@@ -4,7 +4,6 @@
 //! Not for: owners, classes and TTLs.
 
 use super::entries::{Word, name, unescape, words};
-use super::file::is_data;
 use super::service;
 use crate::dns::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -46,6 +45,11 @@ fn parts_of(record_type: u16) -> Option<&'static [Part]> {
         257 => &[U8, Text, Rest],
         _ => return None,
     })
+}
+
+/// Whether records of a type can stand in a zone (RFC 6895 section 3.1).
+pub fn is_data(record_type: u16) -> bool {
+    !matches!(record_type, 0 | 41 | 128..=255)
 }
 
 /// Contents in wire form.

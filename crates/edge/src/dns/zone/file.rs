@@ -2,7 +2,7 @@
 //!
 //! For: records out of text, or the file, the line and what is wrong. Not for: looking names up.
 
-use super::contents::{contents, time_s};
+use super::contents::{contents, is_data, time_s};
 use super::entries::{Entry, LineError, Word, entries, name};
 use super::names::{DEFAULT_TTL_S, Zone, is_below};
 use crate::dns::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
@@ -262,11 +262,6 @@ fn head(mut words: &[Word]) -> Result<(Option<u32>, u16, &[Word]), String> {
             _ => return Err(format!("`{text}` is no type, class or TTL")),
         }
     }
-}
-
-/// Whether records of a type can stand in a zone (RFC 6895 section 3.1).
-pub fn is_data(record_type: u16) -> bool {
-    !matches!(record_type, 0 | 41 | 128..=255)
 }
 
 /// The last field of a SOA.

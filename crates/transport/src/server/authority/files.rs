@@ -3,7 +3,7 @@
 //! For: programs that start in one folder at the same time; they get the same pair. Not for: what is
 //! in the files.
 
-use super::AuthorityError;
+use super::error::AuthorityError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
