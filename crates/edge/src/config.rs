@@ -19,27 +19,27 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("read {path}: {source}")]
     Read {
-        /// File.
+        /// The file, as it was given.
         path: String,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
     /// The text is no configuration.
     #[error("read {path}, line {line}: {reason}")]
     Syntax {
-        /// File.
+        /// The file, as it was given.
         path: String,
         /// Line, from 1.
         line: usize,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
     /// A value contradicts another or itself.
     #[error("use {path}: {reason}")]
     Value {
-        /// File.
+        /// The file, as it was given.
         path: String,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
 }
@@ -162,7 +162,7 @@ impl PortsConfig {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordConfig {
-    /// Owner.
+    /// Name the records belong to.
     pub name: String,
     /// Type, by name or as `TYPE65535`.
     #[serde(rename = "type")]

@@ -83,7 +83,7 @@ impl OpenConnection {
         Arc::clone(&self.exchanges).try_acquire_owned().ok()
     }
 
-    /// Whether a message that has become this long takes so many bytes more.
+    /// Whether a message of `length_bytes` may take `more_bytes`.
     pub fn may_grow(&self, length_bytes: usize, more_bytes: usize) -> bool {
         length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded(more_bytes)
     }

@@ -56,7 +56,7 @@ impl Resolvers {
             };
             let answer = |resolver: &mut Resolver| {
                 let mut out = Vec::new();
-                resolver.plan(query, way, &mut out).answer.map(|_| out)
+                resolver.judge(query, way, &mut out).answer.map(|_| out)
             };
             (answer(&mut self.fresh), answer(&mut self.kept))
         })
@@ -108,7 +108,7 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
             now_ns: 0,
         };
         let mut out = Vec::new();
-        resolver.plan(&query, way, &mut out);
+        resolver.judge(&query, way, &mut out);
         out
     };
     queries.into_iter().map(answer).collect()

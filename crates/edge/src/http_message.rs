@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// One request, body read.
 pub struct HttpRequest<'a> {
-    /// Head.
+    /// Method, target and header fields.
     pub head: &'a Request<()>,
     /// Body, or the status to refuse it with.
     pub body: Result<Bytes, StatusCode>,
@@ -28,7 +28,7 @@ pub struct HttpRequest<'a> {
 
 /// The reply to it.
 pub struct HttpReply {
-    /// Head.
+    /// Status and header fields.
     pub head: Response<()>,
     /// Body; empty for HEAD.
     pub body: Body,

@@ -56,7 +56,7 @@ pub struct ForwardConfig {
     /// `HOST=ADDRESS` for its name.
     #[serde(default)]
     pub resolve: Vec<String>,
-    /// After so long the answer is SERVFAIL.
+    /// Time after which the answer is SERVFAIL.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
     /// Whether answers go into the wire-format cache for their TTL.

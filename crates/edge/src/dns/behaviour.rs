@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct Treatment {
     /// Extra delay.
     pub delay_ns: u64,
-    /// Failure.
+    /// Failure it gets on purpose.
     pub failure: Option<FailureMode>,
 }
 
@@ -138,7 +138,7 @@ enum Law {
     Samples(Vec<f64>),
 }
 
-/// Longer ones are mistakes: no client waits so long.
+/// A longer one is a mistake: no client waits for it.
 const DELAY_MAX_MS: f64 = 600_000.0;
 
 impl DelayStream {

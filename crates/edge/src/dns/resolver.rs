@@ -1,7 +1,7 @@
 //! What becomes of a DNS message: the zone, the names' behaviours and the wire-format cache, which
 //! must agree with each other. Pure: the time is an argument, and waiting is the caller's.
 //!
-//! For: one plan for each message. Not for: sockets, records or asking upstream.
+//! For: one verdict on each message. Not for: sockets, records or asking upstream.
 
 use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
 use crate::dns::behaviour::{Behaviours, Treatment};
@@ -39,7 +39,7 @@ impl Default for ResolverSettings {
 
 /// What becomes of one message. Without an answer and without forwarding nothing is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub struct Verdict<'a> {
     /// The response is in the buffer.
     pub answer: Option<Facts>,
     /// The answer is upstream's to give.
@@ -55,11 +55,11 @@ pub struct Plan<'a> {
 /// How a message came.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
-    /// Transport.
+    /// What it came over.
     pub transport: DnsTransport,
     /// Who asks.
     pub peer: IpAddr,
-    /// When.
+    /// When it was here.
     pub now_ns: u64,
 }
 
@@ -129,11 +129,11 @@ impl Resolver {
     }
 
     /// Decide, and write the response, if there is one already, into `out`.
-    pub fn plan<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Plan<'a> {
+    pub fn judge<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Verdict<'a> {
         self.counts.queries[way.transport.index()] += 1;
-        let plan = match Query::parse(message) {
-            Ok(query) => self.plan_query(message, query, way, out),
-            Err(error) => Plan {
+        let verdict = match Query::parse(message) {
+            Ok(query) => self.judge_query(message, query, way, out),
+            Err(error) => Verdict {
                 answer: unreadable(message, error, out),
                 forward: false,
                 treatment: Treatment::default(),
@@ -141,17 +141,17 @@ impl Resolver {
                 keepalive_asked: false,
             },
         };
-        self.count(&plan);
-        plan
+        self.count(&verdict);
+        verdict
     }
 
-    fn plan_query<'a>(
+    fn judge_query<'a>(
         &mut self,
         message: &'a [u8],
         query: Query<'a>,
         way: Way,
         out: &mut Vec<u8>,
-    ) -> Plan<'a> {
+    ) -> Verdict<'a> {
         let treatment = self
             .behaviours
             .draw(query.question.name)
@@ -165,7 +165,7 @@ impl Resolver {
             None if treatment.failure == Some(FailureMode::Drop) => (None, false),
             None => self.answer(&asked, way.now_ns, out),
         };
-        Plan {
+        Verdict {
             answer,
             forward,
             treatment,
@@ -254,19 +254,19 @@ impl Resolver {
         Some(facts)
     }
 
-    fn count(&mut self, plan: &Plan<'_>) {
+    fn count(&mut self, verdict: &Verdict<'_>) {
         let counts = &mut self.counts;
-        counts.delayed += u64::from(plan.treatment.delay_ns > 0);
-        counts.failed_on_purpose += u64::from(plan.treatment.failure.is_some());
-        counts.forwarded += u64::from(plan.forward);
-        match plan.answer {
+        counts.delayed += u64::from(verdict.treatment.delay_ns > 0);
+        counts.failed_on_purpose += u64::from(verdict.treatment.failure.is_some());
+        counts.forwarded += u64::from(verdict.forward);
+        match verdict.answer {
             Some(facts) => {
                 let at = Rcode::NAMED.iter().position(|rcode| *rcode == facts.rcode);
                 if let Some(at) = at {
                     counts.rcodes[at] += 1;
                 }
             }
-            None => counts.unanswered += u64::from(!plan.forward),
+            None => counts.unanswered += u64::from(!verdict.forward),
         }
     }
 

@@ -78,9 +78,9 @@ pub enum QueryError {
 pub struct Question<'a> {
     /// Name in wire form, case kept.
     pub name: &'a [u8],
-    /// Type.
+    /// Type, by its number.
     pub qtype: u16,
-    /// Class.
+    /// Class, by its number.
     pub qclass: u16,
 }
 

@@ -35,7 +35,7 @@ pub struct Batch {
 unsafe impl Send for Batch {}
 
 impl Batch {
-    /// Empty.
+    /// With nothing received and nothing lined up.
     pub fn new() -> Self {
         // SAFETY: all-zero is a value of these plain C structs.
         let (header, iovec, peer) = unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };

@@ -31,7 +31,7 @@ pub enum ListenerKind {
 /// A socket and the protocols offered on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenerSpec {
-    /// Where.
+    /// Address and port it listens on.
     pub address: SocketAddr,
     /// What for.
     pub kind: ListenerKind,
@@ -93,11 +93,11 @@ impl ListenerSpec {
 #[derive(Debug, thiserror::Error)]
 #[error("listen on {address} ({kind:?}): {source}")]
 pub struct ListenError {
-    /// Where.
+    /// Address and port asked for.
     pub address: SocketAddr,
     /// What for.
     pub kind: ListenerKind,
-    /// Why.
+    /// What the system said.
     pub source: io::Error,
 }
 

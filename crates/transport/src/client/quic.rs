@@ -173,8 +173,8 @@ impl QuicConnection {
         self.connection.close_reason().is_some()
     }
 
-    /// Let the close leave and late packets be answered, at most so long: three probe timeouts
-    /// (RFC 9000 section 10.2). Never inside a clock.
+    /// Let the close leave and late packets be answered, which takes three probe timeouts (RFC 9000
+    /// section 10.2), for `at_most`. Never inside a clock.
     pub async fn drained(&self, at_most: Duration) {
         let _ = tokio::time::timeout(at_most, self.endpoint.wait_idle()).await;
     }

@@ -42,11 +42,11 @@ pub struct Asked<'a> {
 /// Section of a message, by the position of its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// Answer.
+    /// The answer section.
     Answer = 1,
-    /// Authority.
+    /// The authority section.
     Authority = 2,
-    /// Additional.
+    /// The additional section.
     Additional = 3,
 }
 
@@ -55,7 +55,7 @@ pub enum Section {
 pub enum Owner {
     /// The name asked.
     Question,
-    /// The last so many bytes of the name asked.
+    /// The end of the name asked, by its length in bytes.
     Suffix(usize),
     /// Another name, wire form.
     Other(Vec<u8>),
@@ -64,12 +64,12 @@ pub enum Owner {
 /// Records to be written.
 #[derive(Debug, Clone)]
 pub struct OwnedSet {
-    /// Owner.
+    /// Name the records belong to.
     pub owner: Owner,
-    /// Type.
+    /// Type, by its number.
     pub record_type: u16,
     /// Time to live.
     pub ttl_s: u32,
-    /// Contents.
+    /// Each record's contents in wire form.
     pub contents: Vec<Vec<u8>>,
 }

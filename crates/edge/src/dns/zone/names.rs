@@ -11,7 +11,7 @@ pub const DEFAULT_TTL_S: u32 = 300;
 /// Records of one name and type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordSet {
-    /// Type.
+    /// Type, by its number.
     pub record_type: u16,
     /// Time to live.
     pub ttl_s: u32,

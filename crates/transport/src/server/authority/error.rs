@@ -8,7 +8,7 @@ pub enum AuthorityError {
     File {
         /// File or folder.
         path: String,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
     /// Key and certificate cannot be used.
@@ -16,9 +16,9 @@ pub enum AuthorityError {
         "use the certificate authority in {folder}: {reason}; remove ca.pem and ca-key.pem to have a new one made"
     )]
     Unusable {
-        /// Folder.
+        /// The authority's folder.
         folder: String,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
     /// A leaf could not be made.
@@ -26,7 +26,7 @@ pub enum AuthorityError {
     Issue {
         /// First name of the leaf.
         name: String,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
 }
