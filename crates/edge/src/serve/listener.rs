@@ -154,7 +154,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Use Retry otherwise on the QUIC listeners of an address, or on all; how many these are.
+    /// Change when Retry is sent on the QUIC listeners of an address, or on all; how many they are.
     pub fn set_retry(&self, address: Option<IpAddr>, retry: RetryMode) -> usize {
         let chosen = self.all.iter().filter(|(socket, _)| is_at(socket, address));
         let controls = chosen.filter_map(|(_, listener)| listener.control.as_ref());
