@@ -1,54 +1,12 @@
 //! DNS and pages on one connection: what the resolver's connections may be used for beside DNS, and
 //! what they are told of it (docs/formats/edge.md, docs/formats/private-alpn.md).
 //!
-//! For: the `[coalescing]` section. Not for: streams; those are `serve::coalesced`'s.
+//! For: the `[coalescing]` section in force. Not for: streams; those are `serve::coalesced`'s.
 
-use crate::config::EdgeConfig;
+use crate::config::{CoalescingConfig, EdgeConfig};
 use crate::connections::OpenConnection;
 use bytes::Bytes;
 use resolab_http::{https_origin, origin_frame, private_alpn};
-use serde::Deserialize;
-
-/// `[coalescing]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CoalescingConfig {
-    /// Whether connections for the resolver's name serve the sites, too.
-    pub shared_connection: bool,
-    /// Whether the private ALPN is offered where DoH3 is.
-    pub private_alpn: bool,
-    /// Whether HTTP/3 tells the origins (RFC 9412).
-    pub origin_frame: bool,
-}
-
-impl Default for CoalescingConfig {
-    fn default() -> Self {
-        Self {
-            shared_connection: false,
-            private_alpn: false,
-            origin_frame: true,
-        }
-    }
-}
-
-impl CoalescingConfig {
-    /// Whether the resolver's certificate covers the sites.
-    fn is_wanted(&self) -> bool {
-        self.shared_connection || self.private_alpn
-    }
-
-    /// What contradicts the rest of the configuration.
-    pub fn contradiction(&self, config: &EdgeConfig) -> Option<String> {
-        let has_doh3 = config
-            .resolver
-            .as_ref()
-            .is_some_and(|resolver| resolver.ports.doh3.is_some());
-        (self.is_wanted() && !has_doh3).then(|| {
-            "[coalescing] needs [resolver] with a port for doh3: pages share its connections"
-                .to_owned()
-        })
-    }
-}
 
 /// The section in force.
 #[derive(Debug, Clone, Default)]

@@ -2,9 +2,11 @@
 //!
 //! For: one error line that names what is wrong. Not for: opening what it names.
 
-use crate::coalescing::CoalescingConfig;
-use crate::limits::{Limits, TlsConfig};
-use crate::name_config::{ForwardConfig, NameConfig, WrittenConfig};
+pub mod limits;
+pub mod names;
+
+use crate::config::limits::{Limits, TlsConfig};
+use crate::config::names::{ForwardConfig, NameConfig, WrittenConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::{RetryMode, TicketPolicy};
 use serde::Deserialize;
@@ -17,27 +19,27 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("read {path}: {source}")]
     Read {
-        /// File.
+        /// The file, as it was given.
         path: String,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
     /// The text is no configuration.
     #[error("read {path}, line {line}: {reason}")]
     Syntax {
-        /// File.
+        /// The file, as it was given.
         path: String,
         /// Line, from 1.
         line: usize,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
     /// A value contradicts another or itself.
     #[error("use {path}: {reason}")]
     Value {
-        /// File.
+        /// The file, as it was given.
         path: String,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
 }
@@ -160,7 +162,7 @@ impl PortsConfig {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordConfig {
-    /// Owner.
+    /// Name the records belong to.
     pub name: String,
     /// Type, by name or as `TYPE65535`.
     #[serde(rename = "type")]
@@ -172,12 +174,53 @@ pub struct RecordConfig {
     pub ttl_s: u32,
 }
 
+/// `[coalescing]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CoalescingConfig {
+    /// Whether connections for the resolver's name serve the sites, too.
+    pub shared_connection: bool,
+    /// Whether the private ALPN is offered where DoH3 is.
+    pub private_alpn: bool,
+    /// Whether HTTP/3 tells the origins (RFC 9412).
+    pub origin_frame: bool,
+}
+
+impl Default for CoalescingConfig {
+    fn default() -> Self {
+        Self {
+            shared_connection: false,
+            private_alpn: false,
+            origin_frame: true,
+        }
+    }
+}
+
+impl CoalescingConfig {
+    /// Whether the resolver's certificate covers the sites.
+    pub fn is_wanted(&self) -> bool {
+        self.shared_connection || self.private_alpn
+    }
+
+    /// What contradicts the rest of the configuration.
+    fn contradiction(&self, config: &EdgeConfig) -> Option<String> {
+        let has_doh3 = config
+            .resolver
+            .as_ref()
+            .is_some_and(|resolver| resolver.ports.doh3.is_some());
+        (self.is_wanted() && !has_doh3).then(|| {
+            "[coalescing] needs [resolver] with a port for doh3: pages share its connections"
+                .to_owned()
+        })
+    }
+}
+
 fn default_true() -> bool {
     true
 }
 
 fn default_padding_block_bytes() -> u16 {
-    crate::resolver::ResolverSettings::default().padding_block_bytes
+    crate::dns::resolver::ResolverSettings::default().padding_block_bytes
 }
 
 fn default_doh_path() -> String {
@@ -193,7 +236,7 @@ fn default_policy() -> TicketPolicy {
 }
 
 fn default_ttl_s() -> u32 {
-    crate::zone::DEFAULT_TTL_S
+    crate::dns::zone::DEFAULT_TTL_S
 }
 
 impl EdgeConfig {

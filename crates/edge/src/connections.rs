@@ -2,10 +2,13 @@
 //!
 //! For: one place that knows what is open. Not for: carrying bytes.
 
-use crate::ending::Ending;
-use crate::limits::Limits;
-use crate::memory::MemoryLimit;
-use crate::tallies::Tallies;
+pub mod ending;
+pub mod memory;
+pub mod tallies;
+
+use crate::config::limits::Limits;
+use ending::Ending;
+use memory::MemoryLimit;
 use resolab_record::{AddressProof, ConnectionRecord, HandshakeMode, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::{ByteCounts, HandshakeFacts};
@@ -14,6 +17,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tallies::Tallies;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Takes records in order; must not block.
@@ -79,7 +83,7 @@ impl OpenConnection {
         Arc::clone(&self.exchanges).try_acquire_owned().ok()
     }
 
-    /// Whether a message that has become this long takes so many bytes more.
+    /// Whether a message of `length_bytes` may take `more_bytes`.
     pub fn may_grow(&self, length_bytes: usize, more_bytes: usize) -> bool {
         length_bytes <= SHORT_MESSAGE_BYTES || !self.memory.is_exceeded(more_bytes)
     }

@@ -2,8 +2,8 @@
 //!
 //! For: every HTTP version alike. Not for: streams, or what the answer is.
 
-use crate::early_data;
-use crate::http::{HttpReply, HttpRequest, plain, set};
+use crate::dns::early_data;
+use crate::http_message::{HttpReply, HttpRequest, plain, set};
 use crate::web::Body;
 use crate::world::{Arrival, Reply, World};
 use base64::Engine;

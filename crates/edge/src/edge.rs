@@ -1,8 +1,8 @@
 //! An edge as a whole: started from a configuration, commanded, stopped.
 
 use crate::config::EdgeConfig;
+use crate::config::names::NameConfig;
 use crate::connections::RecordSink;
-use crate::name_config::NameConfig;
 use crate::orders;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site_command;
@@ -131,7 +131,14 @@ impl Edge {
                 self.load_site(site, names_policy).await
             }
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
-            control => orders::carry_out(&self.world, &mut self.listeners, control).await,
+            control @ (EdgeCommand::SetTicketPolicy { .. }
+            | EdgeCommand::SetTickets { .. }
+            | EdgeCommand::SetAddressValidation { .. }
+            | EdgeCommand::SetAccepting { .. }
+            | EdgeCommand::SetBlackHole { .. }
+            | EdgeCommand::Summary { .. }) => {
+                orders::carry_out(&self.world, &mut self.listeners, control).await
+            }
         }
     }
 

@@ -4,8 +4,8 @@
 //! For: upstream's response without its EDNS, which is between neighbours. Not for: what the client
 //! gets; that is `resolver`.
 
-use crate::answer::Rcode;
-use crate::name_config::ForwardConfig;
+use crate::config::names::ForwardConfig;
+use crate::dns::wire::Rcode;
 use hickory_proto::op::Message;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
@@ -77,7 +77,7 @@ impl Forwarder {
 
 /// Whether the question of a response takes the same room as that of the query, whose case it gets.
 fn is_to(response: &[u8], query: &[u8]) -> bool {
-    use crate::wire::{HEADER_BYTES, skip_name};
+    use crate::dns::wire::{HEADER_BYTES, skip_name};
     let end = skip_name(query, HEADER_BYTES, false);
     end.is_some() && end == skip_name(response, HEADER_BYTES, false)
 }

@@ -1,11 +1,11 @@
 //! Doors for the fuzz targets to what is private, open only in their build (`--cfg fuzzing`).
 //! Not for: anybody else.
 
-use crate::behaviour::Behaviours;
-use crate::resolver::{Resolver, ResolverSettings, Way};
-use crate::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
-use crate::zone::file::{FileRecord, records};
-use crate::zone::{Zone, is_well_formed};
+use crate::dns::behaviour::Behaviours;
+use crate::dns::resolver::{Resolver, ResolverSettings, Way};
+use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
+use crate::dns::zone::file::{FileRecord, records};
+use crate::dns::zone::{Zone, is_well_formed};
 use resolab_record::DnsTransport;
 
 /// A small zone under `test`, with an alias that points at itself and a wildcard.
@@ -56,7 +56,7 @@ impl Resolvers {
             };
             let answer = |resolver: &mut Resolver| {
                 let mut out = Vec::new();
-                resolver.plan(query, way, &mut out).answer.map(|_| out)
+                resolver.judge(query, way, &mut out).answer.map(|_| out)
             };
             (answer(&mut self.fresh), answer(&mut self.kept))
         })
@@ -108,7 +108,7 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
             now_ns: 0,
         };
         let mut out = Vec::new();
-        resolver.plan(&query, way, &mut out);
+        resolver.judge(&query, way, &mut out);
         out
     };
     queries.into_iter().map(answer).collect()

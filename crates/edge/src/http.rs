@@ -3,78 +3,11 @@
 //!
 //! For: one behaviour over HTTP/1.1, HTTP/2 and HTTP/3. Not for: reading or writing streams.
 
-use crate::connections::OpenConnection;
 use crate::doh::reply_dns;
-use crate::web::{Body, reply_page};
-use crate::world::{DohPlace, QueryNote, World};
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use resolab_record::HttpVersion;
-use std::time::Duration;
-
-/// One request, body read.
-pub struct HttpRequest<'a> {
-    /// Head.
-    pub head: &'a Request<()>,
-    /// Body, or the status to refuse it with.
-    pub body: Result<Bytes, StatusCode>,
-    /// Version spoken.
-    pub version: HttpVersion,
-    /// Connection it came on.
-    pub connection: &'a OpenConnection,
-    /// Whether its head arrived as early data.
-    pub in_early_data: bool,
-    /// When its head was here.
-    pub received_ns: u64,
-}
-
-/// The reply to it.
-pub struct HttpReply {
-    /// Head.
-    pub head: Response<()>,
-    /// Body; empty for HEAD.
-    pub body: Body,
-    /// How long to wait before it is sent.
-    pub wait: Option<Duration>,
-    /// Content coding of the body.
-    pub content_encoding: Option<&'static str>,
-    /// `content-range` of a part, or of a refusal.
-    pub content_range: Option<String>,
-    /// Size of the resource without content coding.
-    pub resource_bytes: Option<u64>,
-    /// For DoH, the record of the query, to be written instead of one of the request.
-    pub query: Option<QueryNote>,
-    /// Whether nothing is to be sent, ever.
-    pub is_withheld: bool,
-}
-
-impl HttpRequest<'_> {
-    /// Authority asked: from `:authority`, else `host`.
-    pub fn authority(&self) -> &str {
-        authority(self.head)
-    }
-
-    /// Path and query.
-    pub fn target(&self) -> &str {
-        self.head
-            .uri()
-            .path_and_query()
-            .map_or("/", http::uri::PathAndQuery::as_str)
-    }
-}
-
-/// Authority of a request head.
-pub fn authority(head: &Request<()>) -> &str {
-    let host = head
-        .headers()
-        .get(http::header::HOST)
-        .and_then(|host| host.to_str().ok());
-    head.uri()
-        .authority()
-        .map(http::uri::Authority::as_str)
-        .or(host)
-        .unwrap_or("")
-}
+use crate::http_message::{HttpReply, HttpRequest, plain};
+use crate::web::reply_page;
+use crate::world::{DohPlace, World};
+use http::{Method, StatusCode};
 
 /// Answer a request.
 pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
@@ -113,25 +46,4 @@ fn host_of(authority: &str) -> &str {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
     }
-}
-
-/// A reply that is its status alone.
-pub fn plain(status: StatusCode) -> HttpReply {
-    let mut head = Response::new(());
-    *head.status_mut() = status;
-    HttpReply {
-        head,
-        body: Body::empty(),
-        wait: None,
-        content_encoding: None,
-        content_range: None,
-        resource_bytes: None,
-        query: None,
-        is_withheld: false,
-    }
-}
-
-/// Set a header field.
-pub fn set(reply: &mut HttpReply, name: HeaderName, value: HeaderValue) {
-    reply.head.headers_mut().insert(name, value);
 }

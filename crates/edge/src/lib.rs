@@ -5,33 +5,23 @@
 //! For: the server side of every experiment. Not for: recursion, production, or printing: records
 //! go to the sink it is given.
 
-mod answer;
-mod behaviour;
 mod coalescing;
 mod config;
 mod connections;
+mod dns;
 mod doh;
-mod early_data;
 mod edge;
-mod ending;
 mod forward;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
-mod limits;
-mod memory;
-mod name_config;
+mod http_message;
 mod orders;
-mod resolver;
 mod serve;
 mod site_command;
-mod tallies;
 mod web;
-mod wire;
-mod wire_cache;
 mod world;
-mod zone;
 mod zone_setup;
 
 pub use config::{ConfigError, EdgeConfig};

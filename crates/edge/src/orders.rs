@@ -3,8 +3,8 @@
 //!
 //! For: one line of error or none for each. Not for: sites and closing, which `edge` does.
 
+use crate::connections::tallies::resident_bytes;
 use crate::serve::Listeners;
-use crate::tallies::resident_bytes;
 use crate::world::World;
 use resolab_record::{ConnectionsSummary, EdgeCommand, RetryMode};
 use std::net::IpAddr;
@@ -50,7 +50,11 @@ pub async fn carry_out(
             write_summary(world, listeners, label);
             Ok(())
         }
-        _ => Err("no command about connections".to_owned()),
+        EdgeCommand::CloseConnections { .. }
+        | EdgeCommand::Flush { .. }
+        | EdgeCommand::SetNameBehaviour { .. }
+        | EdgeCommand::LoadSite { .. }
+        | EdgeCommand::RemoveSite { .. } => Err("no command about connections".to_owned()),
     }
 }
 

@@ -2,19 +2,19 @@
 //!
 //! For: answering one DNS message or finding one site, with its record. Not for: sockets.
 
-use crate::answer::Facts;
-use crate::behaviour::Behaviours;
 use crate::coalescing::Coalescing;
 use crate::config::EdgeConfig;
+use crate::config::names::{NameConfig, QueryRecords};
 use crate::connections::{Connections, OpenConnection, RecordSink};
-use crate::early_data;
+use crate::dns::answer::Facts;
+use crate::dns::behaviour::Behaviours;
+use crate::dns::early_data;
+use crate::dns::resolver::{Resolver, ResolverSettings, Verdict, Way};
+use crate::dns::wire::{name_text, type_text};
 use crate::forward::Forwarder;
-use crate::name_config::{NameConfig, QueryRecords};
-use crate::resolver::{Plan, Resolver, ResolverSettings, Way};
 use crate::web::Site;
 use crate::web::names::{self, wildcard_of};
 use crate::web::settings::{SiteConfig, WebConfig};
-use crate::wire::{name_text, type_text};
 use crate::zone_setup::build_zone;
 use resolab_record::{ConnectionsSummary, DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -52,7 +52,7 @@ pub struct DohPlace {
     pub name: String,
     /// Addresses, for clients that know no name.
     pub addresses: Vec<IpAddr>,
-    /// Path.
+    /// Path of its URLs.
     pub path: String,
 }
 
@@ -60,7 +60,7 @@ pub struct DohPlace {
 pub struct Arrival<'a> {
     /// The message.
     pub message: &'a [u8],
-    /// Transport.
+    /// What it came over.
     pub transport: DnsTransport,
     /// Who asks.
     pub peer: SocketAddr,
@@ -154,26 +154,26 @@ impl World {
 
     /// Decide what becomes of a message; a response that is there already is put into `out`.
     pub fn plan(&self, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Planned {
-        let mut plan = self.resolver().plan(arrival.message, arrival.way(), out);
+        let mut verdict = self.resolver().judge(arrival.message, arrival.way(), out);
         if arrival.in_early_data == Some(true) && !early_data::is_repeatable(arrival.message) {
-            plan.answer = early_data::too_early(arrival.message, out);
+            verdict.answer = early_data::too_early(arrival.message, out);
         }
         if let Some(connection) = arrival.connection {
             connection.count_query();
         }
-        let treatment = plan.treatment;
+        let treatment = verdict.treatment;
         let due_ns = (treatment.delay_ns > 0).then(|| arrival.received_ns + treatment.delay_ns);
         let note = match self.query_records {
-            QueryRecords::Each => Some(Box::new(note(arrival, &plan, out.len()))),
+            QueryRecords::Each => Some(Box::new(note(arrival, &verdict, out.len()))),
             QueryRecords::Count => None,
         };
         Planned {
-            answer: plan.answer,
+            answer: verdict.answer,
             is_withheld: treatment.failure == Some(FailureMode::Drop),
-            keepalive_asked: plan.keepalive_asked,
+            keepalive_asked: verdict.keepalive_asked,
             note: QueryNote(note),
             due_ns,
-            forward: plan.forward,
+            forward: verdict.forward,
         }
     }
 
@@ -301,9 +301,9 @@ impl Arrival<'_> {
     }
 }
 
-fn note(arrival: &Arrival<'_>, plan: &Plan<'_>, response_bytes: usize) -> EdgeQueryRecord {
-    let name = plan.question.map(|question| name_text(question.name));
-    let qtype = plan.question.map(|question| type_text(question.qtype));
+fn note(arrival: &Arrival<'_>, verdict: &Verdict<'_>, response_bytes: usize) -> EdgeQueryRecord {
+    let name = verdict.question.map(|question| name_text(question.name));
+    let qtype = verdict.question.map(|question| type_text(question.qtype));
     EdgeQueryRecord {
         connection_id: arrival.connection.map(|connection| connection.id),
         dns_transport: arrival.transport,
@@ -313,12 +313,12 @@ fn note(arrival: &Arrival<'_>, plan: &Plan<'_>, response_bytes: usize) -> EdgeQu
         in_early_data: arrival.in_early_data,
         qname: name.unwrap_or_default(),
         qtype: qtype.unwrap_or_default(),
-        rcode: plan.answer.map(|facts| facts.rcode.text()),
+        rcode: verdict.answer.map(|facts| facts.rcode.text()),
         query_bytes: arrival.message.len() as u32,
-        response_bytes: plan.answer.map(|_| response_bytes as u32),
-        delay_ns: Some(plan.treatment.delay_ns).filter(|&delay_ns| delay_ns > 0),
-        failure_mode: plan.treatment.failure,
-        forwarded: plan.forward,
+        response_bytes: verdict.answer.map(|_| response_bytes as u32),
+        delay_ns: Some(verdict.treatment.delay_ns).filter(|&delay_ns| delay_ns > 0),
+        failure_mode: verdict.treatment.failure,
+        forwarded: verdict.forward,
     }
 }
 

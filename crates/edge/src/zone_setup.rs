@@ -3,8 +3,8 @@
 //! For: putting together zone files, sites and records. Not for: what is asked of it.
 
 use crate::config::EdgeConfig;
+use crate::dns::zone::{Zone, file, parse_content};
 use crate::web::names::{add_address, add_site, host_wire};
-use crate::zone::{Zone, file, parse_content};
 
 /// The zone; `Err` names the value that is wrong.
 pub fn build_zone(config: &EdgeConfig) -> Result<Zone, String> {

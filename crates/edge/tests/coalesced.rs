@@ -1,10 +1,9 @@
 //! DNS and pages on one connection: by HTTP/3 with an ORIGIN frame, and under the private ALPN.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use bytes::{Buf, Bytes};
-use common::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
 use resolab_edge::EdgeConfig;
@@ -12,6 +11,7 @@ use resolab_http::{OriginReader, Origins, private_alpn};
 use resolab_record::{DnsTransport, HttpVersion};
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
 
 type Http = h3::client::SendRequest<h3_quinn::OpenStreams, Bytes>;
 
@@ -168,12 +168,11 @@ async fn a_broken_query_ends_a_private_connection_with_doqs_code() {
     let quic = connect(&lab.quic_client(private_alpn::ALPN), lab.doh()).await;
     let (mut send, _receive) = quic.open_bi().await.unwrap();
     send.write_all(b"DQ\x00\x00").await.unwrap();
-    match quic.closed().await {
-        quinn::ConnectionError::ApplicationClosed(close) => {
-            assert_eq!(close.error_code.into_inner(), 2);
-        }
-        other => panic!("{other}"),
-    }
+    let closed = quic.closed().await;
+    let quinn::ConnectionError::ApplicationClosed(close) = &closed else {
+        panic!("{closed}");
+    };
+    assert_eq!(close.error_code.into_inner(), 2);
 }
 
 #[tokio::test]

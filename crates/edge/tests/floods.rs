@@ -2,14 +2,14 @@
 //! that never end. The connection ends, or the stream; others are served, and memory has a bound.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
-use common::clients::{H1, request, tls};
-use common::{HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query_for};
 use http::Method;
 use quinn::VarInt;
 use resolab_record::ConnectionRecord;
 use std::time::Duration;
+use support::clients::{H1, request, tls};
+use support::{HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query_for};
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -183,5 +183,17 @@ async fn an_http_3_head_that_trickles_is_given_up() {
         .expect("it was waited for");
     let answer = timeout(PATIENCE, receive.read_to_end(9)).await.unwrap();
     assert!(answer.is_err() || answer.unwrap().is_empty());
+    assert_served(&lab).await;
+}
+
+#[tokio::test]
+async fn tls_records_without_a_byte_in_them_end_the_connection_at_once() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let lab = Lab::start().await;
+    let mut tcp = tokio::net::TcpStream::connect(lab.dot()).await.unwrap();
+    tcp.write_all(&[22, 3, 1, 0, 0]).await.unwrap();
+    let mut alert = Vec::new();
+    let ended = timeout(PATIENCE / 2, tcp.read_to_end(&mut alert)).await;
+    assert!(ended.is_ok(), "the edge waits for more of them");
     assert_served(&lab).await;
 }

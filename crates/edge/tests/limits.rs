@@ -2,13 +2,13 @@
 //! served meanwhile.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
-use common::{Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use resolab_record::Failure;
 use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
+use support::{Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;

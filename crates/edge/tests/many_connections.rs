@@ -2,13 +2,13 @@
 //! they are gone. Small here; `scripts/edge_load.py` runs it large.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
-use common::{Lab, ask_doq, open_doq};
 use quinn::{Connection, Endpoint, VarInt};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use support::{Lab, ask_doq, open_doq};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 

@@ -3,15 +3,15 @@
 //! this program again, with the environment that makes the ignored test one.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
-use common::{Lab, RESOLVER, ask_doq, assert_answer, open_doq, quic_client, roots_in};
 use quinn::SendStream;
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
+use support::{Lab, RESOLVER, ask_doq, assert_answer, open_doq, quic_client, roots_in};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 

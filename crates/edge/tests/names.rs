@@ -1,13 +1,15 @@
 //! Names that are delayed or fail, on every transport, and what is counted.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use common::{Lab, RESOLVER, framed, query_for};
 use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
+use support::{Lab, RESOLVER, framed, query_for};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
@@ -220,9 +222,11 @@ async fn summary(lab: &mut Lab) -> EdgeSummaryRecord {
     let command = EdgeCommand::Summary { id: 1, label };
     lab.edge.carry_out(command).await.unwrap();
     lab.wait(|records| {
-        records.iter().rev().find_map(|record| match record {
-            Record::EdgeSummary(summary) => Some(summary.as_ref().clone()),
-            _ => None,
+        records.iter().rev().find_map(|record| {
+            let Record::EdgeSummary(summary) = record else {
+                return None;
+            };
+            Some(summary.as_ref().clone())
         })
     })
     .await
@@ -336,5 +340,45 @@ async fn doh_requests_wait_each_for_itself_and_dropped_ones_for_the_client() {
     assert_eq!(
         post("a.resolab.test").0.await.unwrap().status().as_u16(),
         200
+    );
+}
+
+#[tokio::test]
+async fn a_withheld_doh3_answer_is_given_up_by_a_reset_not_by_an_empty_response() {
+    let more = format!("{NAMES}\n[limits]\nidle_timeout_s = 0.4\n");
+    let lab = Lab::start_with("", &more).await;
+    let quic = lab.quic_client("h3").connect(lab.doh(), RESOLVER).unwrap();
+    let transport = h3_quinn::Connection::new(quic.await.unwrap());
+    let (mut driver, mut http) = h3::client::new(transport).await.unwrap();
+    tokio::spawn(async move { std::future::poll_fn(|cx| driver.poll_close(cx)).await });
+    let get = |name: &str| {
+        let message = URL_SAFE_NO_PAD.encode(query_for(name, 0));
+        let uri = format!("https://{RESOLVER}/dns-query?dns={message}");
+        Request::get(uri).body(()).unwrap()
+    };
+    let mut withheld = http.send_request(get("drop.resolab.test")).await.unwrap();
+    withheld.finish().await.unwrap();
+    // Other queries keep the connection from being idle.
+    let keep_busy = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let mut stream = http.send_request(get("a.resolab.test")).await.unwrap();
+            stream.finish().await.unwrap();
+            stream.recv_response().await.unwrap();
+        }
+    };
+    let ended = tokio::select! {
+        ended = timeout(Duration::from_secs(10), withheld.recv_response()) => ended.unwrap(),
+        () = keep_busy => unreachable!(),
+    };
+    assert!(
+        matches!(
+            ended,
+            Err(h3::error::StreamError::RemoteTerminate {
+                code: h3::error::Code::H3_REQUEST_CANCELLED,
+                ..
+            })
+        ),
+        "{ended:?}"
     );
 }

@@ -1,13 +1,13 @@
 //! Origins: names, addresses, certificates; sites that come and go while the edge runs.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
-use common::clients::{Client, VERSIONS, request, tls};
-use common::{HOST, Lab, RESOLVER};
 use http::{Method, StatusCode};
 use resolab_record::EdgeCommand;
 use std::time::Duration;
+use support::clients::{Client, VERSIONS, request, tls};
+use support::{HOST, Lab, RESOLVER};
 use tokio::net::UdpSocket;
 
 const ORIGINS: &str = r#"

@@ -2,13 +2,13 @@
 //! generated bodies, server time.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use bytes::Bytes;
-use common::clients::{Client, VERSIONS, request};
-use common::{HOST, IMAGE_BYTES, Lab};
 use http::{Method, StatusCode};
 use std::io::Read;
+use support::clients::{Client, VERSIONS, request};
+use support::{HOST, IMAGE_BYTES, Lab};
 
 const GENERATED: &str = r#"
     generated_prefix = "/generated/"

@@ -1,18 +1,18 @@
 //! DoT and DoH over TLS and TCP: policies, early data, HTTP/2, with clients that are not ours.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use common::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, framed, query};
 use http::{Method, Request};
 use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, Record, TicketPolicy};
 use rustls::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use support::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, framed, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

@@ -1,16 +1,16 @@
 //! Pages and DoH3 over HTTP/3, commands that touch them, with a client adapter that is not ours.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod support;
 
 use bytes::{Buf, Bytes};
-use common::{HOST, IMAGE_BYTES, Lab, RESOLVER, assert_answer, delayed_udp, query};
 use h3::client::SendRequest;
 use http::{Method, Request, StatusCode};
 use quinn::{Connection, ConnectionError, Endpoint, VarInt};
 use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::{HOST, IMAGE_BYTES, Lab, RESOLVER, assert_answer, delayed_udp, query};
 
 type Http = SendRequest<h3_quinn::OpenStreams, Bytes>;
 
@@ -183,12 +183,11 @@ async fn a_command_closes_only_the_named_connections() {
         name: Some(HOST.to_owned()),
     };
     lab.edge.carry_out(close).await.unwrap();
-    match web.closed().await {
-        ConnectionError::ApplicationClosed(close) => {
-            assert_eq!(close.error_code, VarInt::from_u32(0x100));
-        }
-        other => panic!("{other}"),
-    }
+    let closed = web.closed().await;
+    let ConnectionError::ApplicationClosed(close) = &closed else {
+        panic!("{closed}");
+    };
+    assert_eq!(close.error_code, VarInt::from_u32(0x100));
     assert!(doh.close_reason().is_none());
     let record = lab.connections(1).await.pop().unwrap();
     assert_eq!(

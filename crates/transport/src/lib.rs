@@ -9,5 +9,6 @@ pub mod clock;
 pub mod exact_timer;
 pub mod receive_stamp;
 pub mod server;
+mod session_forwarding;
 pub mod socket;
 pub mod stamped_udp;

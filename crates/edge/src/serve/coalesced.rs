@@ -5,7 +5,7 @@
 
 use super::doq::{self, QueryStream, Violation};
 use super::h3;
-use super::quic::Served;
+use super::served::Served;
 use crate::connections::OpenConnection;
 use crate::world::World;
 use bytes::Bytes;

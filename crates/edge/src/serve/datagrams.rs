@@ -25,7 +25,7 @@ pub struct Batch {
     incoming_iovecs: Vec<libc::iovec>,
     outgoing_iovecs: Vec<libc::iovec>,
     /// Where each answer is, by place in the batch; empty: there is none.
-    pub answers: Vec<Vec<u8>>,
+    answers: Vec<Vec<u8>>,
     /// Places of the answers in `outgoing`.
     places: Vec<usize>,
 }
@@ -35,7 +35,7 @@ pub struct Batch {
 unsafe impl Send for Batch {}
 
 impl Batch {
-    /// Empty.
+    /// With nothing received and nothing lined up.
     pub fn new() -> Self {
         // SAFETY: all-zero is a value of these plain C structs.
         let (header, iovec, peer) = unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };
@@ -104,16 +104,10 @@ impl Batch {
     pub fn line_up(&mut self, count: usize) {
         self.places.clear();
         for place in 0..count {
-            let answer = &mut self.answers[place];
-            if answer.is_empty() {
+            if self.answers[place].is_empty() {
                 continue;
             }
-            let position = self.places.len();
-            self.outgoing_iovecs[position] = libc::iovec {
-                iov_base: answer.as_mut_ptr().cast(),
-                iov_len: answer.len(),
-            };
-            let header = &mut self.outgoing[position].msg_hdr;
+            let header = &mut self.outgoing[self.places.len()].msg_hdr;
             header.msg_name = (&raw mut self.peers[place]).cast();
             header.msg_namelen = self.incoming[place].msg_hdr.msg_namelen;
             self.places.push(place);
@@ -127,9 +121,16 @@ impl Batch {
 
     /// Send answers from a position of the line on, without waiting: how many.
     pub fn send(&mut self, socket: BorrowedFd<'_>, position: usize) -> io::Result<usize> {
+        for (at, place) in self.places.iter().enumerate().skip(position) {
+            let answer = &mut self.answers[*place];
+            self.outgoing_iovecs[at] = libc::iovec {
+                iov_base: answer.as_mut_ptr().cast(),
+                iov_len: answer.len(),
+            };
+        }
         let rest = &mut self.outgoing[position..self.places.len()];
-        // SAFETY: `line_up` let headers and iovecs point to answers and names that live as long as
-        // `self`; nobody has changed an answer since.
+        // SAFETY: headers and names live as long as `self` and have not been resized; the iovecs
+        // of this rest point, since just now, to answers as they are.
         let count = unsafe {
             libc::sendmmsg(
                 socket.as_raw_fd(),
@@ -195,6 +196,29 @@ mod tests {
         }
         let empty = batch.receive(server.as_fd()).unwrap_err();
         assert_eq!(empty.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn an_answer_that_changes_after_it_was_lined_up_is_sent_as_it_is() {
+        let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        client
+            .send_to(&[1; 20], server.local_addr().unwrap())
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+        let mut batch = Batch::new();
+        assert_eq!(batch.receive(server.as_fd()).unwrap(), 1);
+        batch.query(0).1.extend([2; 20]);
+        batch.line_up(1);
+        // Grown beyond its place: the first twenty bytes are somewhere else by now, or nowhere.
+        *batch.query(0).1 = vec![3; 9_000];
+        assert_eq!(batch.send(server.as_fd(), 0).unwrap(), 1);
+        let mut buffer = [0; 10_000];
+        let (length, _) = client.recv_from(&mut buffer).unwrap();
+        assert_eq!((length, buffer[0], buffer[8_999]), (9_000, 3, 3));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! or a request. Not for: orderly idle closes; the protocols do those first.
 
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
+use crate::connections::ending::Ending;
 use resolab_record::Failure;
 use tokio::time::sleep;
 

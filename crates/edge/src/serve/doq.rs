@@ -1,10 +1,10 @@
 //! DNS over dedicated QUIC connections (RFC 9250): one query a stream.
 
-use super::MESSAGE_LIMIT_BYTES;
-use super::quic::Served;
+use super::served::Served;
 use crate::connections::OpenConnection;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::world::{Answer, Arrival, World};
-use quinn::{Connection, RecvStream, SendStream, VarInt};
+use quinn::{Connection, ReadToEndError, RecvStream, SendStream, VarInt};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, OnceLock};
@@ -125,7 +125,17 @@ pub async fn exchange(
     } else {
         return Err(Violation("the message ID is not 0"));
     }
-    expect_end(&mut receive, bytes.len() > end).await
+    let more = bytes.len() > end;
+    let ending = timeout(
+        connection.limits.message_timeout,
+        expect_end(&mut receive, more),
+    );
+    let Ok(ended) = ending.await else {
+        connection.tallies.slow_peers.add();
+        let _ = receive.stop(VarInt::from_u32(EXCESSIVE_LOAD));
+        return Ok(());
+    };
+    ended
 }
 
 /// Read until the first message is whole; where it ends, `None` if it never will be.
@@ -169,15 +179,18 @@ async fn send_answer(send: &mut SendStream, answer: &Answer) -> bool {
     send.write_all(&framed).await.is_ok() && send.finish().is_ok()
 }
 
-/// A second query on the stream is a violation; the answer to the first is on its way already.
+/// A second query on the stream is a violation; the answer to the first is on its way already. A
+/// client that takes its query back (RFC 9250 section 4.3.1) ends this stream alone.
 async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violation> {
-    let more = more
-        || !matches!(receive.read_to_end(MESSAGE_LIMIT_BYTES).await, Ok(rest) if rest.is_empty());
-    if more {
-        Err(Violation("more than one query on a stream"))
-    } else {
-        Ok(())
-    }
+    let is_end = !more
+        && match receive.read_to_end(MESSAGE_BYTES_MAX).await {
+            Ok(rest) => rest.is_empty(),
+            Err(ReadToEndError::TooLong) => false,
+            Err(ReadToEndError::Read(_)) => true,
+        };
+    is_end
+        .then_some(())
+        .ok_or(Violation("more than one query on a stream"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! For: waiting the server's time and writing bodies as the client takes them. Not for: framing.
 
 use super::http_record::Pending;
-use crate::http::{HttpReply, HttpRequest, reply};
+use crate::http::reply;
+use crate::http_message::{HttpReply, HttpRequest};
 use crate::world::{World, wait_until};
 use bytes::Bytes;
 use http::Response;

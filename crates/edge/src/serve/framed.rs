@@ -3,7 +3,7 @@
 //! together in one write.
 
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
+use crate::connections::ending::Ending;
 use crate::world::{Arrival, QueryNote, Reply, World};
 use bytes::{Buf, BytesMut};
 use resolab_record::{DnsTransport, Failure};
@@ -49,6 +49,10 @@ where
     queries.abandon();
     // The peer may be gone already; what matters was said in `ending`.
     let _ = stream.shutdown().await;
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the system's errors those with a meaning here are named"
+    )]
     ending.unwrap_or_else(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify").by_client(true),
         io::ErrorKind::TimedOut => Ending::failed(Failure::Other, "the client reads no answers"),

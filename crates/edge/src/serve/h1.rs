@@ -2,14 +2,14 @@
 //!
 //! For: clients that speak nothing newer. Not for: upgrades, or plain TCP.
 
-use super::MESSAGE_LIMIT_BYTES;
 use super::exchange;
 use super::h1_body::ReplyBody;
 use super::h1_stream::{Activity, Watched};
+use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
-use crate::http::HttpRequest;
-use crate::limits::Limits;
+use crate::connections::ending::Ending;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
+use crate::http_message::HttpRequest;
 use crate::world::World;
 use bytes::{Bytes, BytesMut};
 use http::header::{CONNECTION, HOST};
@@ -127,7 +127,7 @@ async fn read_body(connection: &OpenConnection, mut body: Incoming) -> Result<By
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    if body.size_hint().lower() > MESSAGE_LIMIT_BYTES as u64 {
+    if body.size_hint().lower() > MESSAGE_BYTES_MAX as u64 {
         return Err(StatusCode::PAYLOAD_TOO_LARGE);
     }
     let mut whole = BytesMut::new();
@@ -137,7 +137,7 @@ async fn read_body(connection: &OpenConnection, mut body: Incoming) -> Result<By
         let Ok(chunk) = frame.into_data() else {
             continue;
         };
-        if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
+        if whole.len() + chunk.len() > MESSAGE_BYTES_MAX {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
         if !connection.may_grow(whole.len(), chunk.len()) {

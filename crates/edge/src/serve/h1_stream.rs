@@ -29,7 +29,7 @@ impl Default for Activity {
 }
 
 impl Activity {
-    /// Resolves when nothing moved for so long.
+    /// Resolves when nothing has moved for the given time.
     pub async fn silence(&self, bearable: Duration) {
         loop {
             let moved = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));

@@ -1,11 +1,11 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
-use super::MESSAGE_LIMIT_BYTES;
 use super::exchange::{self, ReplySink};
+use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
-use crate::ending::Ending;
-use crate::http::HttpRequest;
-use crate::limits::Limits;
+use crate::connections::ending::Ending;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
+use crate::http_message::HttpRequest;
 use crate::world::World;
 use bytes::{Bytes, BytesMut};
 use h2::server::SendResponse;
@@ -147,7 +147,7 @@ async fn read_body(
     let mut whole = BytesMut::new();
     while let Some(chunk) = body.data().await {
         let chunk = chunk.ok()?;
-        if whole.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
+        if whole.len() + chunk.len() > MESSAGE_BYTES_MAX {
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
         if !connection.may_grow(whole.len(), chunk.len()) {

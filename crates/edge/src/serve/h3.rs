@@ -1,10 +1,10 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
-use super::MESSAGE_LIMIT_BYTES;
 use super::exchange::{self, ReplySink};
-use super::quic::Served;
+use super::served::Served;
 use crate::connections::OpenConnection;
-use crate::http::HttpRequest;
+use crate::dns::wire::MESSAGE_BYTES_MAX;
+use crate::http_message::HttpRequest;
 use crate::world::World;
 use bytes::{Buf, Bytes, BytesMut};
 use h3::error::Code;
@@ -75,27 +75,38 @@ async fn exchange(
         resolver.resolve_request(),
     );
     let (head, mut stream) = resolving.await.ok()?.ok()?;
+    let answered = answer(world, connection, early, &head, &mut stream).await;
+    if answered.is_none() {
+        // Else the stream would end in being dropped, as if all of the response were there.
+        stream.stop_stream(Code::H3_REQUEST_CANCELLED);
+    }
+    answered
+}
+
+/// `None` when the response is not whole, or there is none.
+async fn answer(
+    world: &Arc<World>,
+    connection: &OpenConnection,
+    early: &EarlyStreams,
+    head: &http::Request<()>,
+    stream: &mut Stream,
+) -> Option<()> {
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
     let reading = timeout(
         connection.limits.message_timeout,
-        read_body(connection, &mut stream),
+        read_body(connection, stream),
     );
     let request = HttpRequest {
         body: reading.await.ok()??,
-        head: &head,
+        head,
         version: HttpVersion::H3,
         connection,
         in_early_data,
         received_ns,
     };
     let (reply, pending) = exchange::prepare(world, &request, std::future::pending()).await?;
-    let written = exchange::write(pending, reply, &mut stream).await;
-    if written.is_none() {
-        // Else the stream would end in being dropped, as if the body were whole.
-        stream.stop_stream(Code::H3_REQUEST_CANCELLED);
-    }
-    written
+    exchange::write(pending, reply, stream).await
 }
 
 /// The whole body, `Err` if it is too large, `None` if the client broke off.
@@ -105,7 +116,7 @@ async fn read_body(
 ) -> Option<Result<Bytes, StatusCode>> {
     let mut whole = BytesMut::new();
     while let Some(mut chunk) = stream.recv_data().await.ok()? {
-        if whole.len() + chunk.remaining() > MESSAGE_LIMIT_BYTES {
+        if whole.len() + chunk.remaining() > MESSAGE_BYTES_MAX {
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
         }

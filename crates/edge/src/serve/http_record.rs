@@ -2,7 +2,7 @@
 //! once, however the exchange ends.
 
 use crate::connections::session_resumed;
-use crate::http::{HttpReply, HttpRequest};
+use crate::http_message::{HttpReply, HttpRequest};
 use crate::world::{QueryNote, World};
 use resolab_record::{EdgeRequestRecord, Record};
 use resolab_transport::clock::monotonic_ns;

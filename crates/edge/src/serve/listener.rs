@@ -1,9 +1,8 @@
 //! Sockets: which there must be for a configuration, and their tasks.
 
 use super::{quic, tcp, udp};
-use crate::coalescing::CoalescingConfig;
-use crate::config::ResolverConfig;
-use crate::limits::Limits;
+use crate::config::limits::Limits;
+use crate::config::{CoalescingConfig, ResolverConfig};
 use crate::web::settings::WebConfig;
 use crate::world::World;
 use resolab_http::private_alpn;
@@ -32,7 +31,7 @@ pub enum ListenerKind {
 /// A socket and the protocols offered on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenerSpec {
-    /// Where.
+    /// Address and port it listens on.
     pub address: SocketAddr,
     /// What for.
     pub kind: ListenerKind,
@@ -94,11 +93,11 @@ impl ListenerSpec {
 #[derive(Debug, thiserror::Error)]
 #[error("listen on {address} ({kind:?}): {source}")]
 pub struct ListenError {
-    /// Where.
+    /// Address and port asked for.
     pub address: SocketAddr,
     /// What for.
     pub kind: ListenerKind,
-    /// Why.
+    /// What the system said.
     pub source: io::Error,
 }
 
@@ -155,7 +154,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Use Retry otherwise on the QUIC listeners of an address, or on all; how many these are.
+    /// Change when Retry is sent on the QUIC listeners of an address, or on all; how many they are.
     pub fn set_retry(&self, address: Option<IpAddr>, retry: RetryMode) -> usize {
         let chosen = self.all.iter().filter(|(socket, _)| is_at(socket, address));
         let controls = chosen.filter_map(|(_, listener)| listener.control.as_ref());

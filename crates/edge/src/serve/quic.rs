@@ -1,8 +1,9 @@
 //! Accepted QUIC connections: what ALPN says, and how they ended.
 
+use super::served::Served;
 use super::{coalesced, doq, h3};
+use crate::connections::ending::Ending;
 use crate::connections::{OpenConnection, Protocol};
-use crate::ending::Ending;
 use crate::world::World;
 use quinn::{ConnectionError, TransportErrorCode, VarInt};
 use resolab_http::private_alpn;
@@ -11,17 +12,6 @@ use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::time::sleep;
-
-/// How the serving of a connection ended.
-#[derive(Debug)]
-pub enum Served {
-    /// The connection ended.
-    Closed(ConnectionError),
-    /// The client said it was done (GOAWAY).
-    Done,
-    /// The client broke the protocol, and the connection was closed for it.
-    Violated(String),
-}
 
 /// Serve until the task is dropped or the listener closed.
 pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {
@@ -103,6 +93,10 @@ async fn handshake_overdue(connection: &OpenConnection) {
 fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
     let facts = connection.facts.as_ref();
     let complete = facts.is_some_and(|facts| facts.complete_ns().is_some());
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of quinn's errors those that are no failure are named"
+    )]
     let ending = match error {
         _ if !complete => Ending::failed(handshake_failure(error), error.to_string()),
         ConnectionError::ApplicationClosed(close)
@@ -127,13 +121,17 @@ fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
         }
         ConnectionError::TransportError(own) => ending.by_client(false).code(u64::from(own.code)),
         ConnectionError::Reset => ending.by_client(true),
-        _ => ending.by_client(false),
+        ConnectionError::VersionMismatch
+        | ConnectionError::TimedOut
+        | ConnectionError::LocallyClosed
+        | ConnectionError::CidsExhausted => ending.by_client(false),
     }
 }
 
 fn handshake_failure(error: &ConnectionError) -> Failure {
-    match error {
-        ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,
-        _ => Failure::QuicHandshakeFailed,
+    if *error == ConnectionError::TimedOut {
+        Failure::QuicHandshakeTimeout
+    } else {
+        Failure::QuicHandshakeFailed
     }
 }

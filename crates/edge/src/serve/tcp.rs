@@ -2,8 +2,8 @@
 
 use super::deadlines::overdue;
 use super::{framed, h1, h2};
+use crate::connections::ending::Ending;
 use crate::connections::{OpenConnection, Protocol};
-use crate::ending::Ending;
 use crate::world::World;
 use resolab_record::{DnsTransport, Failure};
 use resolab_transport::server::{HandshakeFacts, PlainStream, TlsStream};

@@ -115,7 +115,7 @@ impl Listener {
         });
     }
 
-    /// Send what is lined up. What the kernel refuses (no route, an ICMP error) is passed over.
+    /// Send what is lined up. What the kernel refuses (no route, an ICMP error) is left out.
     async fn send(&mut self) {
         let total = self.batch.lined_up_count();
         let mut position = 0;

@@ -21,15 +21,15 @@ pub struct Validators<'a> {
 /// What a request with conditions gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// 200.
+    /// 200: all of it.
     Whole,
     /// 206 with this part.
     Part(Range<u64>),
-    /// 304.
+    /// 304: the client has it already.
     NotModified,
-    /// 412.
+    /// 412: what the client asked for on condition is not so.
     Failed,
-    /// 416.
+    /// 416: no part the client asked for exists.
     Unsatisfiable,
 }
 

@@ -3,8 +3,8 @@
 //! Not for: records of other names.
 
 use super::settings::SiteConfig;
-use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
-use crate::zone::{DEFAULT_TTL_S, Zone, parse_content};
+use crate::dns::wire::{TYPE_A, TYPE_AAAA, TYPE_HTTPS, name_wire};
+use crate::dns::zone::{DEFAULT_TTL_S, Zone, parse_content};
 use std::net::IpAddr;
 
 /// Put a site's records into the zone, instead of those it had.

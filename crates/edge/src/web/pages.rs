@@ -6,7 +6,7 @@ use super::conditions::{Validators, Verdict, judge};
 use super::encoding;
 use super::resource::{Representation, Resource};
 use super::site::Site;
-use crate::http::{HttpReply, HttpRequest, plain, set};
+use crate::http_message::{HttpReply, HttpRequest, plain, set};
 use http::header::{
     ACCEPT_RANGES, ALLOW, ALT_SVC, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,

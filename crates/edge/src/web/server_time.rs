@@ -4,7 +4,7 @@
 //! For: how long one answer waits, the same draws in the same order for the same seed.
 //! Not for: waiting.
 
-use crate::behaviour::{DelayStream, constant_delay};
+use crate::dns::behaviour::{DelayStream, constant_delay};
 use resolab_record::NameDelay;
 use serde::Deserialize;
 use std::sync::{Mutex, PoisonError};

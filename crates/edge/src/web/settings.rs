@@ -139,7 +139,7 @@ pub struct PathConfig {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedConfig {
-    /// Path.
+    /// Path of its URLs.
     pub path: String,
     /// Size before content coding.
     pub bytes: u64,

@@ -1,18 +1,16 @@
-//! Checks a server's certificate by more, or less, than the authorities: public keys it must have
-//! (`--pin`), certificates that must be in the chain (DNS stamps), or no authority at all
-//! (`--insecure`). Not for: the usual check by authorities alone; that is rustls' own.
+//! Checks a server's certificate by the authorities, or none (`--insecure`), by public keys it must
+//! have (`--pin`), and by certificates that must be in the chain (DNS stamps).
+//! Not for: the handshake's signature, which `verified_chain` has verified every time.
 
 use super::pinning::Sha256;
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
+use rustls::{CertificateError, Error, OtherError};
 use std::fmt;
 use std::sync::Arc;
 
-/// One way of checking. The handshake's signature is always verified: a pinned key that the server
-/// cannot use proves nothing.
+/// What a chain must stand up to.
 #[derive(Debug)]
 pub(super) struct CertificateCheck {
     /// `None`: whoever signed the certificate, for whatever name and time.
@@ -21,8 +19,6 @@ pub(super) struct CertificateCheck {
     pub pins: Vec<Sha256>,
     /// One certificate the server sends must be one of them, unless there are none.
     pub certificate_hashes: Vec<Sha256>,
-    /// Of the handshake's signature.
-    pub signature_algorithms: WebPkiSupportedAlgorithms,
 }
 
 /// Why a certificate the authorities would do for is not accepted.
@@ -72,17 +68,16 @@ impl CertificateCheck {
             Err(Mismatch::Chain)
         }
     }
-}
 
-impl ServerCertVerifier for CertificateCheck {
-    fn verify_server_cert(
+    /// Whether the chain is good for the name now.
+    pub fn check(
         &self,
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         server_name: &ServerName<'_>,
         ocsp_response: &[u8],
         now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<(), Error> {
         if let Some(authorities) = &self.authorities {
             authorities.verify_server_cert(
                 end_entity,
@@ -94,36 +89,13 @@ impl ServerCertVerifier for CertificateCheck {
         }
         self.check_chain(std::iter::once(end_entity).chain(intermediates))?;
         self.check_pins(end_entity)?;
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.signature_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signature, &self.signature_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.signature_algorithms.supported_schemes()
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustls::crypto::ring;
 
     fn certificate() -> CertificateDer<'static> {
         let key = rcgen::KeyPair::generate().unwrap();
@@ -137,9 +109,7 @@ mod tests {
         intermediates: &[CertificateDer<'_>],
     ) -> Result<(), Error> {
         let name = ServerName::try_from("other.example").unwrap();
-        check
-            .verify_server_cert(leaf, intermediates, &name, &[], UnixTime::now())
-            .map(|_| ())
+        check.check(leaf, intermediates, &name, &[], UnixTime::now())
     }
 
     fn check(pins: Vec<Sha256>, certificate_hashes: Vec<Sha256>) -> CertificateCheck {
@@ -147,7 +117,6 @@ mod tests {
             authorities: None,
             pins,
             certificate_hashes,
-            signature_algorithms: ring::default_provider().signature_verification_algorithms,
         }
     }
 

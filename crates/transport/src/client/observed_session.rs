@@ -5,15 +5,13 @@
 use super::server_hello::ServerHelloReader;
 use super::setup::{Handshake, SetupLog};
 use super::tls_config::iana_name;
+use crate::session_forwarding::forward_to_inner_session;
 use quinn::crypto::rustls::HandshakeData;
-use quinn::crypto::{
-    self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session,
-};
-use quinn::{ConnectError, ConnectionId, Side};
+use quinn::crypto::{self, HeaderKey, Keys, PacketKey, Session};
+use quinn::{ConnectError, ConnectionId};
 use quinn_proto::TransportError;
 use quinn_proto::transport_parameters::TransportParameters;
 use rustls::CipherSuite;
-use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -76,6 +74,8 @@ impl ObservedSession {
 }
 
 impl Session for ObservedSession {
+    forward_to_inner_session!();
+
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
         let was_handshaking = self.inner.is_handshaking();
         if was_handshaking {
@@ -100,36 +100,8 @@ impl Session for ObservedSession {
         keys
     }
 
-    fn initial_keys(&self, connection_id: &ConnectionId, side: Side) -> Keys {
-        self.inner.initial_keys(connection_id, side)
-    }
-
-    fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        self.inner.handshake_data()
-    }
-
-    fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        self.inner.peer_identity()
-    }
-
-    fn early_data_accepted(&self) -> Option<bool> {
-        self.inner.early_data_accepted()
-    }
-
-    fn is_handshaking(&self) -> bool {
-        self.inner.is_handshaking()
-    }
-
-    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        self.inner.transport_parameters()
-    }
-
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
         self.inner.write_handshake(buffer)
-    }
-
-    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        self.inner.next_1rtt_keys()
     }
 
     fn is_valid_retry(&self, connection_id: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
@@ -138,14 +110,5 @@ impl Session for ObservedSession {
             log.set_quic_retry();
         }
         is_valid
-    }
-
-    fn export_keying_material(
-        &self,
-        output: &mut [u8],
-        label: &[u8],
-        context: &[u8],
-    ) -> Result<(), ExportKeyingMaterialError> {
-        self.inner.export_keying_material(output, label, context)
     }
 }

@@ -2,7 +2,7 @@
 //! retransmissions. Read on demand, so that nothing of it stands inside a clock.
 //! Not for: what the handshake negotiated; that is `setup`.
 
-use super::tcp::TcpOptions;
+use super::tcp_options::TcpOptions;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;

@@ -53,7 +53,9 @@ impl QuicClient {
     pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let token_store: Arc<dyn TokenStore> = match tls.handshake_mode {
             HandshakeMode::Full => Arc::new(NoneTokenStore),
-            _ => Arc::new(TokenMemoryCache::default()),
+            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => {
+                Arc::new(TokenMemoryCache::default())
+            }
         };
         Ok(Self {
             crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(&tls.config))?),
@@ -171,8 +173,8 @@ impl QuicConnection {
         self.connection.close_reason().is_some()
     }
 
-    /// Let the close leave and late packets be answered, at most so long: three probe timeouts
-    /// (RFC 9000 section 10.2). Never inside a clock.
+    /// Let the close leave and late packets be answered, which takes three probe timeouts (RFC 9000
+    /// section 10.2), for `at_most`. Never inside a clock.
     pub async fn drained(&self, at_most: Duration) {
         let _ = tokio::time::timeout(at_most, self.endpoint.wait_idle()).await;
     }
@@ -181,6 +183,10 @@ impl QuicConnection {
 /// What the end of a connection means for the query that needed it.
 pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure {
     let handshaking = log.quic_handshake.is_under_way();
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of quinn's errors those with a meaning of their own are named"
+    )]
     let failure = match error {
         ConnectionError::TransportError(error) if error.reason.starts_with(CERTIFICATE_REASON) => {
             Failure::TlsCertificateInvalid

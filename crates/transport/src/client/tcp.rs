@@ -4,6 +4,7 @@
 use super::failure::MeasuredFailure;
 use super::path_facts::{PathProbe, TcpProbe};
 use super::setup::SetupLog;
+use super::tcp_options::TcpOptions;
 use crate::receive_stamp::{self, LastArrival};
 use resolab_record::Failure;
 use std::io::{self, ErrorKind};
@@ -23,14 +24,6 @@ pub struct ClientTcpStream {
     inner: TcpStream,
     probe: Arc<TcpProbe>,
     last_arrival: Arc<LastArrival>,
-}
-
-/// How to connect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TcpOptions {
-    /// TCP Fast Open: with a cookie of the server's from an earlier connection, connecting only
-    /// gets ready and what is written first leaves in the SYN. Without one, ask for one.
-    pub fast_open: bool,
 }
 
 /// Connect. `TCP_NODELAY` is set before the SYN: with Nagle's algorithm the query would wait a
@@ -96,6 +89,10 @@ fn ask_for_fast_open(socket: &TcpSocket) -> io::Result<()> {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the system's errors those with a failure of their own are named"
+)]
 fn failure_of(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Failure::TcpConnectRefused,

@@ -31,7 +31,7 @@ impl TicketStore {
         self.locked().clear();
     }
 
-    /// Wait until there is a ticket, at most so long; whether there is one.
+    /// Wait until there is a ticket, for `at_most`; whether there is one.
     pub async fn wait(&self, at_most: Duration) -> bool {
         let arrival = async {
             while self.count() == 0 {

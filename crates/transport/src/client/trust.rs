@@ -78,8 +78,7 @@ impl Trust {
         self.authorities.is_some() || !self.pins.is_empty()
     }
 
-    /// The same as rustls wants it, with its own verifier where authorities are all there is; the
-    /// chain that was good last is remembered.
+    /// The same as rustls wants it; the chain that was good last is remembered.
     pub(super) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -88,18 +87,13 @@ impl Trust {
             let (roots, provider) = (Arc::clone(roots), Arc::clone(provider));
             WebPkiServerVerifier::builder_with_provider(roots, provider).build()
         };
-        let authorities = self.authorities.as_ref().map(build).transpose()?;
-        let is_plain = self.pins.is_empty() && self.certificate_hashes.is_empty();
-        let check: Arc<dyn ServerCertVerifier> = match authorities {
-            Some(authorities) if is_plain => authorities,
-            authorities => Arc::new(CertificateCheck {
-                authorities,
-                pins: self.pins.clone(),
-                certificate_hashes: self.certificate_hashes.clone(),
-                signature_algorithms: provider.signature_verification_algorithms,
-            }),
+        let check = CertificateCheck {
+            authorities: self.authorities.as_ref().map(build).transpose()?,
+            pins: self.pins.clone(),
+            certificate_hashes: self.certificate_hashes.clone(),
         };
-        Ok(Arc::new(RememberingCheck::new(check)))
+        let algorithms = provider.signature_verification_algorithms;
+        Ok(Arc::new(RememberingCheck::new(check, algorithms)))
     }
 }
 

@@ -3,19 +3,23 @@
 //! thousand times, and it takes a fifth of the processor time of a full handshake.
 //! Not for: the handshake's signature, which is verified every time.
 
+use super::certificate_check::CertificateCheck;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a chain stays checked: a certificate that ends meanwhile is accepted so much longer.
 const REMEMBERED_S: u64 = Duration::from_mins(30).as_secs();
 
-/// A check of chains that asks another one about those it does not know.
+/// Verifies handshakes, and checks the chains it does not remember. The handshake's signature is
+/// always verified: a pinned key that the server cannot use proves nothing.
 #[derive(Debug)]
 pub(super) struct RememberingCheck {
-    check: Arc<dyn ServerCertVerifier>,
+    check: CertificateCheck,
+    signature_algorithms: WebPkiSupportedAlgorithms,
     last: Mutex<Option<VerifiedChain>>,
 }
 
@@ -45,9 +49,13 @@ impl VerifiedChain {
 
 impl RememberingCheck {
     /// Remembering what `check` finds good.
-    pub(super) fn new(check: Arc<dyn ServerCertVerifier>) -> Self {
+    pub(super) fn new(
+        check: CertificateCheck,
+        signature_algorithms: WebPkiSupportedAlgorithms,
+    ) -> Self {
         Self {
             check,
+            signature_algorithms,
             last: Mutex::default(),
         }
     }
@@ -68,13 +76,8 @@ impl ServerCertVerifier for RememberingCheck {
             .is_some_and(|chain| chain.is(end_entity, intermediates, server_name, now));
         if !known {
             *last = None;
-            self.check.verify_server_cert(
-                end_entity,
-                intermediates,
-                server_name,
-                ocsp_response,
-                now,
-            )?;
+            self.check
+                .check(end_entity, intermediates, server_name, ocsp_response, now)?;
             let chain = std::iter::once(end_entity).chain(intermediates);
             *last = Some(VerifiedChain {
                 certificates: chain.map(|one| one.clone().into_owned()).collect(),
@@ -91,8 +94,7 @@ impl ServerCertVerifier for RememberingCheck {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.check
-            .verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.signature_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -101,23 +103,22 @@ impl ServerCertVerifier for RememberingCheck {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.check
-            .verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.signature_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.check.supported_verify_schemes()
+        self.signature_algorithms.supported_schemes()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::certificate_check::CertificateCheck;
     use super::*;
     use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
     use rustls::RootCertStore;
     use rustls::client::WebPkiServerVerifier;
     use rustls::crypto::ring;
+    use std::sync::Arc;
 
     struct Authority {
         issuer: Issuer<'static, KeyPair>,
@@ -152,12 +153,12 @@ mod tests {
             let provider = Arc::new(ring::default_provider());
             let algorithms = provider.signature_verification_algorithms;
             let authorities = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
-            RememberingCheck::new(Arc::new(CertificateCheck {
+            let check = CertificateCheck {
                 authorities: Some(authorities.build().unwrap()),
                 pins: Vec::new(),
                 certificate_hashes: Vec::new(),
-                signature_algorithms: algorithms,
-            }))
+            };
+            RememberingCheck::new(check, algorithms)
         }
     }
 

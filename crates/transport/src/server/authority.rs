@@ -3,10 +3,18 @@
 //! For: certificates that rustls, NSS and Chromium accept once the authority is trusted. Chains are
 //! the leaf alone, because above about 3.6 kB of server flight QUIC's amplification limit (RFC 9000
 //! section 8.1) would add a round trip.
-//! Not for: anything outside the lab. Do not put the authority into a system's trust store.
+//! Not for: anything outside the lab, which its certificate says (`scope`). Even so, do not put the
+//! authority into a system's trust store.
+
+mod error;
+mod files;
+mod scope;
+
+pub use error::AuthorityError;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use files::Pair;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PublicKeyData, date_time_ymd,
@@ -18,52 +26,17 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, SupportedCipherSuite};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const CERTIFICATE_FILE: &str = "ca.pem";
-const KEY_FILE: &str = "ca-key.pem";
 const AUTHORITY_NAME: &str = "resolab lab authority";
 const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_DAYS: u32 = 3_650;
 /// Chromium refuses leaves valid for more than 398 days; one of these lies in the past, so that
 /// clocks may differ.
 const LEAF_DAYS: u32 = 396;
-
-/// Why there is no authority.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorityError {
-    /// Reading or writing the folder.
-    #[error("use {path}: {source}; give a folder that can be written")]
-    File {
-        /// File or folder.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Key and certificate cannot be used.
-    #[error(
-        "use the certificate authority in {folder}: {reason}; remove ca.pem and ca-key.pem to have a new one made"
-    )]
-    Unusable {
-        /// Folder.
-        folder: String,
-        /// Why.
-        reason: String,
-    },
-    /// A leaf could not be made.
-    #[error("issue a certificate for {name}: {reason}")]
-    Issue {
-        /// First name of the leaf.
-        name: String,
-        /// Why.
-        reason: String,
-    },
-}
 
 /// An authority with its key.
 pub struct CertificateAuthority {
@@ -77,16 +50,14 @@ pub struct CertificateAuthority {
 impl CertificateAuthority {
     /// Open the authority in `folder`, making folder and authority if missing.
     pub fn open_or_create(folder: &Path) -> Result<Self, AuthorityError> {
-        let certificate_file = folder.join(CERTIFICATE_FILE);
-        let key_file = folder.join(KEY_FILE);
-        if !certificate_file.exists() || !key_file.exists() {
-            create(folder, &certificate_file, &key_file)?;
-        }
         let unusable = |reason: String| AuthorityError::Unusable {
             folder: folder.display().to_string(),
             reason,
         };
-        let key = KeyPair::from_pem(&read(&key_file)?).map_err(|e| unusable(e.to_string()))?;
+        let make = || make().map_err(|e| unusable(e.to_string()));
+        let pair = files::read_or_make(folder, make)?;
+        let certificate_file = files::certificate_file(folder);
+        let key = KeyPair::from_pem(&pair.key).map_err(|e| unusable(e.to_string()))?;
         let spki_sha256 = STANDARD.encode(sha256(&key.subject_public_key_info()));
         let authority = Self {
             certificate_file: fs::canonicalize(&certificate_file).unwrap_or(certificate_file),
@@ -95,7 +66,7 @@ impl CertificateAuthority {
             provider: Arc::new(rustls::crypto::ring::default_provider()),
             shared: Vec::new(),
         };
-        authority.check().map_err(unusable)?;
+        authority.check(&pair.certificate).map_err(unusable)?;
         Ok(authority)
     }
 
@@ -115,6 +86,9 @@ impl CertificateAuthority {
             name: names.first().cloned().unwrap_or_default(),
             reason,
         };
+        if let Some(reason) = names.iter().find_map(|name| scope::refusal(name)) {
+            return Err(failed(reason));
+        }
         let key = KeyPair::generate().map_err(|e| failed(e.to_string()))?;
         let mut params = CertificateParams::new(names).map_err(|e| failed(e.to_string()))?;
         set_validity(&mut params, LEAF_DAYS);
@@ -155,11 +129,11 @@ impl CertificateAuthority {
 
     /// Issue a leaf and verify it as a client would: finds an expired authority, and a certificate
     /// that does not belong to the key.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, certificate_pem: &str) -> Result<(), String> {
         let name = "check.invalid";
         let leaf = self.issue(&[name.to_owned()]).map_err(|e| e.to_string())?;
-        let certificate =
-            CertificateDer::from_pem_file(&self.certificate_file).map_err(|e| e.to_string())?;
+        let certificate = CertificateDer::from_pem_slice(certificate_pem.as_bytes())
+            .map_err(|e| e.to_string())?;
         let mut roots = RootCertStore::empty();
         roots.add(certificate).map_err(|e| e.to_string())?;
         let provider = Arc::clone(&self.provider);
@@ -181,20 +155,12 @@ fn covers(name: &str, wanted: &str) -> bool {
     name == wanted || (below.is_some() && name.strip_prefix("*.") == below)
 }
 
-fn create(folder: &Path, certificate: &Path, key_file: &Path) -> Result<(), AuthorityError> {
-    fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
-    let made = KeyPair::generate().and_then(|key| {
-        Ok((
-            authority_params().self_signed(&key)?.pem(),
-            key.serialize_pem(),
-        ))
-    });
-    let (certificate_pem, key_pem) = made.map_err(|e| AuthorityError::Unusable {
-        folder: folder.display().to_string(),
-        reason: e.to_string(),
-    })?;
-    write(key_file, &key_pem, 0o600)?;
-    write(certificate, &certificate_pem, 0o644)
+fn make() -> Result<Pair, rcgen::Error> {
+    let key = KeyPair::generate()?;
+    Ok(Pair {
+        certificate: authority_params().self_signed(&key)?.pem(),
+        key: key.serialize_pem(),
+    })
 }
 
 fn authority_params() -> CertificateParams {
@@ -203,6 +169,7 @@ fn authority_params() -> CertificateParams {
     params.distinguished_name = common_name(AUTHORITY_NAME);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.name_constraints = Some(scope::constraints());
     params
 }
 
@@ -232,34 +199,11 @@ fn sha256(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-fn read(path: &Path) -> Result<String, AuthorityError> {
-    fs::read_to_string(path).map_err(|source| file_error(path, source))
-}
-
-fn write(path: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
-    let open = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(path);
-    open.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|source| file_error(path, source))
-}
-
-fn file_error(path: &Path, source: std::io::Error) -> AuthorityError {
-    AuthorityError::File {
-        path: path.display().to_string(),
-        source,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
-    fn scratch(name: &str) -> PathBuf {
+    pub(super) fn scratch(name: &str) -> PathBuf {
         let folder =
             std::env::temp_dir().join(format!("resolab-authority-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -273,11 +217,6 @@ mod tests {
         let second = CertificateAuthority::open_or_create(&folder).unwrap();
         assert_eq!(first.spki_sha256(), second.spki_sha256());
         assert_eq!(first.spki_sha256().len(), 44);
-        let mode = fs::metadata(folder.join(KEY_FILE))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600);
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -286,11 +225,65 @@ mod tests {
         let (ours, theirs) = (scratch("ours"), scratch("theirs"));
         CertificateAuthority::open_or_create(&ours).unwrap();
         CertificateAuthority::open_or_create(&theirs).unwrap();
-        fs::copy(theirs.join(CERTIFICATE_FILE), ours.join(CERTIFICATE_FILE)).unwrap();
+        fs::copy(
+            files::certificate_file(&theirs),
+            files::certificate_file(&ours),
+        )
+        .unwrap();
         let error = CertificateAuthority::open_or_create(&ours).err().unwrap();
         assert!(error.to_string().contains("remove ca.pem"), "{error}");
         fs::remove_dir_all(ours).unwrap();
         fs::remove_dir_all(theirs).unwrap();
+    }
+
+    /// Whether a client that trusts the authority takes `leaf` for `name`.
+    fn accepts(authority: &CertificateAuthority, leaf: &CertifiedKey, name: &str) -> bool {
+        let mut roots = RootCertStore::empty();
+        let root = CertificateDer::from_pem_file(authority.certificate_file()).unwrap();
+        roots.add(root).unwrap();
+        let provider = Arc::clone(&authority.provider);
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+        let name = ServerName::try_from(name.to_owned()).unwrap();
+        verifier
+            .build()
+            .unwrap()
+            .verify_server_cert(&leaf.cert[0], &[], &name, &[], UnixTime::now())
+            .is_ok()
+    }
+
+    #[test]
+    fn clients_take_the_labs_names_and_addresses_and_no_others_from_it() {
+        let folder = scratch("scope");
+        let authority = CertificateAuthority::open_or_create(&folder).unwrap();
+        let names = [
+            "dns.resolab.test",
+            "*.cdn.resolab.test",
+            "10.77.0.1",
+            "fd77::1",
+            "127.0.0.1",
+        ];
+        let leaf = authority.issue(&names.map(str::to_owned)).unwrap();
+        for name in [
+            "dns.resolab.test",
+            "x.cdn.resolab.test",
+            "10.77.0.1",
+            "fd77::1",
+        ] {
+            assert!(accepts(&authority, &leaf, name), "{name}");
+        }
+        for name in ["www.example.com", "9.9.9.9"] {
+            let error = authority.issue(&[name.to_owned()]).err().unwrap();
+            assert!(error.to_string().contains(name), "{error}");
+            // Whoever has the key can sign it; nobody believes it.
+            let key = KeyPair::generate().unwrap();
+            let params = CertificateParams::new([name.to_owned()]).unwrap();
+            let forged = params.signed_by(&key, &authority.issuer).unwrap();
+            let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+            let forged = vec![forged.der().clone()];
+            let forged = CertifiedKey::from_der(forged, private, &authority.provider).unwrap();
+            assert!(!accepts(&authority, &forged, name), "{name}");
+        }
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -46,23 +46,39 @@ impl ClientHello {
             None => Progress::Incomplete,
         }
     }
+}
 
-    /// Read from TLS records, as TCP carries them.
-    pub fn from_records(bytes: &[u8]) -> Progress {
-        let mut handshake = Vec::with_capacity(bytes.len());
-        let mut rest = Reader(bytes);
+/// Reads a ClientHello from TLS records, as TCP carries them, each byte once however they come.
+#[derive(Debug, Default)]
+pub struct RecordReader {
+    /// Fragments of the records read, joined.
+    handshake: Vec<u8>,
+    /// Where the next record begins in what was received.
+    position: usize,
+}
+
+impl RecordReader {
+    /// Read on; `received` is everything that came since the connection began. As a record of no
+    /// handshake bytes, which RFC 8446 section 5.1 forbids, ends the reading, what is received
+    /// before the end has a bound: [`LIMIT_BYTES`] in records of one byte each.
+    pub fn read(&mut self, received: &[u8]) -> Progress {
         loop {
+            let mut rest = Reader(received.get(self.position..).unwrap_or_default());
             match rest.0.first() {
                 Some(&RECORD_HANDSHAKE) => {}
-                Some(_) => return Progress::Complete(Self::default()),
+                Some(_) => return Progress::Complete(ClientHello::default()),
                 None => return Progress::Incomplete,
             }
             let fragment = rest.take(3).and_then(|_| rest.take_prefixed_u16());
             let Some(fragment) = fragment else {
                 return Progress::Incomplete;
             };
-            handshake.extend_from_slice(fragment);
-            match Self::from_handshake(&handshake) {
+            if fragment.is_empty() {
+                return Progress::Complete(ClientHello::default());
+            }
+            self.position = received.len() - rest.0.len();
+            self.handshake.extend_from_slice(fragment);
+            match ClientHello::from_handshake(&self.handshake) {
                 Progress::Incomplete => {}
                 complete @ Progress::Complete(_) => return complete,
             }
@@ -166,6 +182,10 @@ mod tests {
         out
     }
 
+    fn from_records(bytes: &[u8]) -> Progress {
+        RecordReader::default().read(bytes)
+    }
+
     #[test]
     fn name_and_early_data_are_read_whatever_stands_between() {
         let bytes = hello(&[(51, vec![1; 1200]), name("DNS.resolab.test"), (42, vec![])]);
@@ -174,7 +194,7 @@ mod tests {
             early_data_offered: true,
         });
         assert_eq!(ClientHello::from_handshake(&bytes), expected);
-        assert_eq!(ClientHello::from_records(&records(&bytes, 400)), expected);
+        assert_eq!(from_records(&records(&bytes, 400)), expected);
     }
 
     #[test]
@@ -188,20 +208,39 @@ mod tests {
             );
         }
         let wire = records(&bytes, 16);
+        let mut reader = RecordReader::default();
         for end in 0..wire.len() {
-            assert_eq!(
-                ClientHello::from_records(&wire[..end]),
-                Progress::Incomplete,
-                "{end}"
-            );
+            assert_eq!(reader.read(&wire[..end]), Progress::Incomplete, "{end}");
+            assert_eq!(from_records(&wire[..end]), Progress::Incomplete, "{end}");
         }
+        assert_eq!(reader.read(&wire), ClientHello::from_handshake(&bytes));
+    }
+
+    #[test]
+    fn a_client_hello_that_never_ends_is_not_waited_for() {
+        let refused = Progress::Complete(ClientHello::default());
+        // Records without a byte of handshake, alone and after a beginning.
+        let empty = [22, 3, 1, 0, 0];
+        assert_eq!(from_records(&empty), refused);
+        let begun = records(&[1, 0, 0xFF, 0], 4);
+        assert_eq!(from_records(&begun), Progress::Incomplete);
+        assert_eq!(from_records(&[&begun[..], &empty].concat()), refused);
+        // The longest that is waited for, in the smallest records.
+        let mut message = vec![1, 1, 0, 0];
+        message.resize(LIMIT_BYTES, 0);
+        let longest = records(&message, 1);
+        assert_eq!(from_records(&longest), Progress::Incomplete);
+        assert_eq!(
+            from_records(&[&longest[..], &records(&[0], 1)].concat()),
+            refused
+        );
     }
 
     #[test]
     fn what_is_no_client_hello_is_complete_and_empty() {
         let empty = Progress::Complete(ClientHello::default());
         assert_eq!(ClientHello::from_handshake(&[2, 0, 0, 0]), empty);
-        assert_eq!(ClientHello::from_records(b"GET / HTTP/1.1\r\n"), empty);
+        assert_eq!(from_records(b"GET / HTTP/1.1\r\n"), empty);
         assert_eq!(ClientHello::from_handshake(&[1, 0, 0, 2, 3, 3]), empty);
         assert_eq!(ClientHello::from_handshake(&[1, 0xFF, 0xFF, 0xFF]), empty);
     }

@@ -133,6 +133,10 @@ impl HandshakeFacts {
     }
 
     pub(super) fn set_tls(&self, version: ProtocolVersion, suite: CipherSuite) {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "rustls can speak no other version"
+        )]
         let version = match version {
             ProtocolVersion::TLSv1_3 => "1.3",
             ProtocolVersion::TLSv1_2 => "1.2",

@@ -9,16 +9,13 @@ use super::address_tokens::AddressTokens;
 use super::tickets::{TicketShelf, TicketStore};
 use resolab_record::TicketPolicy;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::UnixTime;
 use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Tickets kept for all names; the oldest make room. Two are issued a handshake.
 const STORED_TICKETS_COUNT: usize = 65_536;
@@ -259,6 +256,7 @@ impl ServerPolicies {
         config.session_storage = Arc::new(TicketShelf {
             store: Arc::clone(&self.tickets),
             lifetime: terms.lifetime,
+            makes_older: terms.policy == TicketPolicy::RejectEarlyData,
         });
         config.send_tls13_tickets = terms.per_handshake_count as usize;
         match terms.policy {
@@ -268,10 +266,9 @@ impl ServerPolicies {
                 config.send_tls13_tickets = 0;
             }
             TicketPolicy::Resume => config.max_early_data_size = 0,
-            TicketPolicy::EarlyData => allow_early_data(&mut config, early_data_bytes),
-            TicketPolicy::RejectEarlyData => {
+            // The tickets given out allow early data in both, so clients offer it.
+            TicketPolicy::EarlyData | TicketPolicy::RejectEarlyData => {
                 allow_early_data(&mut config, early_data_bytes);
-                config.time_provider = Arc::new(LeapingClock);
             }
         }
         Ok(config)
@@ -293,21 +290,5 @@ fn provider() -> CryptoProvider {
     provider
 }
 
-/// A clock that runs an hour ahead for every time it was read. To it no ticket is ever as old as
-/// its client says, which is the reason RFC 8446 section 8.3 gives to refuse early data and go on
-/// with the resumption; the tickets it issues still allow early data, so clients keep offering it.
-#[derive(Debug)]
-struct LeapingClock;
-
-static LEAPS: AtomicU64 = AtomicU64::new(0);
-const LEAP_SECONDS: u64 = 3_600;
-
-impl TimeProvider for LeapingClock {
-    fn current_time(&self) -> Option<UnixTime> {
-        let leaps = LEAPS.fetch_add(1, Ordering::Relaxed) + 1;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-        Some(UnixTime::since_unix_epoch(
-            now + Duration::from_secs(leaps * LEAP_SECONDS),
-        ))
-    }
-}
+#[cfg(test)]
+mod tests;

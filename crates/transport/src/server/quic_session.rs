@@ -9,15 +9,12 @@ use super::client_hello::{ClientHello, Progress};
 use super::witness::WitnessedCertificate;
 use super::{HandshakeFacts, ServerPolicies};
 use crate::client::ServerHelloReader;
+use crate::session_forwarding::forward_to_inner_session;
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::crypto::{
-    ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig, Session,
-    UnsupportedVersion,
-};
+use quinn::crypto::{HeaderKey, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion};
 use quinn_proto::transport_parameters::TransportParameters;
-use quinn_proto::{ConnectionId, Side, TransportError, TransportErrorCode};
+use quinn_proto::{ConnectionId, TransportError, TransportErrorCode};
 use rustls::{CipherSuite, ProtocolVersion};
-use std::any::Any;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -159,28 +156,10 @@ impl ChoosingSession {
 }
 
 impl Session for ChoosingSession {
-    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
-        self.inner.initial_keys(dst_cid, side)
-    }
-
-    fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        self.inner.handshake_data()
-    }
-
-    fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        self.inner.peer_identity()
-    }
+    forward_to_inner_session!();
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
         self.inner.early_crypto()
-    }
-
-    fn early_data_accepted(&self) -> Option<bool> {
-        self.inner.early_data_accepted()
-    }
-
-    fn is_handshaking(&self) -> bool {
-        self.inner.is_handshaking()
     }
 
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
@@ -193,10 +172,6 @@ impl Session for ChoosingSession {
         Ok(ready)
     }
 
-    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        self.inner.transport_parameters()
-    }
-
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
         if self.received.is_some() {
             return None;
@@ -207,21 +182,8 @@ impl Session for ChoosingSession {
         keys
     }
 
-    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        self.inner.next_1rtt_keys()
-    }
-
     fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
         self.inner.is_valid_retry(orig_dst_cid, header, payload)
-    }
-
-    fn export_keying_material(
-        &self,
-        output: &mut [u8],
-        label: &[u8],
-        context: &[u8],
-    ) -> Result<(), ExportKeyingMaterialError> {
-        self.inner.export_keying_material(output, label, context)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! For: DoT and HTTP of the edge; TLS 1.2 where it is allowed. Not for: clients.
 
-use super::client_hello::{ClientHello, Progress};
+use super::client_hello::{ClientHello, Progress, RecordReader};
 use super::{BlackHole, ByteCounts, HandshakeFacts, ServerPolicies};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -202,7 +202,7 @@ impl AsyncWrite for TlsStream {
         let count = this.tls.writer().write(bytes)?;
         match this.poll_flush_tls(cx) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            _ => Poll::Ready(Ok(count)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(count)),
         }
     }
 
@@ -216,7 +216,7 @@ impl AsyncWrite for TlsStream {
         let count = this.tls.writer().write_vectored(slices)?;
         match this.poll_flush_tls(cx) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            _ => Poll::Ready(Ok(count)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(count)),
         }
     }
 
@@ -245,6 +245,7 @@ async fn read_client_hello(
     bytes: &ByteCounts,
 ) -> io::Result<(ClientHello, Vec<u8>)> {
     let mut received = Vec::with_capacity(4_096);
+    let mut reader = RecordReader::default();
     loop {
         let count = tcp.read_buf(&mut received).await?;
         if count == 0 {
@@ -252,7 +253,7 @@ async fn read_client_hello(
         }
         facts.set_client_hello_now();
         bytes.add_received(count);
-        if let Progress::Complete(hello) = ClientHello::from_records(&received) {
+        if let Progress::Complete(hello) = reader.read(&received) {
             return Ok((hello, received));
         }
     }

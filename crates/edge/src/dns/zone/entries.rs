@@ -7,7 +7,7 @@
 pub struct LineError {
     /// Line, from 1.
     pub line: usize,
-    /// Why.
+    /// What is wrong with it.
     pub reason: String,
 }
 

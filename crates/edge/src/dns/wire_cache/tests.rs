@@ -1,8 +1,8 @@
 //! What a kept answer is made of again, and how it ages and goes.
 
 use super::*;
-use crate::answer::Rcode;
-use crate::wire::Query;
+use crate::dns::wire::Query;
+use crate::dns::wire::Rcode;
 
 const NAME: &[u8] = b"\x01a\x04test\x00";
 

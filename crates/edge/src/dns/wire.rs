@@ -3,6 +3,10 @@
 //! For: pure reading, keeping the question's bytes as they came, case included.
 //! Not for: records other than OPT, and not for responses.
 
+mod rcode;
+
+pub use rcode::Rcode;
+
 /// Query type and class numbers used here.
 pub const TYPE_A: u16 = 1;
 /// NS.
@@ -26,6 +30,8 @@ pub const TYPE_ANY: u16 = 255;
 /// Internet.
 pub const CLASS_IN: u16 = 1;
 
+/// Longest message (RFC 1035 section 4.2.2), and with it longest body of DoH.
+pub const MESSAGE_BYTES_MAX: usize = 65_535;
 /// Bytes of a message header.
 pub const HEADER_BYTES: usize = 12;
 /// COOKIE (RFC 7873).
@@ -72,9 +78,9 @@ pub enum QueryError {
 pub struct Question<'a> {
     /// Name in wire form, case kept.
     pub name: &'a [u8],
-    /// Type.
+    /// Type, by its number.
     pub qtype: u16,
-    /// Class.
+    /// Class, by its number.
     pub qclass: u16,
 }
 

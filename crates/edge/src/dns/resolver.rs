@@ -1,13 +1,13 @@
 //! What becomes of a DNS message: the zone, the names' behaviours and the wire-format cache, which
 //! must agree with each other. Pure: the time is an argument, and waiting is the caller's.
 //!
-//! For: one plan for each message. Not for: sockets, records or asking upstream.
+//! For: one verdict on each message. Not for: sockets, records or asking upstream.
 
-use crate::answer::{Asked, Channel, Facts, Rcode, Response, answer_bare};
-use crate::behaviour::{Behaviours, Treatment};
-use crate::wire::{Query, QueryError, Question};
-use crate::wire_cache::WireCache;
-use crate::zone::Zone;
+use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
+use crate::dns::behaviour::{Behaviours, Treatment};
+use crate::dns::wire::{Query, QueryError, Question, Rcode};
+use crate::dns::wire_cache::WireCache;
+use crate::dns::zone::Zone;
 use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -39,7 +39,7 @@ impl Default for ResolverSettings {
 
 /// What becomes of one message. Without an answer and without forwarding nothing is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub struct Verdict<'a> {
     /// The response is in the buffer.
     pub answer: Option<Facts>,
     /// The answer is upstream's to give.
@@ -55,11 +55,11 @@ pub struct Plan<'a> {
 /// How a message came.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
-    /// Transport.
+    /// What it came over.
     pub transport: DnsTransport,
     /// Who asks.
     pub peer: IpAddr,
-    /// When.
+    /// When it was here.
     pub now_ns: u64,
 }
 
@@ -68,34 +68,18 @@ impl Way {
         match self.transport {
             DnsTransport::Doudp => Channel::Datagram,
             DnsTransport::Dotcp => Channel::Stream,
-            _ => Channel::Encrypted,
+            DnsTransport::Dot | DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => {
+                Channel::Encrypted
+            }
         }
     }
 }
 
-/// Codes with a counter of their own; the last is for all others.
-const RCODES: [Rcode; 7] = [
-    Rcode::NoError,
-    Rcode::FormErr,
-    Rcode::ServFail,
-    Rcode::NxDomain,
-    Rcode::NotImp,
-    Rcode::Refused,
-    Rcode::BadVers,
-];
-const TRANSPORTS: [DnsTransport; 6] = [
-    DnsTransport::Doudp,
-    DnsTransport::Dotcp,
-    DnsTransport::Dot,
-    DnsTransport::Doh,
-    DnsTransport::Doh3,
-    DnsTransport::Doq,
-];
-
 #[derive(Debug, Default)]
 struct Counts {
-    queries: [u64; TRANSPORTS.len()],
-    rcodes: [u64; RCODES.len()],
+    queries: [u64; DnsTransport::ALL.len()],
+    /// Of the codes with a name; others are upstream's own.
+    rcodes: [u64; Rcode::NAMED.len()],
     unanswered: u64,
     delayed: u64,
     failed_on_purpose: u64,
@@ -145,11 +129,11 @@ impl Resolver {
     }
 
     /// Decide, and write the response, if there is one already, into `out`.
-    pub fn plan<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Plan<'a> {
-        self.counts.queries[way.transport as usize] += 1;
-        let plan = match Query::parse(message) {
-            Ok(query) => self.plan_query(message, query, way, out),
-            Err(error) => Plan {
+    pub fn judge<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Verdict<'a> {
+        self.counts.queries[way.transport.index()] += 1;
+        let verdict = match Query::parse(message) {
+            Ok(query) => self.judge_query(message, query, way, out),
+            Err(error) => Verdict {
                 answer: unreadable(message, error, out),
                 forward: false,
                 treatment: Treatment::default(),
@@ -157,17 +141,17 @@ impl Resolver {
                 keepalive_asked: false,
             },
         };
-        self.count(&plan);
-        plan
+        self.count(&verdict);
+        verdict
     }
 
-    fn plan_query<'a>(
+    fn judge_query<'a>(
         &mut self,
         message: &'a [u8],
         query: Query<'a>,
         way: Way,
         out: &mut Vec<u8>,
-    ) -> Plan<'a> {
+    ) -> Verdict<'a> {
         let treatment = self
             .behaviours
             .draw(query.question.name)
@@ -181,7 +165,7 @@ impl Resolver {
             None if treatment.failure == Some(FailureMode::Drop) => (None, false),
             None => self.answer(&asked, way.now_ns, out),
         };
-        Plan {
+        Verdict {
             answer,
             forward,
             treatment,
@@ -270,28 +254,27 @@ impl Resolver {
         Some(facts)
     }
 
-    fn count(&mut self, plan: &Plan<'_>) {
+    fn count(&mut self, verdict: &Verdict<'_>) {
         let counts = &mut self.counts;
-        counts.delayed += u64::from(plan.treatment.delay_ns > 0);
-        counts.failed_on_purpose += u64::from(plan.treatment.failure.is_some());
-        counts.forwarded += u64::from(plan.forward);
-        match plan.answer {
+        counts.delayed += u64::from(verdict.treatment.delay_ns > 0);
+        counts.failed_on_purpose += u64::from(verdict.treatment.failure.is_some());
+        counts.forwarded += u64::from(verdict.forward);
+        match verdict.answer {
             Some(facts) => {
-                let at = RCODES.iter().position(|rcode| *rcode == facts.rcode);
-                // What is kept from upstream may have other codes; they are its own.
+                let at = Rcode::NAMED.iter().position(|rcode| *rcode == facts.rcode);
                 if let Some(at) = at {
                     counts.rcodes[at] += 1;
                 }
             }
-            None => counts.unanswered += u64::from(!plan.forward),
+            None => counts.unanswered += u64::from(!verdict.forward),
         }
     }
 
     /// What was done so far.
     pub fn summary(&self, label: Option<String>, now_ns: u64) -> EdgeSummaryRecord {
         let counts = &self.counts;
-        let queries = TRANSPORTS.iter().zip(counts.queries);
-        let rcodes = RCODES.iter().zip(counts.rcodes);
+        let queries = DnsTransport::ALL.iter().zip(counts.queries);
+        let rcodes = Rcode::NAMED.iter().zip(counts.rcodes);
         let seen = |(name, count): (String, u64)| (count > 0).then_some((name, count));
         EdgeSummaryRecord {
             label,
@@ -323,5 +306,4 @@ fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<Fa
 }
 
 #[cfg(test)]
-#[path = "resolver_tests.rs"]
 mod tests;

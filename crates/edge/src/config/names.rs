@@ -2,7 +2,7 @@
 //!
 //! For: shapes and their defaults. Not for: reading the file; that is `config`.
 
-use crate::behaviour::{Behaviours, one_delay};
+use crate::dns::behaviour::{Behaviours, one_delay};
 use resolab_record::{FailureMode, HandshakeMode, NameDelay};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct ForwardConfig {
     /// `HOST=ADDRESS` for its name.
     #[serde(default)]
     pub resolve: Vec<String>,
-    /// After so long the answer is SERVFAIL.
+    /// Time after which the answer is SERVFAIL.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
     /// Whether answers go into the wire-format cache for their TTL.

@@ -3,7 +3,7 @@
 //! For: the last bound, above those of single connections: while it is exceeded nobody new is taken
 //! and no long message is read to its end. Not for: the limits of one connection (`limits`).
 
-use crate::tallies::resident_bytes;
+use crate::connections::tallies::resident_bytes;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -4,9 +4,8 @@
 //! Not for: owners, classes and TTLs.
 
 use super::entries::{Word, name, unescape, words};
-use super::file::is_data;
 use super::service;
-use crate::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
+use crate::dns::wire::{TYPE_HTTPS, TYPE_TXT, type_number, type_text};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Parts of a record's contents.
@@ -48,6 +47,11 @@ fn parts_of(record_type: u16) -> Option<&'static [Part]> {
     })
 }
 
+/// Whether records of a type can stand in a zone (RFC 6895 section 3.1).
+pub fn is_data(record_type: u16) -> bool {
+    !matches!(record_type, 0 | 41 | 128..=255)
+}
+
 /// Contents in wire form.
 pub fn contents(
     record_type: u16,
@@ -72,7 +76,15 @@ pub fn contents(
         match part {
             Part::Texts => texts(&mut content, &mut words)?,
             Part::Service => service::push_parameters(&mut content, &mut words)?,
-            _ => {
+            Part::V4
+            | Part::V6
+            | Part::Name
+            | Part::U8
+            | Part::U16
+            | Part::U32
+            | Part::Time
+            | Part::Text
+            | Part::Rest => {
                 let word = words.next().ok_or("there are too few values")?;
                 push(&mut content, *part, word, origin)?;
             }
@@ -274,5 +286,4 @@ fn text_content(value: &str) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "contents_tests.rs"]
 mod tests;

@@ -4,8 +4,8 @@
 //! For: bytes by question and by the facts of EDNS an answer depends on. Bounded: two generations,
 //! of which the older one goes when the younger is full. Not for: what the answers are.
 
-use crate::answer::{Asked, Channel, Facts, datagram_limit, response_flags};
-use crate::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
+use crate::dns::answer::{Asked, Channel, Facts, datagram_limit, response_flags};
+use crate::dns::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
 use resolab_record::WireCacheSummary;
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl Key {
         });
         let limit = match asked.channel {
             Channel::Datagram => datagram_limit(edns) as u16,
-            _ => 0,
+            Channel::Stream | Channel::Encrypted => 0,
         };
         key.push(question.name);
         // Lengths of labels are below 64 and no letters.
@@ -250,5 +250,4 @@ fn ttl_offsets(message: &[u8]) -> Option<Vec<u16>> {
 }
 
 #[cfg(test)]
-#[path = "wire_cache_tests.rs"]
 mod tests;

@@ -2,9 +2,10 @@
 //!
 //! For: bytes. Not for: what is in them.
 
-use super::{Asked, Channel, Facts, OwnedSet, Owner, Rcode, Section};
-use crate::wire::{
-    CLASS_IN, Edns, HEADER_BYTES, OPTION_COOKIE, OPTION_PADDING, Question, TYPE_OPT,
+use super::shape::{Asked, Channel, Facts, OwnedSet, Owner, Section};
+use crate::dns::wire::{
+    CLASS_IN, Edns, HEADER_BYTES, MESSAGE_BYTES_MAX, OPTION_COOKIE, OPTION_PADDING, Question,
+    Rcode, TYPE_OPT,
 };
 
 /// What a datagram may carry without EDNS (RFC 1035 section 4.2.1).
@@ -14,7 +15,6 @@ const DATAGRAM_BYTES: u16 = 1_232;
 const OPT_BYTES: usize = 11;
 const COOKIES_BYTES: usize = 16;
 const OPTION_HEAD_BYTES: usize = 4;
-const MESSAGE_BYTES_MAX: usize = 65_535;
 const FLAG_TRUNCATED: u8 = 0x02;
 
 /// What the client takes in a datagram.

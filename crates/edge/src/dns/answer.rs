@@ -3,118 +3,17 @@
 //! For: one behaviour on every transport. Not for: transports, caches or recursion.
 
 mod response;
+mod shape;
 
 pub use response::{Response, datagram_limit, response_flags};
+pub use shape::{Asked, Channel, Facts};
 
-use crate::wire::{
-    CLASS_IN, HEADER_BYTES, Query, Question, TYPE_ANY, TYPE_CNAME, TYPE_HINFO, TYPE_SOA,
+use crate::dns::wire::{
+    CLASS_IN, HEADER_BYTES, Query, Question, Rcode, TYPE_ANY, TYPE_CNAME, TYPE_HINFO, TYPE_SOA,
 };
-use crate::zone::file::soa_minimum_s;
-use crate::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
-
-/// What the transport lets a response be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
-    /// A datagram: truncated above what the client takes.
-    Datagram,
-    /// A byte stream in the clear.
-    Stream,
-    /// An encrypted transport, where padding hides lengths.
-    Encrypted,
-}
-
-/// What is known of a response besides its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// Response code.
-    pub rcode: Rcode,
-    /// Smallest TTL of the answer (or of the SOA of a negative one).
-    pub ttl_s: Option<u32>,
-    /// Where the 16 bytes of its cookies are.
-    pub cookie_at: Option<u16>,
-}
-
-/// Response codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rcode {
-    /// No error.
-    NoError,
-    /// The query could not be read.
-    FormErr,
-    /// There is an answer somewhere, and it could not be had.
-    ServFail,
-    /// The name does not exist.
-    NxDomain,
-    /// Not a standard query.
-    NotImp,
-    /// A name this edge does not answer for.
-    Refused,
-    /// Unknown EDNS version.
-    BadVers,
-    /// What an upstream said.
-    Other(u16),
-}
-
-impl Rcode {
-    /// Its number, the part in the OPT record included.
-    pub fn number(self) -> u16 {
-        match self {
-            Self::NoError => 0,
-            Self::FormErr => 1,
-            Self::ServFail => 2,
-            Self::NxDomain => 3,
-            Self::NotImp => 4,
-            Self::Refused => 5,
-            Self::BadVers => 16,
-            Self::Other(number) => number,
-        }
-    }
-
-    /// That of a number.
-    pub fn of(number: u16) -> Self {
-        let known = [
-            Self::NoError,
-            Self::FormErr,
-            Self::ServFail,
-            Self::NxDomain,
-            Self::NotImp,
-            Self::Refused,
-            Self::BadVers,
-        ];
-        let found = known.into_iter().find(|rcode| rcode.number() == number);
-        found.unwrap_or(Self::Other(number))
-    }
-
-    /// As text, the way records spell it.
-    pub fn text(self) -> String {
-        let known = match self {
-            Self::NoError => "NOERROR",
-            Self::FormErr => "FORMERR",
-            Self::ServFail => "SERVFAIL",
-            Self::NxDomain => "NXDOMAIN",
-            Self::NotImp => "NOTIMP",
-            Self::Refused => "REFUSED",
-            Self::BadVers => "BADVERS",
-            Self::Other(number) => return format!("RCODE{number}"),
-        };
-        known.to_owned()
-    }
-}
-
-/// What an answer depends on besides the zone.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// The message.
-    pub message: &'a [u8],
-    /// The same, read.
-    pub query: Query<'a>,
-    /// What the transport lets the response be.
-    pub channel: Channel,
-    /// Responses on encrypted transports are padded to multiples of this; 0: not padded.
-    pub padding_block_bytes: u16,
-    /// The server's part of the cookie, if the client sent one.
-    pub server_cookie: [u8; 8],
-}
+use crate::dns::zone::file::soa_minimum_s;
+use crate::dns::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
+use shape::{OwnedSet, Owner, Section};
 
 impl Asked<'_> {
     /// Answer from a zone into `out`; `None` if the name is not the zone's to answer.
@@ -162,41 +61,6 @@ pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
         ttl_s: None,
         cookie_at: None,
     }
-}
-
-/// Section of a message, by the position of its count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
-    /// Answer.
-    Answer = 1,
-    /// Authority.
-    Authority = 2,
-    /// Additional.
-    Additional = 3,
-}
-
-/// Owner of a set of records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Owner {
-    /// The name asked.
-    Question,
-    /// The last so many bytes of the name asked.
-    Suffix(usize),
-    /// Another name, wire form.
-    Other(Vec<u8>),
-}
-
-/// Records to be written.
-#[derive(Debug, Clone)]
-pub struct OwnedSet {
-    /// Owner.
-    pub owner: Owner,
-    /// Type.
-    pub record_type: u16,
-    /// Time to live.
-    pub ttl_s: u32,
-    /// Contents.
-    pub contents: Vec<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -277,7 +141,7 @@ fn negative(zone: &Zone, origin: &[u8], asked: &Owner) -> Option<(Section, Owned
     };
     let owner = match asked {
         Owner::Question => Owner::Suffix(origin.len()),
-        _ => Owner::Other(origin.to_vec()),
+        Owner::Suffix(_) | Owner::Other(_) => Owner::Other(origin.to_vec()),
     };
     let mut set = owned(owner, set);
     if let Some(minimum_s) = set.contents.first().and_then(|soa| soa_minimum_s(soa)) {

@@ -1,9 +1,8 @@
 //! What may be carried out although it came in early data, which an attacker can repeat: DNS
 //! queries, and nothing else a DNS message can ask for (RFC 9250 section 4.5).
 
-use crate::answer::{Facts, Rcode};
-
-const REFUSED: u8 = 5;
+use crate::dns::answer::Facts;
+use crate::dns::wire::Rcode;
 
 /// Whether a DNS message is a QUERY; one too short to tell is not carried out anyway.
 pub fn is_repeatable(message: &[u8]) -> bool {
@@ -15,7 +14,7 @@ pub fn too_early(message: &[u8], out: &mut Vec<u8>) -> Option<Facts> {
     let flags = 0x80 | (*message.get(2)? & 0x79);
     out.clear();
     out.extend_from_slice(message.get(..2)?);
-    out.extend_from_slice(&[flags, REFUSED, 0, 0, 0, 0, 0, 0, 0, 1]);
+    out.extend_from_slice(&[flags, Rcode::Refused.number() as u8, 0, 0, 0, 0, 0, 0, 0, 1]);
     // OPT: root, type 41, 1,232 bytes, no flags, and one option of six bytes.
     out.extend_from_slice(&[0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 6, 0, 15, 0, 2, 0, 26]);
     Some(Facts {

@@ -1,9 +1,9 @@
 //! Responses read back by an independent implementation, with and without the cache.
 
 use super::*;
-use crate::answer::Facts;
-use crate::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
-use crate::zone::{DEFAULT_TTL_S, parse_content};
+use crate::dns::answer::Facts;
+use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
+use crate::dns::zone::{DEFAULT_TTL_S, parse_content};
 use hickory_proto::op::{Edns as ClientEdns, Message, OpCode, Query as ClientQuery};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, RecordType};
@@ -83,9 +83,9 @@ fn way(channel: Channel) -> Way {
 fn answer(message: &[u8], channel: Channel) -> Option<(Facts, Vec<u8>)> {
     let mut resolver = resolver(true);
     let mut fresh = Vec::new();
-    let facts = resolver.plan(message, way(channel), &mut fresh).answer?;
+    let facts = resolver.judge(message, way(channel), &mut fresh).answer?;
     let mut kept = Vec::new();
-    let again = resolver.plan(message, way(channel), &mut kept).answer;
+    let again = resolver.judge(message, way(channel), &mut kept).answer;
     assert_eq!((again, &kept), (Some(facts), &fresh));
     Some((facts, fresh))
 }
@@ -228,18 +228,15 @@ fn cookies_come_back_with_a_servers_part_that_stays() {
         let mut way = way(Channel::Datagram);
         way.peer = [192, 0, 2, peer].into();
         let mut out = Vec::new();
-        resolver.plan(&message.to_vec().unwrap(), way, &mut out);
+        resolver.judge(&message.to_vec().unwrap(), way, &mut out);
         let options = Message::from_vec(&out)
             .ok()?
             .edns?
             .options()
             .options
             .clone();
-        options.into_iter().find_map(|(code, option)| match option {
-            EdnsOption::Unknown(10, value) => Some(value),
-            other if u16::from(code) == 10 => Some(Vec::<u8>::try_from(&other).unwrap()),
-            _ => None,
-        })
+        let cookie = options.iter().find(|(code, _)| u16::from(*code) == 10);
+        cookie.map(|(_, option)| Vec::<u8>::try_from(option).unwrap())
     };
     let first = ask(&mut resolver, &[1; 8], 1).unwrap();
     assert_eq!((first.len(), &first[..8]), (16, &[1; 8][..]));
@@ -265,8 +262,8 @@ fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
     zone.add(&name_wire("resolab.test").unwrap(), 6, 900, soa);
     let mut resolver = Resolver::new(ResolverSettings::default(), zone, Behaviours::default());
     let message = query("none.resolab.test.", RecordType::A).to_vec().unwrap();
-    let plan = resolver.plan(&message, way(Channel::Stream), &mut Vec::new());
-    assert_eq!(plan.answer.unwrap().ttl_s, Some(60));
+    let verdict = resolver.judge(&message, way(Channel::Stream), &mut Vec::new());
+    assert_eq!(verdict.answer.unwrap().ttl_s, Some(60));
 }
 
 #[test]
@@ -278,7 +275,7 @@ fn padding_can_be_switched_off_and_other_classes_are_refused() {
     let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
     let padded = with_edns(query("page.resolab.test.", RecordType::A), true);
     let mut out = Vec::new();
-    resolver.plan(&padded.to_vec().unwrap(), way(Channel::Encrypted), &mut out);
+    resolver.judge(&padded.to_vec().unwrap(), way(Channel::Encrypted), &mut out);
     assert!(out.len() < 100, "{}", out.len());
     let mut chaos = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     *chaos.last_mut().unwrap() = 3;
@@ -300,14 +297,14 @@ fn a_changed_zone_is_answered_from_at_once() {
     let mut resolver = resolver(true);
     let message = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     let mut out = Vec::new();
-    resolver.plan(&message, way(Channel::Datagram), &mut out);
+    resolver.judge(&message, way(Channel::Datagram), &mut out);
     assert!(out.ends_with(&[10, 77, 1, 1]));
     let name = name_wire("page.resolab.test").unwrap();
     resolver.change_zone(|zone| {
         zone.remove(&name, TYPE_A);
         zone.add(&name, TYPE_A, 300, vec![10, 77, 1, 9]);
     });
-    resolver.plan(&message, way(Channel::Datagram), &mut out);
+    resolver.judge(&message, way(Channel::Datagram), &mut out);
     assert!(out.ends_with(&[10, 77, 1, 9]));
 }
 
@@ -378,13 +375,13 @@ proptest! {
         for message in queries.iter().chain(&queries) {
             for channel in [Channel::Datagram, Channel::Stream, Channel::Encrypted] {
                 let (mut from_kept, mut from_fresh) = (Vec::new(), Vec::new());
-                let facts = kept.plan(message, way(channel), &mut from_kept).answer;
-                prop_assert_eq!(facts, fresh.plan(message, way(channel), &mut from_fresh).answer);
+                let facts = kept.judge(message, way(channel), &mut from_kept).answer;
+                prop_assert_eq!(facts, fresh.judge(message, way(channel), &mut from_fresh).answer);
                 prop_assert_eq!(&from_kept, &from_fresh);
                 let query = Query::parse(message).unwrap();
                 let limit = match channel {
-                    Channel::Datagram => crate::answer::datagram_limit(query.edns),
-                    _ => 65_535,
+                    Channel::Datagram => crate::dns::answer::datagram_limit(query.edns),
+                    Channel::Stream | Channel::Encrypted => 65_535,
                 };
                 prop_assert!(from_kept.len() <= limit);
                 prop_assert_eq!(&from_kept[..2], &message[..2]);

@@ -2,7 +2,7 @@
 //!
 //! For: looking a name up and drawing; pure, every stream has its seed. Not for: waiting.
 
-use crate::wire::name_wire;
+use crate::dns::wire::name_wire;
 use resolab_record::{DelayDistribution, FailureMode, NameDelay};
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct Treatment {
     /// Extra delay.
     pub delay_ns: u64,
-    /// Failure.
+    /// Failure it gets on purpose.
     pub failure: Option<FailureMode>,
 }
 
@@ -138,7 +138,7 @@ enum Law {
     Samples(Vec<f64>),
 }
 
-/// Longer ones are mistakes: no client waits so long.
+/// A longer one is a mistake: no client waits for it.
 const DELAY_MAX_MS: f64 = 600_000.0;
 
 impl DelayStream {
@@ -195,13 +195,20 @@ impl Law {
                 Self::Samples(samples)
             }
         };
-        match &law {
-            Self::Uniform(min_ms, max_ms) if min_ms > max_ms => {
-                Err(format!("min_ms {min_ms} is above max_ms {max_ms}"))
+        law.contradiction().map_or(Ok(law), Err)
+    }
+
+    /// What is wrong with numbers that are good each for itself.
+    fn contradiction(&self) -> Option<String> {
+        match self {
+            Self::Uniform(min_ms, max_ms) => {
+                (min_ms > max_ms).then(|| format!("min_ms {min_ms} is above max_ms {max_ms}"))
             }
-            Self::Pareto { shape, .. } if *shape <= 0.0 => Err("shape must be above 0".to_owned()),
-            Self::Samples(samples) if samples.is_empty() => Err("samples_ms is empty".to_owned()),
-            _ => Ok(law),
+            Self::Pareto { shape, .. } => {
+                (*shape <= 0.0).then(|| "shape must be above 0".to_owned())
+            }
+            Self::Samples(samples) => samples.is_empty().then(|| "samples_ms is empty".to_owned()),
+            Self::Constant(_) | Self::Exponential { .. } | Self::Lognormal { .. } => None,
         }
     }
 

@@ -16,10 +16,8 @@ mod h3;
 mod http_record;
 mod listener;
 mod quic;
+mod served;
 mod tcp;
 mod udp;
 
 pub use listener::{ListenError, ListenerSpec, Listeners};
-
-/// Longest DNS message or DoH body.
-const MESSAGE_LIMIT_BYTES: usize = 65_535;

@@ -1,17 +1,8 @@
 //! The names the edge answers for, and what is known of each.
 //!
-//! For: lookup; pure data. Not for: messages. Text forms are in the modules below.
+//! For: lookup; pure data. Not for: messages, or text.
 
-mod contents;
-mod entries;
-pub mod file;
-mod service;
-
-#[cfg(fuzzing)]
-pub use contents::is_well_formed;
-pub use contents::parse_content;
-
-use crate::wire::{TYPE_CNAME, TYPE_NS, TYPE_SOA};
+use crate::dns::wire::{TYPE_CNAME, TYPE_NS, TYPE_SOA};
 use std::collections::HashMap;
 
 /// TTL of records that say nothing else, and of negative answers.
@@ -20,7 +11,7 @@ pub const DEFAULT_TTL_S: u32 = 300;
 /// Records of one name and type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordSet {
-    /// Type.
+    /// Type, by its number.
     pub record_type: u16,
     /// Time to live.
     pub ttl_s: u32,
@@ -161,7 +152,7 @@ impl Zone {
 }
 
 /// Whether `name` is `origin` or below it, on a label boundary.
-fn is_below(name: &[u8], origin: &[u8]) -> bool {
+pub(super) fn is_below(name: &[u8], origin: &[u8]) -> bool {
     let mut rest = name;
     while rest.len() > origin.len() {
         rest = &rest[1 + usize::from(rest[0])..];
@@ -190,7 +181,7 @@ fn soa_content(origin: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{TYPE_A, TYPE_AAAA, TYPE_TXT, name_wire};
+    use crate::dns::wire::{TYPE_A, TYPE_AAAA, TYPE_TXT, name_wire};
 
     fn wire(text: &str) -> Vec<u8> {
         name_wire(text).unwrap()

@@ -147,9 +147,11 @@ impl Lab {
         self.command(EdgeCommand::Summary { id: 1, label: None })
             .await;
         self.wait(|records| {
-            records.iter().find_map(|record| match record {
-                Record::EdgeSummary(summary) => summary.connections.clone(),
-                _ => None,
+            records.iter().find_map(|record| {
+                let Record::EdgeSummary(summary) = record else {
+                    return None;
+                };
+                summary.connections.clone()
             })
         })
         .await
@@ -197,9 +199,11 @@ impl Lab {
 
     pub async fn queries(&self, count: usize) -> Vec<EdgeQueryRecord> {
         self.wait(|records| {
-            all(records, count, |record| match record {
-                Record::EdgeQuery(query) => Some(query.clone()),
-                _ => None,
+            all(records, count, |record| {
+                let Record::EdgeQuery(query) = record else {
+                    return None;
+                };
+                Some(query.clone())
             })
         })
         .await
@@ -207,9 +211,11 @@ impl Lab {
 
     pub async fn requests(&self, count: usize) -> Vec<EdgeRequestRecord> {
         self.wait(|records| {
-            all(records, count, |record| match record {
-                Record::EdgeRequest(request) => Some(request.clone()),
-                _ => None,
+            all(records, count, |record| {
+                let Record::EdgeRequest(request) = record else {
+                    return None;
+                };
+                Some(request.clone())
             })
         })
         .await
@@ -218,11 +224,11 @@ impl Lab {
     /// Records of ended connections.
     pub async fn connections(&self, count: usize) -> Vec<ConnectionRecord> {
         self.wait(|records| {
-            all(records, count, |record| match record {
-                Record::Connection(connection) => {
-                    connection.closed_ns.map(|_| connection.as_ref().clone())
-                }
-                _ => None,
+            all(records, count, |record| {
+                let Record::Connection(connection) = record else {
+                    return None;
+                };
+                connection.closed_ns.map(|_| connection.as_ref().clone())
             })
         })
         .await
