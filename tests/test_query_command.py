@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from lab import resolab
 
-from resolab.cli.query_arguments import ALWAYS, PASSED
+from resolab.cli.query.arguments import ALWAYS, PASSED
 from resolab.engine import find_core
 
 HOST = "dns.resolab.test"

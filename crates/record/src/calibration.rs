@@ -1,7 +1,8 @@
 //! Shapes of the path's calibration: what probes through it saw, and what was asked beside it. The
 //! programs write probes and transfers; the calibration itself is put together by the Python half.
 
-use crate::{LinkProfile, PathBackend};
+use crate::path::PathBackend;
+use crate::profile::LinkProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,10 @@
 //! answered by a `command_done` record with the same `id`. The end of standard input ends the
 //! program.
 
-use crate::{FailureMode, LinkProfile, NameDelay, RetryMode, TicketPolicy};
+use crate::edge_control::RetryMode;
+use crate::edge_names::{FailureMode, NameDelay};
+use crate::profile::LinkProfile;
+use crate::terms::TicketPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,10 @@
 //! Shapes the edge writes: connections, DNS queries and HTTP requests as the server saw them. They
 //! judge what a client only believes, early data above all.
 
-use crate::{AddressProof, DnsTransport, Failure, FailureMode, HandshakeMode, HttpVersion};
+use crate::edge_control::AddressProof;
+use crate::edge_names::FailureMode;
+use crate::failure::Failure;
+use crate::terms::{DnsTransport, HandshakeMode, HttpVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;

@@ -1,7 +1,8 @@
 //! How the edge treats single names: extra delay and failure modes. Shapes of its configuration, its
 //! commands and its summary.
 
-use crate::{ConnectionsSummary, DnsTransport};
+use crate::edge_control::ConnectionsSummary;
+use crate::terms::DnsTransport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,9 @@
 //! The record of a name and a page fetched together: which connections that took, when the name and
 //! the page were there, and whether a request sent before the name was known was of use.
 
-use crate::{Failure, HandshakeMode, QueryPurpose};
+use crate::failure::Failure;
+use crate::query::QueryPurpose;
+use crate::terms::HandshakeMode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};

@@ -1,7 +1,8 @@
 //! Records of a load run (`resolab-core bench`): a line per interval and one at the end.
 //! Not for single queries: a load run keeps counts and distributions only.
 
-use crate::{DnsTransport, Failure};
+use crate::failure::Failure;
+use crate::terms::DnsTransport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Shapes of the emulated path: its ready line, its own proof and the tap's flows.
 
-use crate::LinkProfile;
+use crate::profile::LinkProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;

@@ -1,7 +1,8 @@
 //! The record of one DNS query by our client or stub: what was asked, what was negotiated, every
 //! phase, what came back.
 
-use crate::{ConnectionState, DnsTransport, Failure, HandshakeMode};
+use crate::failure::Failure;
+use crate::terms::{ConnectionState, DnsTransport, HandshakeMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};

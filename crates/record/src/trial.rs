@@ -2,7 +2,7 @@
 //! Python half) between the records of the programs, and kept here so that every shape has one
 //! source.
 
-use crate::{
+use crate::terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache,
 };

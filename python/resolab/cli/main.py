@@ -16,7 +16,7 @@ from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
 from resolab.cli.merge_arguments import add_merge
 from resolab.cli.plan_arguments import add_plan
-from resolab.cli.query_arguments import add_query
+from resolab.cli.query.arguments import add_query
 from resolab.cli.waterfall_arguments import add_waterfall
 from resolab.errors import ResolabError
 
@@ -133,9 +133,9 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace) -> int:
-    from resolab.cli import query
+    from resolab.cli.query import command
 
-    return query.run(options)
+    return command.run(options)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

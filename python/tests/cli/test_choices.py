@@ -6,7 +6,7 @@ from enum import StrEnum
 import pytest
 
 from resolab.cli.calibrate_arguments import add_calibrate
-from resolab.cli.query_arguments import add_query
+from resolab.cli.query.arguments import add_query
 from resolab.records import DohMethod, HandshakeMode, PathBackend
 
 

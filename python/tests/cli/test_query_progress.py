@@ -5,15 +5,15 @@ import io
 from recorded_queries import DEAD, DOT, recorded
 from rich.console import Console
 
-from resolab.cli import query_progress
-from resolab.cli.query_bar import bar
-from resolab.cli.query_progress import Progress
+from resolab.cli.query import progress as progress_module
+from resolab.cli.query.bar import bar
+from resolab.cli.query.progress import Progress
 from resolab.queries import Phase
 
 
 def progress(*, terminal, monkeypatch, queries):
     clock = iter(range(1000))
-    monkeypatch.setattr(query_progress.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: float(next(clock)))
     output = io.StringIO()
     with Progress(len(queries), Console(file=output, force_terminal=terminal, width=80)) as shown:
         for one in queries:
@@ -35,7 +35,7 @@ def test_it_is_silent_where_nobody_looks(monkeypatch):
 
 def test_the_time_left_is_by_the_pace_so_far(monkeypatch):
     clock = iter([0.0])
-    monkeypatch.setattr(query_progress.time, "monotonic", lambda: next(clock, 0.0))
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: next(clock, 0.0))
     shown = Progress(400, Console(file=io.StringIO()))
     for one in [next(one for one in recorded() if one.resolver == resolver) for resolver in (DOT, DEAD)]:
         shown.take(one)

@@ -42,7 +42,7 @@ def test_no_table_lacks_a_transport(transport: DnsTransport) -> None:
 
 
 def test_the_help_names_every_form_of_a_resolvers_url() -> None:
-    page = (PROJECT / "python/resolab/cli/query_arguments.py").read_text("utf-8")
+    page = (PROJECT / "python/resolab/cli/query/arguments.py").read_text("utf-8")
     lacking = [
         f"{one}: {facts.url_form}" for one, facts in DNS_TRANSPORTS.items() if _scheme(facts.url_form) not in page
     ]

@@ -1,13 +1,13 @@
-"""Queries for people, one row each. Not for: many queries of one resolver; those are in `query_summary`."""
+"""Queries for people, one row each. Not for: many queries of one resolver; those are in `summary`."""
 
 from collections.abc import Callable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from resolab.cli.query_bar import bar, phases_in
-from resolab.cli.query_layout import Column, lay_out, with_legend
-from resolab.cli.query_words import clean, handshake, ms, plain
+from resolab.cli.query.bar import bar, phases_in
+from resolab.cli.query.layout import Column, lay_out, with_legend
+from resolab.cli.query.words import clean, handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
 from resolab.records import Failure, QueryRecord

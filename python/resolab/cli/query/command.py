@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 from rich.console import Console
 
-from resolab.cli.query_arguments import core_arguments, expected_count
-from resolab.cli.query_progress import Progress
+from resolab.cli.query.arguments import core_arguments, expected_count
+from resolab.cli.query.progress import Progress
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
 from resolab.records import QueryPurpose, QueryRecord, Record
@@ -82,11 +82,11 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
     console = Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
     arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
     if _is_one_round(arms):
-        from resolab.cli.query_list import list_table
+        from resolab.cli.query.list import list_table
 
         shown = list_table([record for arm in arms for record in arm.records.values()], console.width)
     else:
-        from resolab.cli.query_summary import summary_table
+        from resolab.cli.query.summary import summary_table
         from resolab.queries.summary import summaries
 
         shown = summary_table(summaries(arms, timeout_ms=options.timeout_ms), console.width)

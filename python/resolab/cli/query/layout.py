@@ -7,7 +7,7 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from resolab.cli.query_bar import legend
+from resolab.cli.query.bar import legend
 from resolab.queries import Phase
 
 BAR_LEAST, BAR_MOST = 12, 40

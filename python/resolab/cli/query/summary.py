@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from resolab.cli.query_bar import bar
-from resolab.cli.query_layout import Column, lay_out, with_legend
-from resolab.cli.query_list import answers
-from resolab.cli.query_words import clean, handshake, number, plain, signed
+from resolab.cli.query.bar import bar
+from resolab.cli.query.layout import Column, lay_out, with_legend
+from resolab.cli.query.list import answers
+from resolab.cli.query.words import clean, handshake, number, plain, signed
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, Summary
 
 ANSWERS_AT_MOST = 12

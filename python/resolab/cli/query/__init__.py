@@ -1,0 +1,1 @@
+"""`resolab query`: its arguments, what it prints while it runs and at the end. Not for: asking (`resolab.queries`)."""
