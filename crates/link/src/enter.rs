@@ -58,7 +58,7 @@ pub enum EnterError {
         path: Pid,
         /// The host.
         host: &'static str,
-        /// Why.
+        /// What the kernel answered.
         error: Errno,
     },
     /// The program's private view of the machine could not be made.

@@ -42,7 +42,7 @@ pub enum FerryError {
     Device {
         /// Whose.
         host: &'static str,
-        /// Why.
+        /// What the kernel answered.
         error: Errno,
     },
     /// The capture's file.

@@ -1,5 +1,5 @@
 //! Threads that keep idle processors from halting, and the kernel's way of a packet in their caches.
-//! Not for: the path's own scheduling (`schedule`).
+//! Not for: the path's own scheduling (`punctual`).
 
 use crate::carrying::punctual::set_policy;
 use crate::carrying::rehearsal::Rehearsal;

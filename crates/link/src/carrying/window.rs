@@ -44,7 +44,7 @@ const LOST_BY_DEVICE: &str = "dropped: device";
 pub struct Delivery {
     /// What they were given at their entry.
     pub flow: FlowHandle,
-    /// When.
+    /// When they were delivered, on the monotonic clock.
     pub at_ns: u64,
     /// How long after they were due.
     pub lateness_ns: u64,

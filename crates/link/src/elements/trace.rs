@@ -34,7 +34,7 @@ pub enum TraceError {
     Unreadable {
         /// As tried.
         path: PathBuf,
-        /// Why.
+        /// What the system says.
         source: std::io::Error,
     },
     /// Not a trace.

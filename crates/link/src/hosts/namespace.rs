@@ -31,7 +31,7 @@ pub fn gain_rights() -> Result<bool, Errno> {
 pub struct RefusedSetting {
     /// As in sysctl(8).
     pub name: &'static str,
-    /// Why.
+    /// What the kernel answered.
     pub error: Errno,
 }
 

@@ -178,7 +178,7 @@ impl Tally {
         }
     }
 
-    /// So much came at `at`. What comes with the first arrival counted came before it.
+    /// Count `bytes` that came at `at`. What comes with the first arrival counted came before it.
     fn arrived(&mut self, at: Duration, bytes: u64) {
         if at < self.warm_up || at > self.end {
             return;

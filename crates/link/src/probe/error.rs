@@ -20,7 +20,7 @@ pub enum ProbeError {
     Socket {
         /// What was tried.
         step: &'static str,
-        /// Where.
+        /// The host it happened in.
         host: &'static str,
         /// Why not.
         error: Errno,
@@ -34,7 +34,7 @@ pub enum ProbeError {
          root, send slower, or raise net.core.rmem_max"
     )]
     Overflow {
-        /// Where.
+        /// The host it happened in.
         host: &'static str,
         /// How many.
         count: u32,

@@ -12,7 +12,7 @@ pub enum ProfileError {
     Unreadable {
         /// As tried.
         path: PathBuf,
-        /// Why.
+        /// What the system says.
         source: std::io::Error,
     },
     /// Not TOML, or not these keys.
@@ -56,7 +56,7 @@ pub enum ProfileError {
         profile: String,
         /// The key in full.
         key: String,
-        /// Why.
+        /// What is wrong with the trace.
         error: TraceError,
     },
     /// No file of that name.
@@ -66,7 +66,7 @@ pub enum ProfileError {
         name: String,
         /// What exists instead.
         known: String,
-        /// Where.
+        /// The folders looked through.
         folders: String,
     },
 }

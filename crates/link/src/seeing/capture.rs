@@ -37,13 +37,13 @@ pub enum CaptureError {
     /// There is such a file.
     #[error("capture into {file}: it exists, and captures overwrite nothing; name a new file")]
     Exists {
-        /// Which.
+        /// The capture's file.
         file: PathBuf,
     },
     /// It cannot be made.
     #[error("capture into {file}: {error}")]
     Start {
-        /// Which.
+        /// The capture's file.
         file: PathBuf,
         /// Why not.
         error: io::Error,
@@ -51,7 +51,7 @@ pub enum CaptureError {
     /// It could be made but not written to its end.
     #[error("write the capture {file} to its end: {error}; it holds what came before")]
     Write {
-        /// Which.
+        /// The capture's file.
         file: PathBuf,
         /// Why not.
         error: io::Error,
@@ -72,7 +72,7 @@ pub struct Packets<'a> {
 }
 
 impl<'a> Packets<'a> {
-    /// So many of what came.
+    /// `count` packets of the arrival, from the packet `first` on.
     pub fn of_arrival(arrival: &Arrival<'a>, first: usize, count: usize) -> Self {
         Self {
             frame: arrival.frame,
@@ -246,7 +246,7 @@ impl Capture {
         }
     }
 
-    /// Have a chunk with so many bytes free; returns whether there is one.
+    /// Have a chunk with this many bytes free; returns whether there is one.
     fn make_room(&mut self, bytes: usize, now_ns: u64) -> bool {
         let is_old = now_ns.saturating_sub(self.chunk_began_ns) > CHUNK_AGE_NS;
         let fits = self.chunk.capacity() - self.chunk.len() >= bytes;

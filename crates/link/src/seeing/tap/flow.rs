@@ -82,7 +82,7 @@ fn number(address: IpAddr) -> u128 {
 /// A flow.
 #[derive(Debug)]
 pub struct Flow {
-    /// Which.
+    /// Its protocol, addresses and ports.
     pub key: FlowKey,
     /// Entry of its first packet in the window; if none entered, delivery of one from before.
     pub first_packet_ns: u64,
