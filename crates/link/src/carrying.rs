@@ -6,6 +6,7 @@ pub mod ferry;
 pub mod histogram;
 pub mod keep_awake;
 pub(crate) mod lane;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub(crate) mod link;
 pub mod punctual;
 pub(crate) mod rehearsal;

@@ -17,6 +17,7 @@
 //! tools.
 
 mod hosts;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod rules;
 mod run;
 mod statistics;
