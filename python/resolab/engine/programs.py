@@ -42,6 +42,12 @@ from resolab.records import (
 )
 
 START_TIMEOUT_S = 15.0
+STUB_CLOSE_TIMEOUT_S = 15.0
+"""A stub that is opening its connection first waits for that, on a lossy link as long as a query may take: 5 s."""
+QUERY_TIMEOUT_S = 10.0
+"""How long one query may take; one that takes longer is a failed query."""
+QUERY_PATIENCE_S = 5.0
+"""How long the query client may take beside its queries."""
 OnRecord = Callable[[Record], None]
 
 
@@ -149,9 +155,10 @@ class Edge(_Program):
         """Set what the name's connections get from now on."""
         await self.process.command(lambda number: EdgeSetTicketPolicy(id=number, name=name, policy=policy))
 
-    async def close_connections(self, name: str | None = None) -> None:
-        """Close every connection from the server's side, or those of one name."""
-        await self.process.command(lambda number: EdgeCloseConnections(id=number, name=name))
+    async def close_connections(self, names: Sequence[str] | None = None) -> None:
+        """Close every connection that is open from the server's side, or those of some names."""
+        only = None if names is None else list(names)
+        await self.process.command(lambda number: EdgeCloseConnections(id=number, names=only))
 
     async def load_site(self, host: str, folder: FilePath, *, address: str, settings: str) -> None:
         """Add or replace a site; the other keys of its table are `settings`, as TOML."""
@@ -222,15 +229,19 @@ class Stub(_Program):
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
         """Close the upstream connection, so that the next query is cold."""
-        await self.process.command(lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets))
+        await self.process.command(
+            lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets), STUB_CLOSE_TIMEOUT_S
+        )
 
 
 async def run_queries(
-    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = 10.0
+    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = QUERY_TIMEOUT_S
 ) -> list[QueryRecord]:
     """Ask each resolver in turn for each name from the path's client host, full handshakes.
 
-    The first name is asked over connections opened for it, further ones over the same connections.
+    The first name is asked over connections opened for it, further ones over the same connections. A query that takes
+    longer than `timeout_s` is a failed record like any other; only a client that does not end after all of them is an
+    error.
     """
     records: list[QueryRecord] = []
 
@@ -240,9 +251,9 @@ async def run_queries(
 
     connection = "warm" if len(qnames) > 1 else "cold"
     command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", connection]
-    command += ["--handshake", "full", *resolvers[0].arguments()]
+    command += ["--handshake", "full", "--timeout-ms", str(round(timeout_s * 1000)), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
     process = await CoreProcess.start("the query", [*command, *qnames], keep)
-    await process.wait(timeout_s * len(qnames) * len(resolvers))
+    await process.wait(timeout_s * len(qnames) * len(resolvers) + QUERY_PATIENCE_S)
     return records
