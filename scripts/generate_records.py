@@ -82,9 +82,11 @@ def enumeration(name: str, schema: Schema) -> str:
 
 
 def meanings(name: str, schema: Schema) -> str:
-    """Mapping of a vocabulary's words to what they mean."""
-    lines = [f"    {name}.{part['const'].upper()}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]]
-    return f"{MEANINGS[name]}: dict[{name}, str] = {{\n{''.join(lines)}}}\n"
+    """Map a vocabulary's words to what they mean."""
+    lines = [
+        f"    {name}.{part['const'].upper()}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]
+    ]
+    return f"{MEANINGS[name]}: dict[str, str] = {{\n{''.join(lines)}}}\n"
 
 
 def is_enumeration(schema: Schema) -> bool:

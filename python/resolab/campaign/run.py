@@ -35,7 +35,7 @@ from resolab.campaign.turns import Turns
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.plan.factors import EVERY_FACTOR
-from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
+from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialFlag, TrialRecord
 from resolab.store import (
     Manifest,
     RunStatus,
@@ -48,7 +48,7 @@ from resolab.store import (
     read_trial,
     save_manifest,
 )
-from resolab.testbed import LATENESS_EXCEEDED, Testbed, TrialResult
+from resolab.testbed import Testbed, TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
 """Consecutive failures of the instrument itself on one path after which a campaign gives up."""
@@ -260,7 +260,7 @@ class _Campaign:
                 progress.expect(blocks * self._block_size, self._precision.text(look))
         progress.trial_done(failed=result.failed, flagged=bool(result.flags))
         if self._paths > 1:
-            self._overload.add(late=LATENESS_EXCEEDED in result.flags)
+            self._overload.add(late=TrialFlag.LATENESS_EXCEEDED in result.flags)
             if self._overload.is_reached:
                 self._fall_back(trial, progress)
 
@@ -279,7 +279,9 @@ class _Campaign:
             result = await testbed.run_trial(trial.condition, trial.trial_id)
             for record in result.records:
                 writer.write(record)
-            writer.finish(TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=result.flags))
+            writer.finish(
+                TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=[*result.flags])
+            )
         return result
 
     def _save_end(self, planned: list[PlannedTrial]) -> None:

@@ -1304,7 +1304,7 @@ class TrialFlag(enum.StrEnum):
     STUB_ENDED = "stub_ended"
 
 
-TRIAL_FLAG_MEANINGS: dict[TrialFlag, str] = {
+TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.NO_LOOKUP_IN_LOAD: "The load asked no DNS query for its page.",
     TrialFlag.LOOKUP_IN_LOAD: "The load asked a DNS query for its page, where its name was to be known beforehand.",
     TrialFlag.DNS_TRANSPORT_MISMATCH: "The look-up came over another transport than asked for.",

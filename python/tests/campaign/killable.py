@@ -27,8 +27,8 @@ from resolab import campaign
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
-from resolab.records import BrowserName, PageFailure, PageLoadRecord
-from resolab.testbed import LATENESS_EXCEEDED, TrialResult
+from resolab.records import BrowserName, PageFailure, PageLoadRecord, TrialFlag
+from resolab.testbed import TrialResult
 
 TRIAL_S = 0.005
 LATE_SHARE = 0.02
@@ -68,7 +68,7 @@ class PretendedTestbed:
             failure=failure,
             limit_ms=30_000.0,
         )
-        flags = [LATENESS_EXCEEDED] if chance.random() < LATE_SHARE else []
+        flags = [TrialFlag.LATENESS_EXCEEDED] if chance.random() < LATE_SHARE else []
         return TrialResult([load], flags, failed=failure is not None)
 
 
