@@ -28,6 +28,7 @@ from resolab.store import (
     describe_machine,
     git_commit,
 )
+from resolab.store.manifest import dataset_id
 
 PROJECT_ROOT = Path(__file__).parents[3]
 _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
@@ -40,7 +41,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     core = _core_version()
     return Manifest(
         format_version=FORMAT_VERSION,
-        dataset_id=f"{plan.name}-{now_ns:x}",
+        dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
         plan=plan.name,
         plan_text=plan.source_text,
         seed=plan.seed,

@@ -6,6 +6,7 @@ For: the dataset's own description, written whole each time. Not for: anything m
 import enum
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from resolab.records import FORMAT_VERSION, LinkProfile
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
+
+_DATASET_ID = re.compile(r"[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*")
+"""What cannot lead out of a folder: a merge names files by it."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunStatus(enum.StrEnum):
@@ -128,6 +133,11 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """What a reader must know, such as versions that differ between merged runs."""
 
 
+def dataset_id(plan_name: str, suffix: str) -> str:
+    """Name a dataset after its plan; what cannot stand in a file's name is left out."""
+    return f"{_NOT_IN_NAMES.sub('-', plan_name).strip('.-') or 'plan'}-{suffix}"
+
+
 def save_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, the plan beside it; a reader finds the old one or the new one."""
     plan = folder / PLAN
@@ -145,6 +155,9 @@ def load_manifest(folder: Path) -> Manifest:
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         hint = "restore it from a copy of the dataset"
         raise ConfigurationError(f"failed to read {file}: {error}; {hint}") from error
+    if not _DATASET_ID.fullmatch(manifest.dataset_id):
+        problem = f"its dataset_id {manifest.dataset_id!r} is no name of a file"
+        raise ConfigurationError(f"failed to read {file}: {problem}; give it one without slashes and leading dots")
     if manifest.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
         hint = f"this resolab reads {FORMAT_VERSION}; use the version that wrote it"
         raise ConfigurationError(f"failed to read {file}: its format is {manifest.format_version}; {hint}")
