@@ -4,6 +4,7 @@ For: the command lines of path, edge, stub, query and enter, in one place. Not f
 """
 
 import ipaddress
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 from typing import Self
@@ -48,6 +49,8 @@ QUERY_TIMEOUT_S = 10.0
 """How long one query may take; one that takes longer is a failed query."""
 QUERY_PATIENCE_S = 5.0
 """How long the query client may take beside its queries."""
+LOGGING_VARIABLES = ("SSLKEYLOGFILE", "QLOGDIR")
+"""Would have every connection of a measured program open and write files; no record says that they were set."""
 OnRecord = Callable[[Record], None]
 
 
@@ -74,6 +77,15 @@ def enter_prefix(
     if hosts_file is not None:
         prefix += ["--hosts", str(hosts_file)]
     return [*prefix, "--"]
+
+
+async def _start(name: str, command: Sequence[str], on_record: OnRecord) -> CoreProcess:
+    return await CoreProcess.start(name, command, on_record, environment=measured_environment())
+
+
+def measured_environment() -> dict[str, str]:
+    """Copy the environment without what has programs write logs while they are measured."""
+    return {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
 
 
 class _Program:
@@ -111,7 +123,7 @@ class Path(_Program):
             command.append("--hold-schedule")
         if backend is not None:
             command += ["--backend", backend.value]
-        path = cls(await CoreProcess.start("the path", command, on_record))
+        path = cls(await _start("the path", command, on_record))
         try:
             path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -143,7 +155,7 @@ class Edge(_Program):
     async def start(cls, path_pid: int, config_file: FilePath, *, on_record: OnRecord) -> Self:
         """Start it and wait until it listens."""
         command = [*enter_prefix(path_pid, "server"), str(find_core()), "edge", "--config", str(config_file)]
-        edge = cls(await CoreProcess.start("the edge", command, on_record))
+        edge = cls(await _start("the edge", command, on_record))
         try:
             edge.ready = await edge.process.first(EdgeReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -219,7 +231,7 @@ class Stub(_Program):
         """Start it and wait until it listens; the upstream connection waits for the first query."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
-        stub = cls(await CoreProcess.start("the stub", command, on_record))
+        stub = cls(await _start("the stub", command, on_record))
         try:
             stub.ready = await stub.process.first(StubReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -254,6 +266,6 @@ async def run_queries(
     command += ["--handshake", "full", "--timeout-ms", str(round(timeout_s * 1000)), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
-    process = await CoreProcess.start("the query", [*command, *qnames], keep)
+    process = await _start("the query", [*command, *qnames], keep)
     await process.wait(timeout_s * len(qnames) * len(resolvers) + QUERY_PATIENCE_S)
     return records

@@ -54,6 +54,20 @@ def test_a_client_that_does_not_end_is_stopped(core, monkeypatch):
         asyncio.run(run_queries(1, [RESOLVER], ["a.test"], timeout_s=0.1))
 
 
+def test_measured_programs_write_no_logs_that_no_record_tells_of(tmp_path, monkeypatch):
+    seen = tmp_path / "environment"
+    binary = tmp_path / "resolab-core"
+    binary.write_text(f"#!/bin/sh\nenv > {seen}\n")
+    binary.chmod(0o755)
+    monkeypatch.setenv("RESOLAB_CORE", str(binary))
+    for name in ("SSLKEYLOGFILE", "QLOGDIR", "KEPT"):
+        monkeypatch.setenv(name, str(tmp_path))
+    asyncio.run(run_queries(1, [RESOLVER], ["a.test"]))
+    names = {line.partition("=")[0] for line in seen.read_text().splitlines()}
+    assert "KEPT" in names
+    assert not names & {"SSLKEYLOGFILE", "QLOGDIR"}
+
+
 def test_the_stub_may_wait_for_the_connection_it_is_opening_before_it_closes_it():
     limits = []
 
