@@ -24,7 +24,7 @@ from typing import Protocol
 import msgspec
 from rich.console import Console
 
-from resolab.campaign import manifests
+from resolab.campaign import ground, manifests
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.overload import Overload
 from resolab.campaign.precision import Look, Precision
@@ -116,11 +116,14 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):
-        manifests.check_same_ground(manifest, plan, corpus)
+        versions = manifests.versions_now(plan)
+        now = ground.ground_now(plan, corpus, versions)
+        ground.check_same_ground(manifest, plan, corpus, now)
         for partial in (folder / "trials").glob("*.partial"):
             partial.unlink()
-        manifest = msgspec.structs.replace(manifest, resume_count=manifest.resume_count + 1, status=RunStatus.RUNNING)
-        versions = manifests.versions_now(plan)
+        for difference in ground.differences(manifest, now):
+            console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
+        manifest = manifests.resumed(manifest, now)
         return asyncio.run(_Campaign(plan, manifest, folder, console, make_testbed, versions).run())
 
 

@@ -89,6 +89,20 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
     status: RunStatus
 
 
+class RunStart(msgspec.Struct, kw_only=True, frozen=True):
+    """What trials stood on from one start of a process that runs them to the next."""
+
+    unix_ns: int
+    git_commit: str | None = None
+    """Of the checkout; `+changes` behind it if files differed from it."""
+    resolab_core_sha256: str | None = None
+    """Of the binary; None where there was none."""
+    pages_sha256: dict[str, str] = {}
+    """Of every page of the plan: names and contents of all files in its folder."""
+    versions: dict[str, str] = {}
+    """Of resolab, resolab-core and every browser, by name."""
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """`manifest.json`."""
 
@@ -127,6 +141,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """When the campaign was begun."""
     environment_end: Environment | None = None
     """When the process that ran trials last ended; shares of time are that process's."""
+    starts: list[RunStart] = []
+    """One for the beginning and one for each resume; empty before format 1.7, and of merged runs."""
     merged_from: list[MergedRun] = []
     """The runs it was merged from, in the order of their blocks; empty for a run."""
     warnings: list[str] = []
