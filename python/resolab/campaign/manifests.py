@@ -45,6 +45,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         seed=plan.seed,
         blocks=plan.blocks,
         paths=plan.instrument.paths,
+        backend=plan.instrument.backend,
         profiles=[corpus.profile(name) for name in plan.factors.profile],
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],

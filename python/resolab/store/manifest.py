@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION, LinkProfile
+from resolab.records import FORMAT_VERSION, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
@@ -125,6 +125,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     ended_unix_ns: int | None = None
     paths: int = 1
     """Emulated paths that trials run on at a time: as many as the plan asks or, once links were late too often, 1."""
+    backend: PathBackend = PathBackend.TUN
+    """What joined the hosts to the link model."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0

@@ -99,6 +99,7 @@ class Testbed:
             self._corpus.profile_file(first),
             seed=self._seed,
             keep_awake=self._plan.instrument.keep_awake,
+            backend=self._plan.instrument.backend,
             on_record=self._records.append,
         )
         self._stack.push_async_callback(self.path.close)
