@@ -13,6 +13,8 @@ from typing import Any
 
 Schema = dict[str, Any]
 HEADER = '"""Generated from crates/record by scripts/schema; do not edit."""\n\nimport enum\n\nimport msgspec\n'
+MEANINGS = {"TrialFlag": "TRIAL_FLAG_MEANINGS"}
+"""Vocabularies whose words are explained to people, and the name of the mapping that explains them."""
 SCALARS = {"string": "str", "boolean": "bool", "number": "float", "integer": "int", "null": "None"}
 
 
@@ -79,6 +81,14 @@ def enumeration(name: str, schema: Schema) -> str:
     return f"class {name}(enum.StrEnum):\n{docstring(schema.get('description', ''))}\n{members}"
 
 
+def meanings(name: str, schema: Schema) -> str:
+    """Map a vocabulary's words to what they mean."""
+    lines = [
+        f"    {name}.{part['const'].upper()}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]
+    ]
+    return f"{MEANINGS[name]}: dict[str, str] = {{\n{''.join(lines)}}}\n"
+
+
 def is_enumeration(schema: Schema) -> bool:
     """Whether a definition is a closed list of words."""
     return all("const" in part for part in schema.get("oneOf", [{}]))
@@ -140,6 +150,7 @@ def render(document: Schema) -> str:
             blocks.append(command_structs(name, schema))
         elif is_enumeration(schema):
             blocks.append(enumeration(name, schema))
+            blocks += [meanings(name, schema)] if name in MEANINGS else []
         else:
             blocks.append(struct(name, schema, tag_field="record", tag=tags.get(name, "")))
     return "\n\n".join(blocks)

@@ -18,24 +18,24 @@ blocks = 1
 [factors]
 page = ["example"]
 profile = ["4g"]
-dns_transport = ["doudp"]
+dns_transport = ["{dns_transport}"]
 http_version = ["h3"]
 requested_handshake_mode = ["full"]
 browser = ["{browser}"]
 [resolver_path]
-doudp = "{resolver_path}"
+{dns_transport} = "{resolver_path}"
 [baseline]
-dns_transport = "doudp"
+dns_transport = "{dns_transport}"
 [limits]
 page_timeout_s = {limit_s}
 """
 
 
 @contextlib.asynccontextmanager
-async def one_condition(browser, resolver_path, screenshot_folder=None):
+async def one_condition(browser, resolver_path, screenshot_folder=None, *, dns_transport="doudp"):
     """A testbed and its condition."""
     corpus = Corpus.of_project()
-    text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S)
+    text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S, dns_transport=dns_transport)
     plan = parse_plan(text, "disturbed", corpus)
     (condition,) = plan.conditions()
     async with Testbed(plan, corpus, plan.seed, screenshot_folder=screenshot_folder) as testbed:

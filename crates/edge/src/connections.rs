@@ -107,7 +107,7 @@ impl OpenConnection {
 
     /// Client's address, if it speaks QUIC and asked for this name.
     fn quic_peer_of(&self, name: &str) -> Option<SocketAddr> {
-        (self.protocol == Protocol::Quic && self.is_named(Some(name))).then_some(self.peer)
+        (self.protocol == Protocol::Quic && self.is_named(name)).then_some(self.peer)
     }
 
     /// Bytes received and sent.
@@ -131,9 +131,9 @@ impl OpenConnection {
         )
     }
 
-    fn is_named(&self, name: Option<&str>) -> bool {
+    fn is_named(&self, name: &str) -> bool {
         let own = self.facts.as_ref().and_then(|facts| facts.server_name());
-        name.is_none_or(|name| own.is_some_and(|own| own.eq_ignore_ascii_case(name)))
+        own.is_some_and(|own| own.eq_ignore_ascii_case(name))
     }
 
     fn record(&self, closed_ns: Option<u64>, ending: Ending) -> Record {
@@ -327,9 +327,10 @@ impl Connections {
         }
     }
 
-    /// Tell connections to close and wait until they did; how many did not.
-    pub async fn close(&self, name: Option<&str>) -> usize {
-        let told = self.select(name);
+    /// Tell the connections that are open now to close, all or those of some names, and wait until
+    /// they did; how many did not.
+    pub async fn close(&self, only: Option<&[String]>) -> usize {
+        let told = self.select(only);
         for connection in &told {
             connection.close.notify_one();
         }
@@ -349,13 +350,13 @@ impl Connections {
         }
     }
 
-    fn select(&self, name: Option<&str>) -> Vec<Arc<OpenConnection>> {
-        self.lock()
-            .by_id
-            .values()
-            .filter(|connection| connection.is_named(name))
-            .cloned()
-            .collect()
+    fn select(&self, only: Option<&[String]>) -> Vec<Arc<OpenConnection>> {
+        let is_meant = |connection: &OpenConnection| {
+            only.is_none_or(|names| names.iter().any(|name| connection.is_named(name)))
+        };
+        let open = self.lock();
+        let meant = open.by_id.values().filter(|one| is_meant(one));
+        meant.cloned().collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Open> {

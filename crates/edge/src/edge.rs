@@ -95,8 +95,8 @@ impl Edge {
     /// Carry out a command; `Err` is the one line for `command_done`.
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
-            EdgeCommand::CloseConnections { name, .. } => {
-                orders::close_connections(&self.world, name.as_deref()).await
+            EdgeCommand::CloseConnections { name, names, .. } => {
+                orders::close_connections(&self.world, name, names).await
             }
             EdgeCommand::Flush { .. } => {
                 self.world.connections.write_open();

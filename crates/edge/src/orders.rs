@@ -67,8 +67,17 @@ fn known(found: bool, name: Option<&str>) -> Result<(), String> {
 }
 
 /// `close_connections`.
-pub async fn close_connections(world: &World, name: Option<&str>) -> Result<(), String> {
-    match world.connections.close(name).await {
+pub async fn close_connections(
+    world: &World,
+    name: Option<String>,
+    names: Option<Vec<String>>,
+) -> Result<(), String> {
+    let only = match (name, names) {
+        (Some(_), Some(_)) => return Err("give `name` or `names`, not both".to_owned()),
+        (Some(name), None) => Some(vec![name]),
+        (None, names) => names,
+    };
+    match world.connections.close(only.as_deref()).await {
         0 => Ok(()),
         left => Err(format!("{left} connections did not end in time")),
     }

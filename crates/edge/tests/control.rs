@@ -182,12 +182,50 @@ async fn connections_on_which_nothing_was_said_yet_close_on_command() {
         silent.push(tls(&lab.tls_client(alpn), port, RESOLVER).await);
     }
     // It fails when a connection does not go.
-    lab.command(EdgeCommand::CloseConnections { id: 1, name: None })
-        .await;
+    lab.command(EdgeCommand::CloseConnections {
+        id: 1,
+        name: None,
+        names: None,
+    })
+    .await;
     for mut stream in silent {
         // HTTP/2 says its own settings first.
         let mut said = Vec::new();
         let ended = timeout(PATIENCE, stream.read_to_end(&mut said)).await;
         assert!(ended.is_ok(), "it is still open");
     }
+}
+
+#[tokio::test]
+async fn connections_of_several_names_are_closed_by_one_command() {
+    let mut lab = Lab::start().await;
+    let of_resolver = tls(&lab.tls_client("h2"), lab.doh(), RESOLVER).await;
+    let of_page = tls(&lab.tls_client("h2"), lab.web(), HOST).await;
+    let closing = |names: &[&str]| EdgeCommand::CloseConnections {
+        id: 1,
+        name: None,
+        names: Some(names.iter().map(|&name| name.to_owned()).collect()),
+    };
+    // No name is no connection, not every one.
+    lab.command(closing(&[])).await;
+    lab.command(closing(&["nobody.resolab.test"])).await;
+    assert_eq!(lab.summary().await.open_connections_count, 2);
+    lab.command(closing(&[HOST, RESOLVER])).await;
+    for mut stream in [of_resolver, of_page] {
+        let mut said = Vec::new();
+        let ended = timeout(PATIENCE, stream.read_to_end(&mut said)).await;
+        assert!(ended.is_ok(), "it is still open");
+    }
+}
+
+#[tokio::test]
+async fn a_name_and_names_together_are_refused() {
+    let mut lab = Lab::start().await;
+    let both = EdgeCommand::CloseConnections {
+        id: 1,
+        name: Some(HOST.to_owned()),
+        names: Some(vec![RESOLVER.to_owned()]),
+    };
+    let error = lab.edge.carry_out(both).await.unwrap_err();
+    assert!(error.contains("not both"), "{error}");
 }

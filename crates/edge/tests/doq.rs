@@ -167,7 +167,11 @@ async fn a_command_closes_with_no_error() {
     send.finish().unwrap();
     receive.read_to_end(1_000).await.unwrap();
     lab.edge
-        .carry_out(EdgeCommand::CloseConnections { id: 1, name: None })
+        .carry_out(EdgeCommand::CloseConnections {
+            id: 1,
+            name: None,
+            names: None,
+        })
         .await
         .unwrap();
     assert_eq!(close_code(&quic).await, 0);

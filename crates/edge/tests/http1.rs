@@ -193,7 +193,11 @@ async fn a_command_ends_an_idle_connection_in_order() {
     let mut http = open(&lab).await;
     http.fetch(&request(Method::GET, HOST, "/", &[]), None)
         .await;
-    let close = EdgeCommand::CloseConnections { id: 1, name: None };
+    let close = EdgeCommand::CloseConnections {
+        id: 1,
+        name: None,
+        names: None,
+    };
     lab.edge.carry_out(close).await.unwrap();
     // Without close_notify this would be an error.
     assert_eq!(http.more().await, 0);

@@ -118,7 +118,11 @@ async fn dot_answers_pipelined_queries_and_closes_by_command() {
         .unwrap();
     assert_eq!(lab.queries(2).await.len(), 2);
     lab.edge
-        .carry_out(EdgeCommand::CloseConnections { id: 1, name: None })
+        .carry_out(EdgeCommand::CloseConnections {
+            id: 1,
+            name: None,
+            names: None,
+        })
         .await
         .unwrap();
     let mut rest = Vec::new();
@@ -223,7 +227,11 @@ async fn pages_come_over_h2_and_a_command_says_goaway() {
     })
     .await;
     lab.edge
-        .carry_out(EdgeCommand::CloseConnections { id: 2, name: None })
+        .carry_out(EdgeCommand::CloseConnections {
+            id: 2,
+            name: None,
+            names: None,
+        })
         .await
         .unwrap();
     let error = match http.ready().await {

@@ -181,6 +181,7 @@ async fn a_command_closes_only_the_named_connections() {
     let close = EdgeCommand::CloseConnections {
         id: 1,
         name: Some(HOST.to_owned()),
+        names: None,
     };
     lab.edge.carry_out(close).await.unwrap();
     let closed = web.closed().await;

@@ -118,8 +118,12 @@ pub enum EdgeCommand {
     CloseConnections {
         /// Returned in `command_done`, after the closes were handed to the kernel.
         id: u64,
-        /// Only connections with this server name; `null` means all.
+        /// Only connections with this server name; `null`, and no `names` either, means all.
         name: Option<String>,
+        /// Only connections with one of these server names, all chosen at once when the command
+        /// is carried out. Not with `name`.
+        #[serde(default)]
+        names: Option<Vec<String>>,
     },
     /// Write a `connection` record for each open connection and `command_done` after all pending
     /// records: what happened before is then on standard output.

@@ -24,6 +24,7 @@ mod profile;
 mod query;
 mod terms;
 mod trial;
+mod trial_flag;
 
 pub use calibration::{
     BulkTransferRecord, CalibrationCheck, CalibrationRecord, LinkDirection, ProbeRecord,
@@ -60,13 +61,14 @@ pub use trial::{
     DnsFailure, PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord,
     TrialRecord,
 };
+pub use trial_flag::TrialFlag;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.6";
+pub const FORMAT_VERSION: &str = "1.7";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

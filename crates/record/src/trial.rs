@@ -153,7 +153,8 @@ pub struct TrialEndRecord {
     pub trial_id: String,
     /// `CLOCK_MONOTONIC` at the end.
     pub monotonic_ns: u64,
-    /// Why the values should be read with care, e.g. `lateness_exceeded`; empty for a clean trial.
+    /// Why the values should be read with care: words of [`crate::TrialFlag`], or of the one of
+    /// another version; empty for a clean trial.
     pub flags: Vec<String>,
 }
 

@@ -22,6 +22,8 @@ from resolab.errors import MachineError
 
 MOVE_PIPE = 'exec "$@" 3<&0 4>&1 </dev/null >&2'
 STDERR_LINES_KEPT = 20
+NOT_PASSED_ON = ("XDG_", "SSLKEYLOGFILE")
+"""Beginnings of variables: where else than in HOME files are, and what would have a browser write a log of its keys."""
 
 
 def tie() -> list[str]:
@@ -41,12 +43,16 @@ class BrowserProcess:
         self._process = process
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES_KEPT)
         self._drain = asyncio.create_task(self._read_stderr())
+        self._ended = asyncio.Event()
+        self._watch()
 
     @classmethod
-    async def start(cls, command: Sequence[str], home: Path) -> "BrowserProcess":
-        """Start the command in a session of its own with `home` as its HOME."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    async def start(cls, command: Sequence[str], home: Path, temporary_folder: Path | None = None) -> "BrowserProcess":
+        """Start the command in a session of its own; HOME is `home`, temporary files go into their own folder."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(NOT_PASSED_ON)}
         environment["HOME"] = str(home)
+        if temporary_folder is not None:
+            environment["TMPDIR"] = str(temporary_folder)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -89,11 +95,34 @@ class BrowserProcess:
         """Wait for an end that was asked for over the pipe; then kill whatever is left of the group."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), timeout_s)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+        if not self._ended.is_set():
+            self._kill_group()
         await self._process.wait()
+        await self._ended.wait()
         self._drain.cancel()
         await asyncio.gather(self._drain, return_exceptions=True)
+
+    def _watch(self) -> None:
+        """Kill what is left of the group as soon as its first process ends: later its number may be another's."""
+        loop = asyncio.get_running_loop()
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:  # It has ended just now.
+            self._kill_group()
+            self._ended.set()
+            return
+
+        def on_end() -> None:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+            self._kill_group()
+            self._ended.set()
+
+        loop.add_reader(descriptor, on_end)
+
+    def _kill_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     async def _read_stderr(self) -> None:
         stderr = self._process.stderr

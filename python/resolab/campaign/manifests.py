@@ -7,14 +7,13 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 import resolab
 from resolab.browser.find import chromium_version, firefox_version
+from resolab.campaign.ground import differences, ground_now
 from resolab.engine import find_core
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
 from resolab.records import FORMAT_VERSION, BrowserName
 from resolab.store import (
@@ -26,10 +25,9 @@ from resolab.store import (
     WidthReached,
     describe_environment,
     describe_machine,
-    git_commit,
 )
+from resolab.store.manifest import RunStart, dataset_id
 
-PROJECT_ROOT = Path(__file__).parents[3]
 _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
 
 
@@ -38,14 +36,16 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     now_ns = time.time_ns()
     browsers = _browser_versions(plan)
     core = _core_version()
+    ground = ground_now(plan, corpus, _named(core, browsers))
     return Manifest(
         format_version=FORMAT_VERSION,
-        dataset_id=f"{plan.name}-{now_ns:x}",
+        dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
         plan=plan.name,
         plan_text=plan.source_text,
         seed=plan.seed,
         blocks=plan.blocks,
         paths=plan.instrument.paths,
+        backend=plan.instrument.backend,
         profiles=[corpus.profile(name) for name in plan.factors.profile],
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],
@@ -56,9 +56,10 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
             browsers=browsers,
         ),
         machine=describe_machine(),
-        git_commit=git_commit(PROJECT_ROOT),
+        git_commit=ground.git_commit,
         load_average_start=os.getloadavg()[0],
         trials_planned_count=plan.blocks * len(plan.conditions()),
+        starts=[ground],
         environment_start=describe_environment(versions=_named(core, browsers)),
     )
 
@@ -72,13 +73,15 @@ def _named(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
     return {**({"resolab-core": core} if core else {}), **browsers}
 
 
-def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus) -> None:
-    """Refuse to go on when the access profiles are no longer those the dataset was begun with."""
-    for begun in manifest.profiles:
-        if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
-            raise ConfigurationError(
-                f"could not resume: profile {begun.name!r} has changed since the run began; put it back, or start anew"
-            )
+def resumed(manifest: Manifest, now: RunStart) -> Manifest:
+    """Take a campaign up again; what differs from the start before is a warning for readers of its dataset."""
+    return msgspec.structs.replace(
+        manifest,
+        resume_count=manifest.resume_count + 1,
+        status=RunStatus.RUNNING,
+        starts=[*manifest.starts, now],
+        warnings=[*manifest.warnings, *differences(manifest, now)],
+    )
 
 
 def ended(

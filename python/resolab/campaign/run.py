@@ -24,7 +24,7 @@ from typing import Protocol
 import msgspec
 from rich.console import Console
 
-from resolab.campaign import manifests
+from resolab.campaign import ground, manifests
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.overload import Overload
 from resolab.campaign.precision import Look, Precision
@@ -35,7 +35,7 @@ from resolab.campaign.turns import Turns
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.plan.factors import EVERY_FACTOR
-from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
+from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialFlag, TrialRecord
 from resolab.store import (
     Manifest,
     RunStatus,
@@ -48,7 +48,7 @@ from resolab.store import (
     read_trial,
     save_manifest,
 )
-from resolab.testbed import LATENESS_EXCEEDED, Testbed, TrialResult
+from resolab.testbed import Testbed, TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
 """Consecutive failures of the instrument itself on one path after which a campaign gives up."""
@@ -116,11 +116,14 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):
-        manifests.check_same_ground(manifest, plan, corpus)
+        versions = manifests.versions_now(plan)
+        now = ground.ground_now(plan, corpus, versions)
+        ground.check_same_ground(manifest, plan, corpus, now)
         for partial in (folder / "trials").glob("*.partial"):
             partial.unlink()
-        manifest = msgspec.structs.replace(manifest, resume_count=manifest.resume_count + 1, status=RunStatus.RUNNING)
-        versions = manifests.versions_now(plan)
+        for difference in ground.differences(manifest, now):
+            console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
+        manifest = manifests.resumed(manifest, now)
         return asyncio.run(_Campaign(plan, manifest, folder, console, make_testbed, versions).run())
 
 
@@ -260,7 +263,7 @@ class _Campaign:
                 progress.expect(blocks * self._block_size, self._precision.text(look))
         progress.trial_done(failed=result.failed, flagged=bool(result.flags))
         if self._paths > 1:
-            self._overload.add(late=LATENESS_EXCEEDED in result.flags)
+            self._overload.add(late=TrialFlag.LATENESS_EXCEEDED in result.flags)
             if self._overload.is_reached:
                 self._fall_back(trial, progress)
 
@@ -279,7 +282,9 @@ class _Campaign:
             result = await testbed.run_trial(trial.condition, trial.trial_id)
             for record in result.records:
                 writer.write(record)
-            writer.finish(TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=result.flags))
+            writer.finish(
+                TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=[*result.flags])
+            )
         return result
 
     def _save_end(self, planned: list[PlannedTrial]) -> None:

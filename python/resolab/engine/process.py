@@ -7,7 +7,7 @@ in `programs`.
 import asyncio
 import collections
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -54,8 +54,12 @@ class CoreProcess:
         *,
         on_stderr: Callable[[str], None] = lambda _line: None,
         line_limit_bytes: int = LINE_LIMIT_BYTES,
+        environment: Mapping[str, str] | None = None,
     ) -> "CoreProcess":
-        """Start the program; its records go to `on_record` in the order they are written, its words to `on_stderr`."""
+        """Start the program; its records go to `on_record` in the order they are written, its words to `on_stderr`.
+
+        Without an `environment` it has this process's.
+        """
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -63,6 +67,7 @@ class CoreProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=line_limit_bytes,
+                env=environment,
             )
         except OSError as error:
             raise MachineError(f"could not start {name} ({command[0]}): {error.strerror}") from error

@@ -4,6 +4,7 @@ For: the command lines of path, edge, stub, query and enter, in one place. Not f
 """
 
 import ipaddress
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 from typing import Self
@@ -42,6 +43,14 @@ from resolab.records import (
 )
 
 START_TIMEOUT_S = 15.0
+STUB_CLOSE_TIMEOUT_S = 15.0
+"""A stub that is opening its connection first waits for that, on a lossy link as long as a query may take: 5 s."""
+QUERY_TIMEOUT_S = 10.0
+"""How long one query may take; one that takes longer is a failed query."""
+QUERY_PATIENCE_S = 5.0
+"""How long the query client may take beside its queries."""
+LOGGING_VARIABLES = ("SSLKEYLOGFILE", "QLOGDIR")
+"""Would have every connection of a measured program open and write files; no record says that they were set."""
 OnRecord = Callable[[Record], None]
 
 
@@ -68,6 +77,15 @@ def enter_prefix(
     if hosts_file is not None:
         prefix += ["--hosts", str(hosts_file)]
     return [*prefix, "--"]
+
+
+async def _start(name: str, command: Sequence[str], on_record: OnRecord) -> CoreProcess:
+    return await CoreProcess.start(name, command, on_record, environment=measured_environment())
+
+
+def measured_environment() -> dict[str, str]:
+    """Copy the environment without what has programs write logs while they are measured."""
+    return {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
 
 
 class _Program:
@@ -105,7 +123,7 @@ class Path(_Program):
             command.append("--hold-schedule")
         if backend is not None:
             command += ["--backend", backend.value]
-        path = cls(await CoreProcess.start("the path", command, on_record))
+        path = cls(await _start("the path", command, on_record))
         try:
             path.ready = await path.process.first(PathReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -137,7 +155,7 @@ class Edge(_Program):
     async def start(cls, path_pid: int, config_file: FilePath, *, on_record: OnRecord) -> Self:
         """Start it and wait until it listens."""
         command = [*enter_prefix(path_pid, "server"), str(find_core()), "edge", "--config", str(config_file)]
-        edge = cls(await CoreProcess.start("the edge", command, on_record))
+        edge = cls(await _start("the edge", command, on_record))
         try:
             edge.ready = await edge.process.first(EdgeReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -149,9 +167,10 @@ class Edge(_Program):
         """Set what the name's connections get from now on."""
         await self.process.command(lambda number: EdgeSetTicketPolicy(id=number, name=name, policy=policy))
 
-    async def close_connections(self, name: str | None = None) -> None:
-        """Close every connection from the server's side, or those of one name."""
-        await self.process.command(lambda number: EdgeCloseConnections(id=number, name=name))
+    async def close_connections(self, names: Sequence[str] | None = None) -> None:
+        """Close every connection that is open from the server's side, or those of some names."""
+        only = None if names is None else list(names)
+        await self.process.command(lambda number: EdgeCloseConnections(id=number, names=only))
 
     async def load_site(self, host: str, folder: FilePath, *, address: str, settings: str) -> None:
         """Add or replace a site; the other keys of its table are `settings`, as TOML."""
@@ -212,7 +231,7 @@ class Stub(_Program):
         """Start it and wait until it listens; the upstream connection waits for the first query."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
-        stub = cls(await CoreProcess.start("the stub", command, on_record))
+        stub = cls(await _start("the stub", command, on_record))
         try:
             stub.ready = await stub.process.first(StubReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -222,15 +241,19 @@ class Stub(_Program):
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
         """Close the upstream connection, so that the next query is cold."""
-        await self.process.command(lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets))
+        await self.process.command(
+            lambda number: StubCloseConnections(id=number, forget_tickets=forget_tickets), STUB_CLOSE_TIMEOUT_S
+        )
 
 
 async def run_queries(
-    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = 10.0
+    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = QUERY_TIMEOUT_S
 ) -> list[QueryRecord]:
     """Ask each resolver in turn for each name from the path's client host, full handshakes.
 
-    The first name is asked over connections opened for it, further ones over the same connections.
+    The first name is asked over connections opened for it, further ones over the same connections. A query that takes
+    longer than `timeout_s` is a failed record like any other; only a client that does not end after all of them is an
+    error.
     """
     records: list[QueryRecord] = []
 
@@ -240,9 +263,9 @@ async def run_queries(
 
     connection = "warm" if len(qnames) > 1 else "cold"
     command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", connection]
-    command += ["--handshake", "full", *resolvers[0].arguments()]
+    command += ["--handshake", "full", "--timeout-ms", str(round(timeout_s * 1000)), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
-    process = await CoreProcess.start("the query", [*command, *qnames], keep)
-    await process.wait(timeout_s * len(qnames) * len(resolvers))
+    process = await _start("the query", [*command, *qnames], keep)
+    await process.wait(timeout_s * len(qnames) * len(resolvers) + QUERY_PATIENCE_S)
     return records

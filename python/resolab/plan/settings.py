@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 from resolab.plan.section import Section
+from resolab.records import PathBackend
 
 HIGHEST_BLOCKS = 100_000
 
@@ -20,6 +21,13 @@ class Within:
     high: float
     note: str = ""
     """What editors show."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Words of a closed vocabulary that may be given."""
+
+    words: tuple[PathBackend, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,8 @@ class Instrument:
     """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
     paths: Annotated[int, Within(1, 16, "On which trials run at a time.")] = 1
     """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
+    backend: Annotated[PathBackend, OneOf((PathBackend.TUN, PathBackend.PACKET))] = PathBackend.TUN
+    """What joins the hosts to the link model (docs/method/backends.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +105,14 @@ def value_in(section: Section, table: type, key: str) -> Any:
     """Read one setting as its field declares it."""
     kind, bounds = _declared(table, key)
     default: Any = next(one.default for one in fields(table) if one.name == key)
+    if isinstance(bounds, OneOf):
+        given = section.optional_one_of(key, [word.value for word in bounds.words])
+        return default if given is None else PathBackend(given)
     if kind is bool:
         return section.flag(key, default=default)
     if kind is int:
-        given = {} if default is MISSING else {"default": default}
-        return section.integer(key, low=int(bounds.low), high=int(bounds.high), **given)
+        fallback = {} if default is MISSING else {"default": default}
+        return section.integer(key, low=int(bounds.low), high=int(bounds.high), **fallback)
     if default is None:
         return section.optional_number(key, above=bounds.low, high=bounds.high)
     return section.number(key, above=bounds.low, high=bounds.high, default=default)
@@ -108,6 +121,8 @@ def value_in(section: Section, table: type, key: str) -> Any:
 def schema_of(table: type, key: str) -> dict[str, Any]:
     """Describe one setting as its field declares it."""
     kind, bounds = _declared(table, key)
+    if isinstance(bounds, OneOf):
+        return {"enum": [word.value for word in bounds.words]}
     if kind is bool:
         return {"type": "boolean"}
     note = {"description": bounds.note} if bounds.note else {}
@@ -116,7 +131,7 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _declared(table: type, key: str) -> tuple[type, Within]:
+def _declared(table: type, key: str) -> tuple[type, Within | OneOf]:
     """Name a setting's type, `None` left out, and its bounds; a switch has none."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:

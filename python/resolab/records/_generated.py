@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.6"
+FORMAT_VERSION = "1.7"
 
 
 class AddressProof(enum.StrEnum):
@@ -498,6 +498,7 @@ class EdgeCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 
     id: int
     name: str | None = None
+    names: list[str] | None = None
 
 
 class EdgeFlush(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="flush"):
@@ -1281,3 +1282,44 @@ class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
 
 
 StubCommand = StubCloseConnections
+
+
+class TrialFlag(enum.StrEnum):
+    """Why the values of a trial should be read with care."""
+
+    NO_LOOKUP_IN_LOAD = "no_lookup_in_load"
+    LOOKUP_IN_LOAD = "lookup_in_load"
+    DNS_TRANSPORT_MISMATCH = "dns_transport_mismatch"
+    DNS_CONNECTION_MISMATCH = "dns_connection_mismatch"
+    DNS_HANDSHAKE_MISMATCH = "dns_handshake_mismatch"
+    FOREIGN_NAME = "foreign_name"
+    HTTP_VERSION_MISMATCH = "http_version_mismatch"
+    PAGE_CONNECTION_MISMATCH = "page_connection_mismatch"
+    CONNECTION_RECORD_MISSING = "connection_record_missing"
+    CONNECTIONS_LEFT_OPEN = "connections_left_open"
+    RESOURCES_MISSING = "resources_missing"
+    PATH_SUMMARY_MISSING = "path_summary_missing"
+    LATENESS_EXCEEDED = "lateness_exceeded"
+    DEVICE_DROPS = "device_drops"
+    EDGE_ENDED = "edge_ended"
+    STUB_ENDED = "stub_ended"
+
+
+TRIAL_FLAG_MEANINGS: dict[str, str] = {
+    TrialFlag.NO_LOOKUP_IN_LOAD: "The load asked no DNS query for its page.",
+    TrialFlag.LOOKUP_IN_LOAD: "The load asked a DNS query for its page, where its name was to be known beforehand.",
+    TrialFlag.DNS_TRANSPORT_MISMATCH: "The look-up came over another transport than asked for.",
+    TrialFlag.DNS_CONNECTION_MISMATCH: "The look-up's connection was warm where cold was asked for, or the reverse.",
+    TrialFlag.DNS_HANDSHAKE_MISMATCH: "The look-up's connection had another handshake than asked for.",
+    TrialFlag.FOREIGN_NAME: "Another name than the page's was looked up during the load.",
+    TrialFlag.HTTP_VERSION_MISMATCH: "The document came over another HTTP version.",
+    TrialFlag.PAGE_CONNECTION_MISMATCH: "The document came on a connection that was open before the measured load.",
+    TrialFlag.CONNECTION_RECORD_MISSING: "The edge gave no account of a connection that the load used: it is taken for one that was open before.",
+    TrialFlag.CONNECTIONS_LEFT_OPEN: "Connections that were to be closed before the measured load did not close in time.",
+    TrialFlag.RESOURCES_MISSING: "The load ended well without all of its page: a look-up or connection of a part had failed.",
+    TrialFlag.PATH_SUMMARY_MISSING: "The emulated path gave no account of the load.",
+    TrialFlag.LATENESS_EXCEEDED: "The emulated path was later than the plan allows.",
+    TrialFlag.DEVICE_DROPS: "The emulated path itself lost packets.",
+    TrialFlag.EDGE_ENDED: "The edge ended during the load.",
+    TrialFlag.STUB_ENDED: "The stub ended during the load.",
+}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
+from resolab.records import TRIAL_FLAG_MEANINGS
 from resolab.report.findings import ConditionResult, Findings
 from resolab.report.hounsel_statuses import hounsel_status
 from resolab.report.labels import combination_of
@@ -16,21 +17,6 @@ from resolab.stats import Estimate
 
 if TYPE_CHECKING:
     from resolab.store.rows import FailureRow, FlagRow, HandshakeRow
-
-_FLAGS = {
-    "no_lookup_in_load": "the load asked no DNS query for its page",
-    "lookup_in_load": "the load asked a DNS query for its page, where its name was to be known beforehand",
-    "dns_transport_mismatch": "the look-up came over another transport than asked for",
-    "dns_connection_mismatch": "the look-up's connection was warm where cold was asked for, or the reverse",
-    "dns_handshake_mismatch": "the look-up's connection had another handshake than asked for",
-    "foreign_name": "another name than the page's was looked up during the load",
-    "http_version_mismatch": "the document came over another HTTP version",
-    "resources_missing": "the load ended well without all of its page: a look-up or connection of a part had failed",
-    "path_summary_missing": "the emulated path gave no account of the load",
-    "lateness_exceeded": "the emulated path was later than the plan allows",
-    "device_drops": "the emulated path itself lost packets",
-    "edge_ended": "the edge ended during the load",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +31,12 @@ class Table:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
     return Table(columns, rows, frozenset(range(words)))
+
+
+def _meaning(flag: str) -> str:
+    """Say what a flag means; of one that only another version of resolab sets, nothing is known here."""
+    sentence = TRIAL_FLAG_MEANINGS.get(flag, "")
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def failure_table(findings: Findings) -> Table:
@@ -78,7 +70,7 @@ def flag_table(findings: Findings) -> Table:
     rows = [
         (
             flag,
-            _FLAGS.get(flag, ""),
+            _meaning(flag),
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
         )

@@ -3,6 +3,7 @@
 For: the one way this room writes. Not for: what is in the files.
 """
 
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,11 @@ def machine_errors(action: str) -> Iterator[None]:
         reason = error.strerror or str(error)
         hint = "free some space or give another folder, then `resolab resume`"
         raise MachineError(f"failed to {action}: {reason}; {hint}") from error
+
+
+def for_duckdb(file: Path) -> str:
+    """Name one file to DuckDB, which takes `*`, `?` and `[` in what it reads for patterns."""
+    return glob.escape(str(file))
 
 
 def sync_folder(folder: Path) -> None:

@@ -6,16 +6,21 @@ For: the dataset's own description, written whole each time. Not for: anything m
 import enum
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION, LinkProfile
+from resolab.records import FORMAT_VERSION, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
+
+_DATASET_ID = re.compile(r"[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*")
+"""What cannot lead out of a folder: a merge names files by it."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunStatus(enum.StrEnum):
@@ -84,6 +89,20 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
     status: RunStatus
 
 
+class RunStart(msgspec.Struct, kw_only=True, frozen=True):
+    """What trials stood on from one start of a process that runs them to the next."""
+
+    unix_ns: int
+    git_commit: str | None = None
+    """Of the checkout; `+changes` behind it if files differed from it."""
+    resolab_core_sha256: str | None = None
+    """Of the binary; None where there was none."""
+    pages_sha256: dict[str, str] = {}
+    """Of every page of the plan: names and contents of all files in its folder."""
+    versions: dict[str, str] = {}
+    """Of resolab, resolab-core and every browser, by name."""
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """`manifest.json`."""
 
@@ -106,6 +125,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     ended_unix_ns: int | None = None
     paths: int = 1
     """Emulated paths that trials run on at a time: as many as the plan asks or, once links were late too often, 1."""
+    backend: PathBackend = PathBackend.TUN
+    """What joined the hosts to the link model."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0
@@ -122,10 +143,17 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """When the campaign was begun."""
     environment_end: Environment | None = None
     """When the process that ran trials last ended; shares of time are that process's."""
+    starts: list[RunStart] = []
+    """One for the beginning and one for each resume; empty before format 1.7, and of merged runs."""
     merged_from: list[MergedRun] = []
     """The runs it was merged from, in the order of their blocks; empty for a run."""
     warnings: list[str] = []
     """What a reader must know, such as versions that differ between merged runs."""
+
+
+def dataset_id(plan_name: str, suffix: str) -> str:
+    """Name a dataset after its plan; what cannot stand in a file's name is left out."""
+    return f"{_NOT_IN_NAMES.sub('-', plan_name).strip('.-') or 'plan'}-{suffix}"
 
 
 def save_manifest(folder: Path, manifest: Manifest) -> None:
@@ -145,6 +173,9 @@ def load_manifest(folder: Path) -> Manifest:
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         hint = "restore it from a copy of the dataset"
         raise ConfigurationError(f"failed to read {file}: {error}; {hint}") from error
+    if not _DATASET_ID.fullmatch(manifest.dataset_id):
+        problem = f"its dataset_id {manifest.dataset_id!r} is no name of a file"
+        raise ConfigurationError(f"failed to read {file}: {problem}; give it one without slashes and leading dots")
     if manifest.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
         hint = f"this resolab reads {FORMAT_VERSION}; use the version that wrote it"
         raise ConfigurationError(f"failed to read {file}: its format is {manifest.format_version}; {hint}")

@@ -16,7 +16,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
-from resolab.store.manifest import Manifest, MergedRun, RunStatus, load_manifest, save_manifest
+from resolab.store.manifest import Manifest, MergedRun, RunStatus, dataset_id, load_manifest, save_manifest
 from resolab.store.mergeable import check_mergeable, differences
 from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
 
@@ -100,7 +100,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
     return msgspec.structs.replace(
         manifests[0],
         format_version=FORMAT_VERSION,
-        dataset_id=f"{manifests[0].plan}-merged-{identity}",
+        dataset_id=dataset_id(manifests[0].plan, f"merged-{identity}"),
         blocks=sum(one.blocks for one in merged_from),
         command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
         ended_unix_ns=max(ends, default=None),
@@ -111,6 +111,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         trials_planned_count=sum(one.trials_planned_count for one in manifests),
         trials_finished_count=sum(one.trials_finished_count for one in merged_from),
         instrument_failures_count=sum(one.instrument_failures_count for one in manifests),
+        starts=[],
         merged_from=list(merged_from),
         warnings=[*dict.fromkeys(text for one in manifests for text in one.warnings), *differences(manifests)],
     )

@@ -16,7 +16,7 @@ import msgspec
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
 from resolab.store.columns import END_COLUMNS, TABLES, Column, columns_of, data_dictionary
-from resolab.store.files import machine_errors, write_whole
+from resolab.store.files import for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.manifest import load_manifest
@@ -27,14 +27,25 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 
 
 def ensure_tables(folder: Path) -> Path:
-    """Make `tables/` unless they are there and newer than every trial, or all that there is."""
+    """Make `tables/` unless they are of the trials that are there and newer than each, or all that there is."""
     target = dataset_folder(folder) / TABLES_FOLDER
     whole = all((target / f"{table}.parquet").is_file() for table in TABLES)
-    trials_ns = [file.stat().st_mtime_ns for file in finished_trials(folder).values()]
-    if whole and not trials_ns:
+    trials = finished_trials(folder)
+    if whole and not trials:
         return target
-    fresh = whole and (folder / README).is_file() and target.stat().st_mtime_ns >= max(trials_ns)
-    return target if fresh else build_tables(folder)
+    newest_ns = max((file.stat().st_mtime_ns for file in trials.values()), default=0)
+    fresh = whole and (folder / README).is_file() and target.stat().st_mtime_ns >= newest_ns
+    return target if fresh and _trials_in(target) == trials.keys() else build_tables(folder)
+
+
+def _trials_in(tables: Path) -> set[str]:
+    """List the trials that tables were made of; of tables that cannot be read there is none."""
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        try:
+            rows = connection.read_parquet(for_duckdb(tables / "trials.parquet")).project("trial_id").fetchall()
+        except duckdb.Error:
+            return set()
+    return {trial for (trial,) in rows}
 
 
 def build_tables(folder: Path) -> Path:
@@ -113,9 +124,9 @@ def _write_parquet(fresh: Path) -> dict[str, int]:
         for table in TABLES:
             rows = fresh / f"{table}.jsonl"
             types = {column.name: column.duckdb_type for column in columns_of(table)}
-            relation = connection.read_json(str(rows), columns=types, format="newline_delimited")
-            file = str(fresh / f"{table}.parquet")
-            relation.write_parquet(file, compression="zstd")
-            counts[table] = connection.execute("SELECT count(*) FROM read_parquet(?)", [file]).fetchall()[0][0]
+            relation = connection.read_json(for_duckdb(rows), columns=types, format="newline_delimited")
+            file = fresh / f"{table}.parquet"
+            relation.write_parquet(str(file), compression="zstd")
+            counts[table] = len(connection.read_parquet(for_duckdb(file)))
             rows.unlink()
     return counts

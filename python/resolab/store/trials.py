@@ -3,7 +3,9 @@
 For: writing during a run, listing what is finished, reading back. Not for: tables (`tables`).
 """
 
+import math
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +21,7 @@ from resolab.store.folder import TRIALS
 
 SUFFIX = ".jsonl"
 PARTIAL = ".partial"
+_ID = re.compile(r"b(\d+)-t(\d+)")
 _ENCODER = msgspec.json.Encoder()
 _DECODER: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
@@ -29,8 +32,15 @@ def trial_id(block: int, position: int) -> str:
 
 
 def finished_trials(folder: Path) -> dict[str, Path]:
-    """Map the identifier of every finished trial to its file, in order."""
-    return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"))}
+    """Map the identifier of every finished trial to its file, in the order of the run."""
+    return {file.stem: file for file in sorted((folder / TRIALS).glob(f"*{SUFFIX}"), key=_place)}
+
+
+def _place(file: Path) -> tuple[float, float, str]:
+    """Sort trials by their numbers: as text, block 1000 stands before block 999; foreign files come last."""
+    numbers = _ID.fullmatch(file.stem)
+    block, position = map(int, numbers.groups()) if numbers else (math.inf, math.inf)
+    return block, position, file.stem
 
 
 def read_trial(file: Path) -> Iterator[Record]:

@@ -13,6 +13,7 @@ import duckdb
 
 from resolab.errors import ConfigurationError
 from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
+from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 
 
@@ -21,7 +22,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for table in TABLES:
         file = folder / TABLES_FOLDER / f"{table}.parquet"
         try:
-            relation = connection.read_parquet(str(file))
+            relation = connection.read_parquet(for_duckdb(file))
             found = dict(zip(relation.columns, map(str, relation.types), strict=True))
             missing = _missing(file, folder, found, columns_of(table))
             if missing:

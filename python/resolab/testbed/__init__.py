@@ -3,7 +3,7 @@
 For: `Testbed.run_trial(condition)`. Not for: order, repetition and files; those are the campaign's.
 """
 
-from resolab.testbed.judgement import LATENESS_EXCEEDED
-from resolab.testbed.testbed import Testbed, TrialResult
+from resolab.testbed.testbed import Testbed
+from resolab.testbed.trial_result import TrialResult
 
-__all__ = ["LATENESS_EXCEEDED", "Testbed", "TrialResult"]
+__all__ = ["Testbed", "TrialResult"]

@@ -21,6 +21,7 @@ from resolab.records import (
     PageFailure,
     PathSummaryRecord,
     Record,
+    TrialFlag,
 )
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import (
@@ -32,11 +33,11 @@ from resolab.testbed.lookup import (
     foreign_names,
     name_of,
     page_lookup,
+    state_of,
 )
 from resolab.testbed.ways import looks_up
 
 OK, NOT_MODIFIED = 200, 304
-LATENESS_EXCEEDED = "lateness_exceeded"
 CRYPTO_ERRORS = range(0x100, 0x200)
 """CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
 
@@ -144,7 +145,7 @@ def failure_that_happened(
 
 def lookup_flags(
     records: Sequence[Record], condition: Condition, site: Site, span: Span, judged: Judged, *, failed: bool = False
-) -> list[str]:
+) -> list[TrialFlag]:
     """Flag a load whose look-ups were not inside it, or not over the transport and connection asked for.
 
     Of the page's names, a load that failed needs none but the document's.
@@ -152,37 +153,48 @@ def lookup_flags(
     of_page = [query for query in edge_queries(records, span) if name_of(query) in site.hosts]
     asked = {name_of(query) for query in of_page}
     needed = {site.host} if failed else set(site.hosts)
-    flags = []
+    flags: list[TrialFlag] = []
     if looks_up(condition) and not needed <= asked:
-        flags.append("no_lookup_in_load")
+        flags.append(TrialFlag.NO_LOOKUP_IN_LOAD)
     if not looks_up(condition) and asked:
-        flags.append("lookup_in_load")
+        flags.append(TrialFlag.LOOKUP_IN_LOAD)
     if any(query.dns_transport is not condition.dns_transport for query in of_page):
-        flags.append("dns_transport_mismatch")
+        flags.append(TrialFlag.DNS_TRANSPORT_MISMATCH)
     if judged.foreign_names:
-        flags.append("foreign_name")
+        flags.append(TrialFlag.FOREIGN_NAME)
     return flags + _dns_connection_flags(condition, judged.lookup)
 
 
-def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[str]:
-    # doudp has no connection, and of one that was not seen nothing is said.
+def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[TrialFlag]:
+    # Without a look-up there is none, and doudp has none.
     if lookup.connection_state is None:
         return []
     if lookup.connection_state is not condition.dns_connection_state:
-        return ["dns_connection_mismatch"]
+        return [TrialFlag.DNS_CONNECTION_MISMATCH]
     cold = condition.dns_connection_state is ConnectionState.COLD
     handshakes = has_handshake(condition.dns_transport)
     if cold and handshakes and lookup.handshake_mode is not condition.requested_dns_handshake_mode:
-        return ["dns_handshake_mismatch"]
+        return [TrialFlag.DNS_HANDSHAKE_MISMATCH]
     return []
 
 
-def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> list[str]:
+def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> list[TrialFlag]:
+    """Flag a load whose page came on a connection from before, or on whose connections the edge wrote nothing."""
+    used = [one.connection_id for one in (judged.request, judged.lookup.query) if one is not None]
+    flags: list[TrialFlag] = []
+    if judged.request is not None and _socket_state(records, judged.request, span) is ConnectionState.WARM:
+        flags.append(TrialFlag.PAGE_CONNECTION_MISMATCH)
+    if any(number is not None and connection_of(records, number) is None for number in used):
+        flags.append(TrialFlag.CONNECTION_RECORD_MISSING)
+    return flags
+
+
+def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> list[TrialFlag]:
     """Flag a load that spoke another HTTP version."""
-    return [] if request is None or request.http_version is http_version else ["http_version_mismatch"]
+    return [] if request is None or request.http_version is http_version else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
-def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: bool) -> list[str]:
+def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: bool) -> list[TrialFlag]:
     """Flag a load that ended well without all of its page: a look-up or a connection of a part had failed."""
     answered = {
         (record.authority.partition(":")[0], record.path)
@@ -193,19 +205,19 @@ def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: 
         and record.status in (OK, NOT_MODIFIED)
     }
     incomplete = site.request_count is not None and len(answered) < site.request_count
-    return ["resources_missing"] if incomplete and not failed else []
+    return [TrialFlag.RESOURCES_MISSING] if incomplete and not failed else []
 
 
-def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[str]:
+def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[TrialFlag]:
     """Flag a load during which the link was late or lost packets of its own."""
     if summary is None:
-        return ["path_summary_missing"]
-    flags = []
+        return [TrialFlag.PATH_SUMMARY_MISSING]
+    flags: list[TrialFlag] = []
     late = [d.lateness_p99_ns for d in (summary.up, summary.down) if d.lateness_p99_ns is not None]
     if any(value > lateness_p99_ms * 1e6 for value in late):
-        flags.append(LATENESS_EXCEEDED)
+        flags.append(TrialFlag.LATENESS_EXCEEDED)
     if summary.up.dropped_device_count or summary.down.dropped_device_count:
-        flags.append("device_drops")
+        flags.append(TrialFlag.DEVICE_DROPS)
     return flags
 
 
@@ -220,12 +232,13 @@ def _states_seen(
     cold, warm = ConnectionState.COLD, ConnectionState.WARM
     if request is None:
         return stated
-    connection = connection_of(records, request.connection_id)
-    # Of a connection closed and recorded before the span nothing can have come in it.
-    opened_here = connection is None or span.has(connection.accepted_ns)
     return CacheStates(
         dns_cache=cold if lookup.query is not None else warm,
         http_cache=warm if request.status == NOT_MODIFIED else stated.http_cache,
-        sockets=cold if opened_here else warm,
+        sockets=_socket_state(records, request, span),
         tickets=warm if request.session_resumed else stated.tickets,
     )
+
+
+def _socket_state(records: Sequence[Record], request: EdgeRequestRecord, span: Span) -> ConnectionState:
+    return state_of(connection_of(records, request.connection_id), span)

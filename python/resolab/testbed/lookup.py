@@ -73,13 +73,17 @@ def name_of(query: EdgeQueryRecord | QueryRecord) -> str:
 def page_lookup(records: Sequence[Record], host: str, span: Span) -> PageLookup:
     """Judge the first query for the page's name; the edge must have been flushed."""
     query = next((query for query in edge_queries(records, span) if name_of(query) == host), None)
-    connection = None if query is None else connection_of(records, query.connection_id)
-    if query is None or connection is None:
+    if query is None or query.connection_id is None:
         return PageLookup(query, None, None)
-    cold = span.has(connection.accepted_ns)
-    return PageLookup(
-        query, ConnectionState.COLD if cold else ConnectionState.WARM, _handshake(query, connection.handshake_mode)
-    )
+    connection = connection_of(records, query.connection_id)
+    mode = None if connection is None else connection.handshake_mode
+    return PageLookup(query, state_of(connection, span), _handshake(query, mode))
+
+
+def state_of(connection: ConnectionRecord | None, span: Span) -> ConnectionState:
+    """Say whether something in a span found its connection open; one without a record was not seen to be opened."""
+    opened_here = connection is not None and span.has(connection.accepted_ns)
+    return ConnectionState.COLD if opened_here else ConnectionState.WARM
 
 
 def connection_of(records: Sequence[Record], connection_id: int | None) -> ConnectionRecord | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from resolab.browser import PageLoad, PageTimings
 from resolab.plan import Condition
-from resolab.records import BrowserName, PageLoadRecord, QueryPurpose, QueryRecord
+from resolab.records import BrowserName, ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord
 from resolab.testbed.judgement import Judged
 
 
@@ -55,12 +55,15 @@ def page_load_record(
 def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Condition) -> float | None:
     """Add the trial's separately measured cold exchange to the load without its look-up (Sengupta et al., TNSM 2024).
 
-    `None` where one of them is missing. It stands beside `plt_ms`, which has the look-up inside, and is no load time
-    anybody has seen: what the look-up's delay changes later in the load is not in it.
+    `None` where one of them is missing: of a good load whose exchange failed the sum is not known but that it is more
+    than the exchange's time limit adds. `None`, too, where the look-up's connection was to be warm or its handshake
+    resumed: the exchange is always of a cold connection with a full handshake. The sum stands beside `plt_ms`, which
+    has the look-up inside, and is no load time anybody has seen: what the look-up's delay changes later in the load is
+    not in it.
     """
     timings = load.timings
     exchange = next((query for query in exchanges if _is_cold_exchange(query, condition)), None)
-    if load.failure is not None or timings is None or timings.plt_ms is None:
+    if not _is_cold_and_full(condition) or load.failure is not None or timings is None or timings.plt_ms is None:
         return None
     if exchange is None or exchange.failure is not None:
         return None
@@ -71,6 +74,11 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     if start_ms is None or end_ms is None or exchange.query_response_time_ns is None:
         return None
     return timings.plt_ms - (end_ms - start_ms) + exchange.query_response_time_ns / 1e6
+
+
+def _is_cold_and_full(condition: Condition) -> bool:
+    cold = condition.dns_connection_state is ConnectionState.COLD
+    return cold and condition.requested_dns_handshake_mode is HandshakeMode.FULL
 
 
 def _is_cold_exchange(query: QueryRecord, condition: Condition) -> bool:

@@ -1,7 +1,7 @@
 """The lab of one campaign: an emulated path, an edge behind it, in front of it a browser for each way to a resolver.
 
 For: starting the parts, running one trial at a time, and stopping everything however it ends. Not for: judging what
-happened (`judgement`) or keeping it (the campaign).
+happened (`trial_result`, `judgement`) or keeping it (the campaign).
 
 One path serves every profile of the plan: the profile is changed between trials, while the link is quiet. What is fixed
 when a browser starts makes a way (`ways`); every load has a fresh context in the browser of its way.
@@ -16,8 +16,7 @@ import random
 import socket
 import time
 import weakref
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,43 +26,30 @@ from resolab.browser import Browser, LoadRequest, LoadResult
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, stream_seed
 from resolab.records import (
-    ConnectionRecord,
     ConnectionState,
     HandshakeMode,
     LinkProfile,
-    PathSummaryRecord,
     QueryRecord,
     Record,
     ResolverPath,
+    TrialFlag,
 )
-from resolab.testbed import judgement, layout, records_of_load
+from resolab.testbed import layout
 from resolab.testbed.browsers import BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import Site
-from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 from resolab.testbed.stubs import StubKind, StubPlace
+from resolab.testbed.trial_result import MEASURED_LABEL, Instants, SeenTrial, TrialResult, trial_result
 from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
 DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
-MEASURED_LABEL = "measured"
-
-
-@dataclass(frozen=True, slots=True)
-class TrialResult:
-    """Everything recorded during one trial, and why to read it with care."""
-
-    records: list[Record]
-    flags: list[str]
-    failed: bool
-    overhead_ms: float = 0.0
-    """What the browser cost beside its navigations."""
 
 
 class Testbed:
@@ -113,6 +99,7 @@ class Testbed:
             self._corpus.profile_file(first),
             seed=self._seed,
             keep_awake=self._plan.instrument.keep_awake,
+            backend=self._plan.instrument.backend,
             on_record=self._records.append,
         )
         self._stack.push_async_callback(self.path.close)
@@ -151,30 +138,41 @@ class Testbed:
         await self._replace_dead()
         site = self._sites[condition.page]
         await self._put_in_force(condition, trial_id)
-        browser = await self._rehearsed(condition, site)
+        browser, rehearsed = await self._rehearsed(condition, site)
+        if rehearsed:
+            await self._set_profile(condition, trial_id)
         self._records.clear()
-        since_trial_ns = time.monotonic_ns()
+        trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
-        load, since_ns = await self._load(browser, condition, site)
+        load_ns = time.monotonic_ns()
+        load, measured_ns = await self._load(browser, condition, site)
         await self._unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
+        seen = SeenTrial(
+            site=site,
+            began=Instants(trial_ns, load_ns, measured_ns),
+            load=load,
+            exchanges=exchanges,
+            records=self._records.copy(),
+            conductor_flags=self._own_flags(condition),
+        )
         loader = Loader(browser.name, browser.version, condition)
-        self._forget_connections_before(since_trial_ns)
-        return self._result(loader, exchanges, load, since_ns)
+        return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
-    async def _rehearsed(self, condition: Condition, site: Site) -> Browser:
-        """Find the browser of a condition's way; a new one has loaded the page once.
+    async def _rehearsed(self, condition: Condition, site: Site) -> tuple[Browser, bool]:
+        """Find the browser of a condition's way; a new one has loaded the page once, and whether it did so just now.
 
         The first load of a browser's life pays for what is made ready once, and Firefox makes it over h2, whatever it
         has been told of HTTP/3.
         """
         browser = await self._browsers.get(way_of(condition))
-        if browser not in self._rehearsed_browsers:
-            self._rehearsed_browsers.add(browser)
-            await browser.load(LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False))
-            if not browser.usable:
-                browser = await self._browsers.get(way_of(condition))
-        return browser
+        if browser in self._rehearsed_browsers:
+            return browser, False
+        self._rehearsed_browsers.add(browser)
+        await browser.load(LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False))
+        if not browser.usable:
+            browser = await self._browsers.get(way_of(condition))
+        return browser, True
 
     async def _start_edge(self) -> EdgeInForce:
         # A new one takes the old one's authority from its folder: browsers go on trusting it.
@@ -190,13 +188,17 @@ class Testbed:
             self._in_force = await self._start_edge()
 
     async def _put_in_force(self, condition: Condition, trial_id: str) -> None:
-        # The loss streams begin anew at each trial, so that a trial's losses do not depend on the trials before it.
-        # A schedule of changes is for the measured load: it waits for its navigation.
-        seed = stream_seed(self._seed, "link", trial_id)
-        await self.path.set_profile(self._profile(condition), seed, hold_schedule=True)
+        await self._set_profile(condition, trial_id)
         await self._in_force.put(condition)
         if condition.resolver_path is ResolverPath.STUB:
             await self.stubs.put(StubKind(condition.dns_transport, condition.requested_dns_handshake_mode))
+
+    async def _set_profile(self, condition: Condition, trial_id: str) -> None:
+        # The loss streams begin anew at each trial, and again after a rehearsal in it, so that a trial's losses depend
+        # neither on the trials before it nor on whether its browser is new.
+        # A schedule of changes is for the measured load: it waits for its navigation.
+        seed = stream_seed(self._seed, "link", trial_id)
+        await self.path.set_profile(self._profile(condition), seed, hold_schedule=True)
 
     def _profile(self, condition: Condition) -> LinkProfile:
         return with_resolver_at(self._profiles[condition.profile], condition.resolver_extra_rtt_ms)
@@ -243,12 +245,6 @@ class Testbed:
             await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
         await asyncio.sleep((longest_rtt_ms(self._profile(condition)) + SETTLE_MS) / 1000)
 
-    def _forget_connections_before(self, since_ns: int) -> None:
-        """Drop what the edge wrote of earlier trials' connections, which end, or are still open, in this one."""
-        self._records[:] = [
-            r for r in self._records if not isinstance(r, ConnectionRecord) or r.accepted_ns >= since_ns
-        ]
-
     async def _unless_dead(self, program: engine.Edge | engine.Stub, command: Awaitable[None]) -> None:
         """Carry out a command; that its program is dead is the load's business and not an error here."""
         try:
@@ -260,40 +256,12 @@ class Testbed:
                     raise
                 await asyncio.sleep(0.01)
 
-    def _result(self, loader: Loader, exchanges: Sequence[QueryRecord], load: LoadResult, since_ns: int) -> TrialResult:
-        condition, records = loader.condition, self._records.copy()
-        site = self._sites[condition.page]
-        page_records: list[Record] = []
-        if load.warmup is not None:
-            before = Span(0, since_ns)
-            judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states())
-            page_records.append(records_of_load.page_load_record(load.warmup, judged, loader))
-        span = Span(since_ns)
-        judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
-        plt_sum_ms = records_of_load.plt_sum_ms(load.measured, exchanges, condition)
-        page_records.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
-        page_records.extend(load.measured.resources)
-        failed = load.failure is not None
-        flags = [
-            *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
-            *judgement.request_flags(records, site, span, failed=failed),
-            *judgement.http_flags(judged.request, condition.http_version),
-            *judgement.path_flags(_summary(records), self._plan.limits.lateness_p99_ms),
-            *(["connections_left_open"] if self._left_open else []),
-            *self._deaths(condition),
-        ]
-        return TrialResult(
-            [*page_records, *exchanges, *records],
-            flags,
-            failed=failed,
-            overhead_ms=load.overhead.total_ms,
-        )
-
-    def _deaths(self, condition: Condition) -> list[str]:
+    def _own_flags(self, condition: Condition) -> list[TrialFlag]:
+        """Say who died, and what could not be closed."""
+        flags = [TrialFlag.CONNECTIONS_LEFT_OPEN] if self._left_open else []
+        if not self.edge.process.running:
+            flags.append(TrialFlag.EDGE_ENDED)
         stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
-        dead = [] if self.edge.process.running else ["edge_ended"]
-        return dead if stub is None or stub.process.running else [*dead, "stub_ended"]
-
-
-def _summary(records: Sequence[Record]) -> PathSummaryRecord | None:
-    return next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
+        if stub is not None and not stub.process.running:
+            flags.append(TrialFlag.STUB_ENDED)
+        return flags

@@ -1,5 +1,6 @@
 """What only Chromium's driver has, against a real Chromium and servers on loopback (`test_drivers` has the rest)."""
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 
 from resolab.browser import Chromium, LoadRequest
+from resolab.browser.chromium.page import Page
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -138,3 +140,16 @@ def test_the_network_log_is_whole_after_a_clean_end_and_the_next_does_not_overwr
     for file in ("netlog.json", "netlog.1.json"):
         log = json.loads((tmp_path / file).read_text())
         assert f"{server.url}/pixel.svg" in {one.get("params", {}).get("url") for one in log["events"]}
+
+
+def test_nothing_is_kept_of_loads_that_are_over(play: Play, server: PageServer) -> None:
+    """A browser serves hundreds of loads: a page kept of each would fill the memory of the campaign's process."""
+
+    async def scene(chromium: Chromium) -> None:
+        for _ in range(3):
+            check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).measured)
+        assert (await failing(chromium, "https://127.0.0.1:9/")).failure is not None
+        gc.collect()
+        assert [one for one in gc.get_objects() if isinstance(one, Page)] == []
+
+    play(scene)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -277,3 +278,25 @@ def test_the_browser_does_not_outlive_its_driver(name: str, state: str) -> None:
         os.kill(pid, signal.SIGKILL)
     subprocess.run(["rm", "-rf", folder], check=True)
     assert left == []
+
+
+@pytest.mark.parametrize("make", [Chromium, Firefox], ids=["chromium", "firefox"])
+def test_a_browser_that_was_killed_leaves_no_temporary_file(
+    make: type[Driver], server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="t-", dir="/tmp") as name:
+        monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        scratch = Path(name, "scratch")
+        scratch.mkdir()
+
+        async def live_and_die() -> None:
+            driver = make()
+            await driver.start([], msgspec.structs.replace(SETTINGS, scratch_folder=scratch))
+            assert (await driver.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).failure is None
+            assert driver.pid is not None
+            os.killpg(driver.pid, signal.SIGKILL)
+            await driver.close()
+
+        asyncio.run(live_and_die())
+        assert [str(one) for one in Path(name).rglob("*")] == [str(scratch)]

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.errors import ConfigurationError, MachineError, UnsupportedError
 from resolab.records import HttpVersion
+from resolab.testbed.scratch import NAME
 
 SETTINGS = BrowserSettings(
     resolvable_names=("*.resolab.test",),
@@ -161,6 +163,66 @@ def test_a_program_that_ignores_the_end_is_killed_with_its_children(tmp_path: Pa
             break
         time.sleep(0.05)
     assert _is_gone(child)
+
+
+def test_what_a_browser_leaves_running_is_killed_when_its_end_is_noticed(tmp_path: Path) -> None:
+    async def play() -> int:
+        process = await BrowserProcess.start(piped_command([], ["/bin/sh", "-c", "sleep 600 & echo $! >&4"]), tmp_path)
+        child = int((await process.streams[0].readline()).decode())
+        for _ in range(200):
+            if _is_gone(child):
+                break
+            await asyncio.sleep(0.05)
+        await process.end(timeout_s=5)
+        return child
+
+    assert _is_gone(asyncio.run(play()))
+
+
+def test_a_group_whose_first_process_ended_long_ago_is_left_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    """Its number may be another group's by now, and as root any group can be killed."""
+    killed: list[int] = []
+
+    async def play() -> None:
+        process = await BrowserProcess.start(piped_command([], ["/bin/true"]), tmp_path)
+        await process.ended()
+        await asyncio.sleep(0.2)
+        monkeypatch.setattr(os, "killpg", lambda group, _signal: killed.append(group))
+        await process.end(timeout_s=5)
+
+    asyncio.run(play())
+    assert killed == []
+
+
+def test_browsers_log_no_keys_and_keep_their_temporary_files_where_they_are_told(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
+
+    async def play() -> str:
+        command = piped_command([], ["/bin/sh", "-c", 'echo "keys=$SSLKEYLOGFILE tmp=$TMPDIR" >&4'])
+        process = await BrowserProcess.start(command, tmp_path, tmp_path / "tmp")
+        said = (await process.streams[0].readline()).decode().strip()
+        await process.end(timeout_s=5)
+        return said
+
+    assert asyncio.run(play()) == f"keys= tmp={tmp_path / 'tmp'}"
+
+
+@pytest.mark.parametrize("depth", [0, 8])
+def test_temporary_files_have_a_short_way_and_go_with_the_home(tmp_path: Path, monkeypatch: Any, depth: int) -> None:
+    system = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(system))
+    scratch = system.joinpath(*["long-name"] * depth)
+    scratch.mkdir(parents=True, exist_ok=True)
+    home = ChromiumHome(BrowserSettings(resolvable_names=(), scratch_folder=scratch))
+    assert home.temporary_folder.is_dir()
+    # As long as a socket's path may be (unix(7)), with what Chromium puts behind.
+    assert len(str(home.temporary_folder / "org.chromium.Chromium.XXXXXX" / "SingletonSocket")) < 108
+    assert home.temporary_folder.is_relative_to(home.folder) or NAME.fullmatch(home.temporary_folder.name)
+    home.remove()
+    assert not [one for one in system.rglob("*") if one.name != "long-name"]
+    shutil.rmtree(system)
 
 
 def _is_gone(pid: int) -> bool:

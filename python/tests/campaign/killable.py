@@ -24,11 +24,11 @@ from typing import Self
 from rich.console import Console
 
 from resolab import campaign
-from resolab.campaign import manifests, resume_campaign, run_campaign
+from resolab.campaign import ground, manifests, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
-from resolab.records import BrowserName, PageFailure, PageLoadRecord
-from resolab.testbed import LATENESS_EXCEEDED, TrialResult
+from resolab.records import BrowserName, PageFailure, PageLoadRecord, TrialFlag
+from resolab.testbed import TrialResult
 
 TRIAL_S = 0.005
 LATE_SHARE = 0.02
@@ -68,7 +68,7 @@ class PretendedTestbed:
             failure=failure,
             limit_ms=30_000.0,
         )
-        flags = [LATENESS_EXCEEDED] if chance.random() < LATE_SHARE else []
+        flags = [TrialFlag.LATENESS_EXCEEDED] if chance.random() < LATE_SHARE else []
         return TrialResult([load], flags, failed=failure is not None)
 
 
@@ -120,6 +120,7 @@ def main() -> None:
     # Neither browsers nor resolab-core take part.
     manifests._VERSION_OF = {browser: lambda: "1" for browser in BrowserName}  # type: ignore[assignment]
     manifests._core_version = lambda: "1"
+    ground._core_sha256 = lambda: None
     if action == "whole":
         run(plan, folder)
     elif action == "kills":

@@ -18,9 +18,9 @@ from resolab.campaign.run import INSTRUMENT_FAILURES_LIMIT
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan
-from resolab.records import BrowserName, PageLoadRecord
+from resolab.records import BrowserName, PageLoadRecord, TrialFlag
 from resolab.store import RunStatus, StopReason, load_manifest
-from resolab.testbed import LATENESS_EXCEEDED, TrialResult
+from resolab.testbed import TrialResult
 
 PLAN = """
 name = "several"
@@ -145,7 +145,7 @@ def test_there_are_no_more_paths_than_conditions(tmp_path: Path) -> None:
 
 def test_links_that_are_late_too_often_leave_one_path_for_the_rest_and_for_a_resume(tmp_path: Path) -> None:
     lab, plan = Lab(), plan_of(2)
-    lab.scene = lambda number, trial: [LATENESS_EXCEEDED] if len(lab.standing) > 1 else []
+    lab.scene = lambda number, trial: [TrialFlag.LATENESS_EXCEEDED] if len(lab.standing) > 1 else []
     folder = tmp_path / "d"
     output = run(lab, plan, folder)
     # Those that made it too many, and the one in flight beside the last of them.
@@ -178,13 +178,13 @@ def test_more_than_a_tenth_of_the_last_hundred_is_too_late() -> None:
 
 
 def test_other_flags_do_not_take_paths_away(tmp_path: Path) -> None:
-    lab = Lab(lambda _number, _trial: ["no_lookup_in_load"])
+    lab = Lab(lambda _number, _trial: [TrialFlag.NO_LOOKUP_IN_LOAD])
     run(lab, plan_of(2), tmp_path / "d")
     assert load_manifest(tmp_path / "d").paths == 2
 
 
 def test_one_path_that_is_late_stays_without_a_word(tmp_path: Path) -> None:
-    lab = Lab(lambda _number, _trial: [LATENESS_EXCEEDED])
+    lab = Lab(lambda _number, _trial: [TrialFlag.LATENESS_EXCEEDED])
     output = run(lab, plan_of(1), tmp_path / "d")
     assert load_manifest(tmp_path / "d").warnings == []
     assert "instead of" not in output

@@ -50,3 +50,13 @@ def test_the_schemas_bounds_are_those_of_the_reader(table: str, key: str, schema
 
 def test_every_number_of_the_schema_is_among_them() -> None:
     assert len(list(numbers())) == 11
+
+
+def test_the_back_end_is_one_of_the_schemas_words() -> None:
+    words = plan_schema()["properties"]["instrument"]["properties"]["backend"]["enum"]
+    assert words == ["tun", "packet"]
+    for word in words:
+        assert parse_plan(f'{BARE}[instrument]\nbackend = "{word}"\n', "p", None).instrument.backend == word
+    assert parse_plan(BARE, "p", None).instrument.backend == "tun"
+    with pytest.raises(ConfigurationError, match=r"instrument.backend: .*netem.*tun.*packet"):
+        parse_plan(f'{BARE}[instrument]\nbackend = "netem"\n', "p", None)

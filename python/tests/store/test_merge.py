@@ -1,3 +1,5 @@
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from resolab.store import (
     open_dataset,
     save_manifest,
 )
+from resolab.store.manifest import dataset_id
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -152,3 +155,24 @@ def test_nothing_is_overwritten_and_nothing_half_is_left(runs: tuple[Path, Path]
     with pytest.raises(ConfigurationError, match=f"failed to read {last} line"):
         merge_datasets(tmp_path / "m", [runs[0], broken])
     assert sorted(one.name for one in tmp_path.iterdir()) == ["run2"]
+
+
+@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "..", ".hidden", "", "a\x00b"])
+def test_a_foreign_datasets_name_leads_nowhere(runs: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    foreign = shutil.copytree(runs[1], tmp_path / "inner" / "foreign")
+    text = (foreign / "manifest.json").read_text()
+    (foreign / "manifest.json").write_text(json.dumps(json.loads(text) | {"dataset_id": name}))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ConfigurationError, match="is no name of a file"):
+        merge_datasets(tmp_path / "inner" / "out", [runs[0], foreign])
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_plan_may_have_any_name(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    assert dataset_id("H3/DoQ: 4G, März", "1f") == "H3-DoQ-4G-M-rz-1f"
+    assert dataset_id("../..", "1f") == "plan-1f"
+    for number in (1, 2):
+        change(shutil.copytree(runs[number - 1], tmp_path / f"run{number}"), plan="a/b")
+    merged = merge_datasets(tmp_path / "out", [tmp_path / "run1", tmp_path / "run2"])
+    assert merged.dataset_id.startswith("a-b-merged-")
+    assert load_manifest(tmp_path / "out") == merged

@@ -6,7 +6,7 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.errors import ConfigurationError
 from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, ensure_tables, finished_trials, open_dataset, read_trial
 from resolab.store.columns import TABLES, columns_of
 
 
@@ -187,3 +187,36 @@ def test_additions_of_a_later_minor_version_are_ignored(dataset_folder: Path) ->
     frame = msgspec.json.decode(lines[0]) | {"new_field": 1}
     first.write_bytes(b"\n".join([msgspec.json.encode(frame), *lines[1:]]) + b"\n")
     build_tables(dataset_folder)
+
+
+@pytest.mark.parametrize(("name", "other"), [("run [ab]", "run a"), ("what?", "whatx"), ("all*", "all of them")])
+def test_a_folders_name_is_no_pattern_that_finds_another_dataset(tmp_path: Path, name: str, other: str) -> None:
+    build_tables(make_dataset(tmp_path / other, faults=Faults(trials_count=3)))
+    folder = make_dataset(tmp_path / name, faults=Faults(trials_count=2))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        assert dataset.sql("SELECT count(*) AS n FROM trials")[0]["n"] == 2
+    assert "| `trials` | 2 |" in (folder / "README.md").read_text()
+
+
+def test_a_trial_that_was_removed_leaves_the_tables(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=3))
+    before = ensure_tables(folder).stat().st_ino
+    assert ensure_tables(folder).stat().st_ino == before, "nothing has changed, and yet they were made anew"
+    removed, file = finished_trials(folder).popitem()
+    file.unlink()
+    ensure_tables(folder)
+    with open_dataset(folder) as dataset:
+        assert {row["trial_id"] for row in dataset.sql("SELECT trial_id FROM trials")} == set(finished_trials(folder))
+    assert removed not in finished_trials(folder)
+
+
+def test_a_flag_of_another_version_is_read_as_text(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=2))
+    file = next(iter(finished_trials(folder).values()))
+    *lines, end = file.read_bytes().splitlines(keepends=True)
+    ended = msgspec.json.decode(end)
+    file.write_bytes(b"".join([*lines, msgspec.json.encode(ended | {"flags": ["flag_of_tomorrow"]}), b"\n"]))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        assert [one.flag for one in dataset.flags()] == ["flag_of_tomorrow"]

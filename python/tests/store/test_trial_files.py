@@ -108,3 +108,11 @@ def test_a_line_of_another_shape_is_named(folder: Path) -> None:
     file.write_bytes(msgspec.json.encode(msgspec.structs.replace(TRIAL, format_version="2.0")))
     with pytest.raises(ConfigurationError, match=r"its format is 2\.0"):
         list(read_trial(file))
+
+
+def test_blocks_of_four_digits_come_after_those_of_three(folder: Path) -> None:
+    ids = [trial_id(block, position) for block in (998, 999, 1000, 1001) for position in (0, 999, 1000)]
+    for one in reversed(ids):
+        (folder / "trials" / f"{one}.jsonl").touch()
+    (folder / "trials" / "b000-copy.jsonl").touch()
+    assert list(finished_trials(folder)) == [*ids, "b000-copy"]

@@ -181,7 +181,8 @@ def test_every_name_of_a_page_is_needed_and_must_be_asked_for_in_a_good_load():
 def test_a_browser_that_is_told_the_addresses_must_not_ask():
     told = replace(CONDITION, browser_preset=BrowserPreset.S24)
     assert flags([], told) == []
-    assert flags([edge_query(received_ns=LOAD.since_ns + 10)], told) == ["lookup_in_load"]
+    asked = edge_query(received_ns=LOAD.since_ns + 500)
+    assert flags([asked, connection()], told) == ["lookup_in_load"]
 
 
 def test_a_load_that_ends_well_without_all_of_its_page_is_flagged():

@@ -44,6 +44,11 @@ def test_a_connection_from_before_the_load_is_warm():
     assert seen(edge_query(), connection(accepted_ns=10)) == (ConnectionState.WARM, HandshakeMode.FULL)
 
 
+def test_a_connection_the_edge_wrote_nothing_of_is_taken_for_one_from_before_the_load():
+    assert seen(edge_query()) == (ConnectionState.WARM, None)
+    assert seen(edge_query(in_early_data=True)) == (ConnectionState.WARM, HandshakeMode.ZERO_RTT)
+
+
 def test_dotcp_has_a_connection_and_no_handshake_and_doudp_neither():
     tcp = edge_query(dns_transport=DnsTransport.DOTCP)
     assert seen(tcp, connection(handshake_mode=None)) == (ConnectionState.COLD, None)

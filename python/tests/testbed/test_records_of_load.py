@@ -58,6 +58,19 @@ def test_there_is_no_sum_of_what_was_not_measured(load, exchanges):
     assert plt_sum_ms(load, exchanges, CONDITION) is None
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"dns_connection_state": ConnectionState.WARM},
+        {"requested_dns_handshake_mode": HandshakeMode.RESUMED},
+        {"requested_dns_handshake_mode": HandshakeMode.ZERO_RTT},
+    ],
+)
+def test_a_cold_full_exchange_is_not_added_to_a_load_whose_look_up_was_to_be_otherwise(asked):
+    assert plt_sum_ms(LOAD, [exchange()], CONDITION) == 750.0
+    assert plt_sum_ms(LOAD, [exchange()], replace(CONDITION, **asked)) is None
+
+
 def test_the_record_says_what_happened_beside_what_was_asked():
     load = msgspec.structs.replace(LOAD, console_errors=["x"], screenshot_file=Path("/out/screenshots/a.png"))
     records = [edge_query(), connection(), request(session_resumed=True, received_ns=1200)]

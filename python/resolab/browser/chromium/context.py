@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from resolab.browser.chromium.cdp import Connection, Session, seen
 from resolab.browser.chromium.page import Page
-from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError
+from resolab.browser.remote import REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import Cleared
 
 INTERNALS_URL = "chrome://net-internals/#dns"
@@ -31,6 +31,7 @@ class Context:
         self._connection = connection
         self._context_id = context_id
         self._hidden: list[str] = []
+        self._pages: list[Page] = []
         self._internals: asyncio.Task[Session] | None = None
 
     @classmethod
@@ -41,7 +42,7 @@ class Context:
 
     async def open_window(self) -> Page:
         """Open a blank tab in a window of its own, which takes most of what a context costs."""
-        page = await Page.open(self._connection, await self._create({"url": "about:blank"}))
+        page = await self._open(await self._create({"url": "about:blank"}))
         await page.ready()
         return page
 
@@ -51,7 +52,7 @@ class Context:
         screen = {"width": width_px, "height": height_px, "deviceScaleFactor": 1, "mobile": False}
         # Not waited for: its renderer starts while the navigation is under way. Of a page that is there sooner than the
         # renderer has taken the preparation, requests of the first instants are missing in the network's account.
-        return await Page.open(self._connection, target_id, ("Emulation.setDeviceMetricsOverride", screen))
+        return await self._open(target_id, ("Emulation.setDeviceMetricsOverride", screen))
 
     async def close_hidden(self, page: Page) -> None:
         """Close such a tab and with it whatever it still requests."""
@@ -89,6 +90,9 @@ class Context:
         if self._internals is not None:
             await asyncio.wait({self._internals}, timeout=DISPOSE_TIMEOUT_S)
             self._internals.cancel()
+        # The connection lives as long as the browser, and would keep each page with all that was seen in it.
+        for page in self._pages:
+            page.session.listen(None)
         # A hidden tab that outlives its context makes Chromium 156 abort a minute later.
         for target_id in tuple(self._hidden):
             with suppress(*REMOTE_ERRORS):
@@ -114,6 +118,11 @@ class Context:
         if params.get("hidden"):
             self._hidden.append(target_id)
         return target_id
+
+    async def _open(self, target_id: str, *calls: tuple[str, Json]) -> Page:
+        page = await Page.open(self._connection, target_id, *calls)
+        self._pages.append(page)
+        return page
 
     async def _close(self, target_id: str) -> None:
         if target_id in self._hidden:

@@ -43,9 +43,10 @@ class Chromium(StockBrowser[Connection]):
     async def _begin(self, binary: Path, command_prefix: Sequence[str], settings: BrowserSettings) -> str:
         if settings.netlog_file is not None:
             await asyncio.to_thread(_move_aside, settings.netlog_file)
-        self._home = await asyncio.to_thread(ChromiumHome, settings)
-        command = command_line(binary, settings, self._home.profile_folder)
-        self._process = await BrowserProcess.start(piped_command(command_prefix, command), self._home.folder)
+        home = await asyncio.to_thread(ChromiumHome, settings)
+        self._home = home
+        command = piped_command(command_prefix, command_line(binary, settings, home.profile_folder))
+        self._process = await BrowserProcess.start(command, home.folder, home.temporary_folder)
         self._connection = Connection(*self._process.streams)
         answer = await self._connection.call("Browser.getVersion", timeout_s=START_TIMEOUT_S)
         self._quiet_from_s = asyncio.get_running_loop().time() + (DOH_PROBE_DELAY_S if settings.doh else 0.0)

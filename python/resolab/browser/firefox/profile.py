@@ -1,9 +1,7 @@
-"""What is in Firefox's throw-away home: profile, preferences, trusted authority, temporary files.
+"""What is in Firefox's throw-away home: profile, preferences, trusted authority.
 
 For: its files. Not for: the folder's life (`home`), what the preferences say (`preferences`) or the process.
 """
-
-from pathlib import Path
 
 from resolab.browser.authority import trust
 from resolab.browser.firefox.preferences import preferences, user_js
@@ -12,19 +10,13 @@ from resolab.browser.settings import BrowserSettings
 
 
 class FirefoxHome(BrowserHome):
-    """A home with Firefox's profile and a folder for its temporary files."""
+    """A home with Firefox's profile."""
 
     PREFIX = "resolab-firefox-"
-
-    @property
-    def temporary_folder(self) -> Path:
-        """Where the browser's temporary files go."""
-        return self.folder / "temporary"
 
     def _write(self, settings: BrowserSettings) -> None:
         values = preferences(settings)
         self.profile_folder.mkdir()
-        self.temporary_folder.mkdir()
         (self.profile_folder / "user.js").write_text(user_js(values), "utf-8")
         if settings.ca_file is not None:
             trust(settings.ca_file, self.profile_folder)

@@ -1,0 +1,83 @@
+"""What the trials of a process stand on: code, resolab-core, browsers, pages and profiles, as they are when it starts.
+
+For: describing it at every start, telling how it differs from the start before, refusing to go on where conditions
+would mean something else. Not for: the rest of the manifest (`manifests`).
+"""
+
+import hashlib
+import time
+from pathlib import Path
+
+import resolab
+from resolab.engine import find_core
+from resolab.errors import ConfigurationError, MachineError
+from resolab.plan import Corpus, Plan
+from resolab.store import Manifest, git_commit
+from resolab.store.manifest import RunStart
+
+PROJECT_ROOT = Path(__file__).parents[3]
+SHOWN_DIGITS = 12
+"""Of a sha256, for people."""
+
+
+def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart:
+    """Describe what trials that begin now stand on; `versions` are those of resolab-core and the browsers."""
+    return RunStart(
+        unix_ns=time.time_ns(),
+        git_commit=git_commit(PROJECT_ROOT),
+        resolab_core_sha256=_core_sha256(),
+        pages_sha256={page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page},
+        versions={"resolab": resolab.__version__, **versions},
+    )
+
+
+def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunStart) -> None:
+    """Refuse to go on when profiles or pages are no longer those the dataset was begun with."""
+    for begun in manifest.profiles:
+        if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
+            raise _changed("profile", begun.name)
+    for page, begun_sha256 in manifest.starts[0].pages_sha256.items() if manifest.starts else ():
+        if now.pages_sha256.get(page, begun_sha256) != begun_sha256:
+            raise _changed("page", page)
+
+
+def differences(manifest: Manifest, now: RunStart) -> list[str]:
+    """Say what differs from the start before, one line each: trials from now on were made by something else."""
+    if not manifest.starts:
+        return []
+    before, after = _facts(manifest.starts[-1]), _facts(now)
+    number = len(manifest.starts)
+    return [
+        f"from resume {number} on, {name} is {after.get(name, 'unknown')}; before it was {before.get(name, 'unknown')}"
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _facts(start: RunStart) -> dict[str, str]:
+    facts = {f"the version of {name}": version for name, version in start.versions.items()}
+    facts["the code's git commit"] = start.git_commit or "unknown"
+    facts["the binary resolab-core (sha256)"] = (start.resolab_core_sha256 or "unknown")[:SHOWN_DIGITS]
+    return facts
+
+
+def _changed(kind: str, name: str) -> ConfigurationError:
+    problem = f"{kind} {name!r} has changed since the run began; put it back, or start anew"
+    return ConfigurationError(f"could not resume: {problem}")
+
+
+def _core_sha256() -> str | None:
+    try:
+        with find_core().open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (OSError, MachineError):
+        return None
+
+
+def _folder_sha256(folder: Path) -> str:
+    """Sum up names and contents of all files below a folder."""
+    whole = hashlib.sha256()
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        whole.update(f"{file.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return whole.hexdigest()

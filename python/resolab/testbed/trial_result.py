@@ -1,0 +1,109 @@
+"""What a trial leaves: its records, and why to read it with care.
+
+For: pure functions from everything seen during a trial to its result. Not for: running it (`testbed`), or what the
+records say of one load (`judgement`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from resolab.browser import LoadResult
+from resolab.records import (
+    ConnectionRecord,
+    EdgeQueryRecord,
+    EdgeRequestRecord,
+    PathSummaryRecord,
+    QueryRecord,
+    Record,
+    TrialFlag,
+)
+from resolab.testbed import judgement, records_of_load
+from resolab.testbed.layout import Site
+from resolab.testbed.lookup import Span
+from resolab.testbed.records_of_load import Loader
+
+MEASURED_LABEL = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """Everything recorded during one trial, and why to read it with care."""
+
+    records: list[Record]
+    flags: list[TrialFlag]
+    failed: bool
+    overhead_ms: float = 0.0
+    """What the browser cost beside its navigations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """When the parts of a trial began, `CLOCK_MONOTONIC`."""
+
+    trial_ns: int
+    load_ns: int
+    """After our own client's exchanges: the warm-up, where there is one."""
+    measured_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTrial:
+    """All that was seen during one trial."""
+
+    site: Site
+    began: Instants
+    load: LoadResult
+    exchanges: Sequence[QueryRecord]
+    records: Sequence[Record]
+    """What path, edge and stub wrote; the edge has been flushed."""
+    conductor_flags: Sequence[TrialFlag] = field(default=())
+    """What only the one who ran the trial knows: who died, and what could not be closed."""
+
+
+def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> TrialResult:
+    """Judge a trial and keep what belongs to it."""
+    records = of_trial(seen.records, seen.began.trial_ns)
+    loads, flags = _loads(seen, records, loader)
+    summary = next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
+    return TrialResult(
+        [*loads, *seen.exchanges, *records],
+        [*flags, *judgement.path_flags(summary, lateness_p99_ms), *seen.conductor_flags],
+        failed=seen.load.failure is not None,
+        overhead_ms=seen.load.overhead.total_ms,
+    )
+
+
+def of_trial(records: Iterable[Record], since_ns: int) -> list[Record]:
+    """Leave out what the edge wrote of earlier trials' connections, which end, or are still open, in this one.
+
+    A connection on which a query or a request of this trial came is this trial's, however old it is: that it leaked
+    from one trial into another is what must be seen.
+    """
+    records = list(records)
+    used = {r.connection_id for r in records if isinstance(r, EdgeQueryRecord | EdgeRequestRecord)}
+    return [
+        r
+        for r in records
+        if not isinstance(r, ConnectionRecord) or r.accepted_ns >= since_ns or r.connection_id in used
+    ]
+
+
+def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[list[Record], list[TrialFlag]]:
+    condition, site, load = loader.condition, seen.site, seen.load
+    found: list[Record] = []
+    if load.warmup is not None:
+        before = Span(seen.began.load_ns, seen.began.measured_ns)
+        judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states())
+        found.append(records_of_load.page_load_record(load.warmup, judged, loader))
+    span = Span(seen.began.measured_ns)
+    judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
+    plt_sum_ms = records_of_load.plt_sum_ms(load.measured, seen.exchanges, condition)
+    found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
+    failed = load.failure is not None
+    flags = [
+        *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
+        *judgement.request_flags(records, site, span, failed=failed),
+        *judgement.http_flags(judged.request, condition.http_version),
+        *judgement.connection_flags(records, judged, span),
+    ]
+    return [*found, *load.measured.resources], flags

@@ -1,0 +1,94 @@
+"""What a trial keeps and how it is judged, from all that path, edge and stub wrote while it ran."""
+
+from dataclasses import replace
+
+import pytest
+from made_loads import CONDITION, HOST, connection, edge_query, request
+
+from resolab.browser import LoadResult, Overhead, PageLoad
+from resolab.records import ConnectionState, DirectionSummary, HandshakeMode, HttpVersion, PathSummaryRecord, TrialFlag
+from resolab.testbed.layout import Site
+from resolab.testbed.records_of_load import Loader
+from resolab.testbed.trial_result import Instants, SeenTrial, of_trial, trial_result
+
+SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/", path="/")
+BEGAN = Instants(trial_ns=1000, load_ns=2000, measured_ns=3000)
+WARMUP = PageLoad(url=SITE.url, measured=False, limit_ms=1000.0)
+MEASURED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
+COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
+NOTHING = DirectionSummary(
+    bytes_in_bytes=1, bytes_out_bytes=1, dropped_device_count=0, dropped_loss_count=0, dropped_queue_count=0,
+    lateness_p99_ns=1, packets_in_count=1, packets_out_count=1,
+)  # fmt: skip
+SUMMARY = PathSummaryRecord(
+    down=NOTHING, up=NOTHING, profile="4g", unrecognised_packets_count=0, window_start_ns=0, window_end_ns=1,
+    label="measured",
+)  # fmt: skip
+PAGE = (request(received_ns=3300), connection(connection_id=1, protocol="quic", accepted_ns=3200))
+
+
+def result(*records, warmup=None, condition=CONDITION):
+    seen = SeenTrial(
+        site=SITE,
+        began=BEGAN,
+        load=LoadResult(measured=MEASURED, warmup=warmup, overhead=Overhead()),
+        exchanges=[],
+        records=[*records, SUMMARY],
+    )
+    return trial_result(seen, Loader("chromium", "1", condition), lateness_p99_ms=0.5)
+
+
+def loads(found):
+    return [record for record in found.records if hasattr(record, "plt_ms")]
+
+
+def test_a_clean_trial_has_no_flags():
+    found = result(edge_query(received_ns=3100), connection(accepted_ns=3050), *PAGE)
+    assert found.flags == []
+    assert (loads(found)[-1].dns_connection_state, loads(found)[-1].socket_state) == (COLD, COLD)
+
+
+def test_a_look_up_on_a_connection_of_an_earlier_trial_is_seen_and_flagged():
+    leaked = connection(accepted_ns=10)
+    found = result(edge_query(received_ns=3100), leaked, *PAGE)
+    assert leaked in found.records
+    assert loads(found)[-1].dns_connection_state is WARM
+    assert found.flags == [TrialFlag.DNS_CONNECTION_MISMATCH]
+
+
+def test_a_page_on_a_connection_of_an_earlier_trial_is_seen_and_flagged():
+    leaked = connection(connection_id=1, protocol="quic", accepted_ns=10)
+    found = result(edge_query(received_ns=3100), connection(accepted_ns=3050), PAGE[0], leaked)
+    assert loads(found)[-1].socket_state is WARM
+    assert found.flags == [TrialFlag.PAGE_CONNECTION_MISMATCH]
+
+
+def test_a_connection_nobody_wrote_of_is_taken_for_an_open_one_and_flagged():
+    found = result(edge_query(received_ns=3100), *PAGE)
+    assert loads(found)[-1].dns_connection_state is WARM
+    assert found.flags == [TrialFlag.DNS_CONNECTION_MISMATCH, TrialFlag.CONNECTION_RECORD_MISSING]
+    warm = replace(CONDITION, dns_connection_state=WARM)
+    assert result(edge_query(received_ns=3100), *PAGE, condition=warm).flags == [TrialFlag.CONNECTION_RECORD_MISSING]
+
+
+def test_of_earlier_trials_only_what_this_one_used_is_kept():
+    ours, old, leaked = connection(accepted_ns=1500), connection(connection_id=3), connection(connection_id=4)
+    records = [old, edge_query(connection_id=4), leaked, ours]
+    assert of_trial(records, since_ns=1000) == records[1:]
+
+
+@pytest.mark.parametrize(("accepted_ns", "state"), [(1500, WARM), (2050, COLD)])
+def test_the_warm_up_is_judged_by_its_own_look_up_and_not_by_our_clients(accepted_ns, state):
+    ours = [edge_query(received_ns=1100, connection_id=7), connection(connection_id=7, accepted_ns=1050)]
+    warmups = [edge_query(received_ns=2100), connection(accepted_ns=accepted_ns, handshake_mode=HandshakeMode.RESUMED)]
+    row = loads(result(*ours, *warmups, warmup=WARMUP))[0]
+    assert not row.measured
+    assert (row.dns_connection_state, row.dns_handshake_mode) == (state, HandshakeMode.RESUMED)
+    without = loads(result(*ours, warmup=WARMUP))[0]
+    assert (without.dns_connection_state, without.dns_handshake_mode) == (None, None)
+
+
+def test_what_happened_to_the_document_is_flagged():
+    page = (request(received_ns=3300, http_version=HttpVersion.H2), PAGE[1])
+    found = result(edge_query(received_ns=3100), connection(accepted_ns=3050), *page)
+    assert found.flags == [TrialFlag.HTTP_VERSION_MISMATCH]
