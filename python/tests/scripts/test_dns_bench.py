@@ -2,10 +2,11 @@ import sys
 
 import msgspec
 import pytest
-from dns_figures import clients, cold, load, servers
-from dns_figures.part import Bench, Spread, verdict
-from dns_figures.progress import Progress, left_s
 
+from benches.common import servers
+from benches.common.part import Bench, Spread, verdict
+from benches.common.progress import Progress, left_s
+from benches.dns import clients, cold, load
 from resolab.errors import DeadlineError, MachineError, ResolabError
 
 KDIG = """;; TLS session (TLS1.3)

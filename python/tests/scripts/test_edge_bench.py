@@ -4,13 +4,13 @@ import sys
 import time
 
 import pytest
-from dns_figures import load
-from dns_figures.progress import Progress
-from dns_figures.servers import EdgeSettings, Server, edge_configuration
-from edge_figures import cache, pages, queries, settings
-from edge_figures.bench import Bench, processor_time_s
-from edge_figures.queries import CASES, Run
 
+from benches.common.progress import Progress
+from benches.common.servers import EdgeSettings, Server, edge_configuration
+from benches.dns import load
+from benches.edge import cache, pages, queries, settings
+from benches.edge.bench import Bench, processor_time_s
+from benches.edge.queries import CASES, Run
 from resolab.errors import MachineError, ResolabError
 
 
