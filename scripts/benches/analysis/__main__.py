@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -34,7 +35,7 @@ def main() -> int:
     if options.measure:
         print(json.dumps(measure.analyse(options.measure)))
         return 0
-    results = []
+    results: list[dict[str, Any]] = []
     for rows in sorted(options.rows):
         with tempfile.TemporaryDirectory(prefix="resolab-bench-", dir=options.scratch) as scratch:
             free = shutil.disk_usage(scratch).free
@@ -59,14 +60,14 @@ def main() -> int:
     return int(missed)
 
 
-def _measured(rows: int, scratch: Path, rounds: int) -> dict[str, object]:
+def _measured(rows: int, scratch: Path, rounds: int) -> dict[str, Any]:
     """Make a dataset and analyse it in processes of their own, so that the memory is the analysis's alone."""
     print(f"bench analysis: making {rows:,} rows", file=sys.stderr)
     made_s = dataset.make(scratch, rows)
     size = sum(file.stat().st_size for file in scratch.rglob("*.parquet"))
     print(f"bench analysis: made in {made_s:.0f} s, {size / 1e6:.0f} MB; analysing", file=sys.stderr)
     command = [sys.executable, "-m", "benches.analysis", "--measure", str(scratch)]
-    runs = [
+    runs: list[dict[str, Any]] = [
         json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout) for _ in range(rounds)
     ]
     runs.sort(key=lambda one: one["seconds"])
@@ -86,18 +87,18 @@ def _facts() -> dict[str, object]:
     }
 
 
-def _table(results: list[dict[str, object]]) -> Table:
+def _table(results: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     names = ("rows", "seconds", "processor s", "resident MB", "rows/s", "cost per row", "Parquet MB")
     for name in (*names, "rounds, s", "parts, s"):
         table.add_column(name, justify="left" if "," in name else "right")
     for one in results:
-        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in one["parts_s"].items())  # type: ignore[attr-defined]
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in one["parts_s"].items())
         table.add_row(
             f"{one['rows']:.0e}", f"{one['seconds']:.1f}", f"{one['processor_s']:.1f}",
             f"{one['resident_max_mb']:.0f}", f"{one['rows'] / one['seconds']:.2e}",
             f"{one['cost_per_row_ratio']:.2f}", f"{one['parquet_mb']:.0f}",
-            ", ".join(f"{seconds:.1f}" for seconds in one["rounds_s"]), parts,  # type: ignore[attr-defined]
+            ", ".join(f"{seconds:.1f}" for seconds in one["rounds_s"]), parts,
         )  # fmt: skip
     return table
 

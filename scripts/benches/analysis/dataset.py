@@ -61,7 +61,11 @@ def make(folder: Path, rows: int) -> float:
     blocks = -(-trials // TRIALS_PER_BLOCK)
     create_dataset_folder(folder)
     save_manifest(folder, _manifest(blocks, trials))
-    settings = {"threads": 2, "memory_limit": "1GB", "temp_directory": str(folder / ".duckdb")}
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": 2,
+        "memory_limit": "1GB",
+        "temp_directory": str(folder / ".duckdb"),
+    }
     (folder / "tables").mkdir()
     with duckdb.connect(config=settings) as connection:
         _make_trials(connection, trials)

@@ -44,7 +44,7 @@ def main() -> int:
 async def _measure(options: argparse.Namespace) -> list[Load]:
     count = options.loads or (QUICK_LOADS if options.quick else LOADS)
     wanted = _cells(options)
-    by_way = {(cell.browser, cell.way): [] for cell in wanted}
+    by_way: dict[tuple[str, str], list[cells.Cell]] = {(cell.browser, cell.way): [] for cell in wanted}
     for cell in wanted:
         by_way[cell.browser, cell.way].append(cell)
     foreseen_s = len(by_way) * START_S + len(wanted) * count * LOAD_S

@@ -83,6 +83,10 @@ def measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) ->
     return asyncio.run(_measure(profile, count, pages_kb, scratch))
 
 
+async def _start_capture(path: engine.Path, file: Path) -> None:
+    await path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
+
+
 async def _measure(profile: str, count: int, pages_kb: Sequence[int], scratch: Path) -> Part:
     config = _write_edge(scratch, pages_kb)
     part = _part(profile, count)
@@ -92,7 +96,7 @@ async def _measure(profile: str, count: int, pages_kb: Sequence[int], scratch: P
         with edge_behind(path.ready.pid, config) as ca_file:
             for number, cell in enumerate(cells(pages_kb)):
                 capture = scratch / f"{number}.pcapng"
-                await path.process.command(lambda i, file=capture: PathStartCapture(id=i, file=str(file)))
+                await _start_capture(path, capture)
                 records = await asyncio.to_thread(_fetch, path.ready.pid, ca_file, cell, count, pause_ms(profile))
                 await path.process.command(lambda i: PathStopCapture(id=i))
                 crossings = path_capture.read(capture)

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from resolab import engine
 from resolab.errors import MachineError
@@ -45,7 +46,7 @@ class Server:
     ports: dict[str, int]
     pid: int
     """The process that answers."""
-    last_records: list[dict] = field(default_factory=list)
+    last_records: list[dict[str, Any]] = field(default_factory=list)
     """Once it has ended: what it said last, if it writes records."""
 
     def port(self, transport: str) -> int:
@@ -132,13 +133,15 @@ def edge_of(configuration: Callable[[Path], str], ports: dict[str, int]) -> Iter
         config = Path(folder) / "edge.toml"
         config.write_text(configuration(Path(folder)), "utf-8")
         command = [*on_processor(1), str(engine.find_core()), "edge", "--config", str(config)]
-        last: list[dict] = []
+        last: list[dict[str, Any]] = []
         with _started(command, "the edge", last, ready_line='"edge_ready"') as (ready, pid):
             yield Server("edge", EDGE_NAME, ready["ca_file"], ports, pid, last)
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], what: str, last: list[dict], ready_line: str = "") -> Iterator[tuple[dict, int]]:
+def _started(
+    command: Sequence[str], what: str, last: list[dict[str, Any]], ready_line: str = ""
+) -> Iterator[tuple[dict[str, Any], int]]:
     """Start it, wait for its line of JSON, end it by closing its standard input; yields the line and the process id.
 
     The last records it writes go into `last` in the end.

@@ -140,8 +140,9 @@ def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> 
     }
     reported = case.runs[True][0].reported_us
     for reports in reported:
-        spreads = {awake: _spreads(case.runs[awake], wires[awake], reports) for awake in (True, False)}
-        if None in spreads.values():
+        summaries = {awake: _spreads(case.runs[awake], wires[awake], reports) for awake in (True, False)}
+        spreads = {awake: summary for awake, summary in summaries.items() if summary is not None}
+        if len(spreads) < len(summaries):
             part.remarks.append(f"{case.program} {case.transport}: its packets could not be told apart")
             continue
         best = reports != clients.USER_SPACE or len(reported) == 1

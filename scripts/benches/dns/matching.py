@@ -64,7 +64,8 @@ def by_name(packets: Iterable[Packet], port: int) -> dict[str, int]:
 
 def question_name(message: bytes) -> str | None:
     """Read the name of the first question (RFC 1035 section 4.1.2), in lower case; None if there is none."""
-    labels, at = [], DNS_HEADER_BYTES
+    labels: list[str] = []
+    at = DNS_HEADER_BYTES
     while at < len(message) and (length := message[at]) < 64:
         if length == 0:
             return ".".join(labels) if labels else None

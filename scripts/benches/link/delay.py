@@ -115,4 +115,4 @@ async def _errors_us(
     if None in record.received_ns:
         raise SystemExit(f"a link without loss lost {record.received_ns.count(None)} packets")
     delays_ns = np.array(record.received_ns, float) - np.array(record.sent_ns, float)
-    return delays_ns / 1e3 - delay_ms * 1e3
+    return np.asarray(delays_ns / 1e3 - delay_ms * 1e3)
