@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from benches.common.generators import dnsperf_target
 from benches.common.servers import LOOPBACK, Server, on_processor
 from benches.dns.matching import Window
 from resolab import engine
@@ -86,15 +87,6 @@ def _resolab(transport: str, server: Server, names: Sequence[str], _asked: Path)
 def _dnsperf(transport: str, server: Server, _names: Sequence[str], asked: Path) -> list[str]:
     command = ["dnsperf", *dnsperf_target(transport, server), "-d", str(asked)]
     return [*command, "-n", "1", "-c", "1", "-T", "1", "-q", "1", "-v"]
-
-
-def dnsperf_target(transport: str, server: Server) -> list[str]:
-    """Arguments of dnsperf that name a server and how to ask it."""
-    mode = {"doudp": "udp", "dotcp": "tcp"}.get(transport, transport)
-    target = ["-s", LOOPBACK, "-p", str(server.port(transport)), "-m", mode]
-    if transport == "doh":
-        target += ["-O", f"doh-uri=https://{server.name}/dns-query", "-O", "doh-method=GET"]
-    return target
 
 
 def _kdig(transport: str, server: Server, names: Sequence[str], _asked: Path) -> list[str]:

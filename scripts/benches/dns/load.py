@@ -4,39 +4,27 @@ For: the part `load`. Client on one processor, server on the other. Not for: thr
 server's, and segmentation offload, which is a loopback effect.
 """
 
-import json
-import os
-import re
-import subprocess
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benches.common.generators import (
+    CONNECTIONS_COUNT,
+    NAMES_COUNT,
+    OUTSTANDING_COUNT,
+    OVERHEAD_S,
+    RUN_S,
+    Run,
+    dnsperf,
+    ours,
+)
 from benches.common.part import Bench, Part, Spread, verdict
-from benches.common.servers import Server, names, needed, on_processor, running, running_edge
-from benches.dns.clients import dnsperf_target
-from resolab import engine
-from resolab.errors import DeadlineError, ResolabError
+from benches.common.servers import Server, names, needed, running, running_edge
 
-ROUNDS_COUNT, RUN_S = 5, 2
-OUTSTANDING_COUNT, CONNECTIONS_COUNT, NAMES_COUNT = 100, 10, 1_000
+ROUNDS_COUNT = 5
 OPEN_RATE_PER_S = 50_000
-PATIENCE_S, OVERHEAD_S = 30.0, 0.5
 RATE_ERROR_LIMIT, LATENESS_LIMITS_US = 0.001, (60.0, 150.0)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a load generator."""
-
-    answered_count: int
-    lost_count: int
-    cpu_us: float
-    """User and system time of the process, per answered query."""
-    record: dict[str, Any] = field(default_factory=dict)
-    """Our own generator's."""
 
 
 @dataclass(frozen=True)
@@ -103,63 +91,6 @@ def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, 
             bench.progress.step(f"load, {case.transport}, {name}", RUN_S + OVERHEAD_S)
             runs[name].append(generators[name](case.transport, server, file, bench.scratch))
     return runs
-
-
-def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> Run:
-    """Run resolab-core bench."""
-    command = [str(engine.find_core()), "bench", *server.resolver_arguments(transport), "--names", str(file)]
-    command += ["--connections", str(CONNECTIONS_COUNT), "--duration", str(RUN_S), "--json"]
-    if transport == "doh":
-        command += ["--doh-method", "get"]
-    paced = ["--outstanding", str(OUTSTANDING_COUNT)] if rate_per_s is None else ["--rate", str(rate_per_s)]
-    text, cpu_s = _timed([*command, *paced], scratch / "load")
-    records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    record = next((one for one in records if one.get("record") == "load"), None)
-    if record is None:
-        raise ResolabError(f"resolab-core bench over {transport} wrote no load record")
-    lost_count = record["sent_count"] - record["completed_count"]
-    return _run(f"resolab-core bench over {transport}", record["completed_count"], lost_count, cpu_s, record)
-
-
-def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> Run:
-    """Run dnsperf with the same load."""
-    command = ["dnsperf", *dnsperf_target(transport, server), "-d", str(file), "-l", str(RUN_S)]
-    command += ["-c", str(CONNECTIONS_COUNT), "-q", str(OUTSTANDING_COUNT)]
-    text, cpu_s = _timed(command, scratch / "load")
-    completed, lost = (re.search(rf"Queries {what}:\s+(\d+)", text) for what in ("completed", "lost"))
-    if completed is None or lost is None:
-        raise ResolabError(f"dnsperf over {transport} printed no statistics")
-    return _run(f"dnsperf over {transport}", int(completed[1]), int(lost[1]), cpu_s, {})
-
-
-def _run(what: str, answered_count: int, lost_count: int, cpu_s: float, record: dict[str, Any]) -> Run:
-    if answered_count == 0:
-        raise ResolabError(f"{what} got no answers")
-    return Run(answered_count, lost_count, cpu_s * 1e6 / answered_count, record)
-
-
-def _timed(command: Sequence[str], file: Path) -> tuple[str, float]:
-    """Run it; return what it wrote and the user and system time of its whole process."""
-    with file.open("wb") as output:
-        process = subprocess.Popen([*on_processor(0), *command], stdout=output, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + RUN_S + PATIENCE_S
-        pid = 0
-        try:
-            while pid == 0 and time.monotonic() < deadline:
-                time.sleep(0.05)
-                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        finally:
-            if pid == 0:
-                process.kill()
-                process.wait()
-    if pid == 0:
-        raise DeadlineError(f"{command[0]} did not end within {PATIENCE_S:g} s after its time")
-    process.returncode = os.waitstatus_to_exitcode(status)
-    text = file.read_text("utf-8", errors="replace")
-    if process.returncode != 0:
-        last = (text.strip().splitlines() or ["it said nothing"])[-1]
-        raise ResolabError(f"{command[0]} ended with exit code {process.returncode}: {last}")
-    return text, usage.ru_utime + usage.ru_stime
 
 
 def ratios(runs: Sequence[Run], of: Sequence[Run]) -> Spread:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from benches.common import generators
 from benches.common.part import Part, Spread
 from benches.common.servers import EdgeSettings, Server, names, needed, running_edge
-from benches.dns import load
 from benches.edge.bench import Bench
 from benches.edge.queries import Run, in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
@@ -26,7 +26,7 @@ START_S = 3.0
 def estimate_s(bench: Bench) -> float:
     """About how long the part takes."""
     runs_count = 2 * bench.rounds_count * (len(_of(bench, TRANSPORTS)) + len(_of(bench, SCHEDULED)))
-    return START_S + runs_count * (load.RUN_S + load.OVERHEAD_S)
+    return START_S + runs_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
 def _of(bench: Bench, some: Sequence[str]) -> list[str]:
@@ -42,12 +42,12 @@ def measure(bench: Bench) -> list[Part]:
         cost.add(["every", NOT_OFFERED], {"verdict": NOT_OFFERED})
         times.add(["every", NOT_OFFERED], {"verdict": NOT_OFFERED})
         return [cost, times]
-    file, asked = names_file(bench.scratch), names(load.NAMES_COUNT)
+    file, asked = names_file(bench.scratch), names(generators.NAMES_COUNT)
     without = EdgeSettings(wire_cache=False, counts_queries=settings.counts_queries)
     with running_edge(asked, settings) as on, running_edge(asked, without) as off:
         servers = {"on": on, "off": off}
         for transport in _of(bench, TRANSPORTS):
-            _add_cost(cost, transport, in_turn(bench, servers, transport, load.ours, file))
+            _add_cost(cost, transport, in_turn(bench, servers, transport, generators.ours, file))
         for transport in _of(bench, SCHEDULED):
             _add_times(times, transport, in_turn(bench, servers, transport, _scheduled, file))
     cost.remarks.append(f"of all queries of this part the cache answered {_hit_ratio(on):.2%}, by the edge's summary")
@@ -61,15 +61,17 @@ def _hit_ratio(edge: Server) -> float:
     return float(summary["wire_cache"]["hit_ratio"])
 
 
-def _scheduled(transport: str, server: Server, file: Path, scratch: Path) -> load.Run:
-    return load.ours(transport, server, file, scratch, rate_per_s=RATE_PER_S)
+def _scheduled(transport: str, server: Server, file: Path, scratch: Path) -> generators.Run:
+    return generators.ours(transport, server, file, scratch, rate_per_s=RATE_PER_S)
 
 
 def _cost_part(rounds_count: int, remarks: Sequence[str]) -> Part:
-    loaded = f"{load.OUTSTANDING_COUNT} in flight over {load.CONNECTIONS_COUNT} connections"
-    title = f"Wire cache, the edge's CPU per query, us; {loaded}, {rounds_count} round(s) of {load.RUN_S} s in turn"
+    loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
+    title = (
+        f"Wire cache, the edge's CPU per query, us; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
+    )
     part = Part("cache", title, ["transport", "off", "on", "on / off", "q/s off / on"])
-    part.remarks = [f"{load.NAMES_COUNT:,} names, all cached after the first round of them", *remarks]
+    part.remarks = [f"{generators.NAMES_COUNT:,} names, all cached after the first round of them", *remarks]
     return part
 
 

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from benches.common import generators
 from benches.common.part import Part, Spread
 from benches.common.servers import LOOPBACK, ROOT, Server, needed, on_processor, running, running_site
-from benches.dns import load
 from benches.edge.bench import Bench, processor_time_s
 from resolab.errors import MachineError, ResolabError
 
@@ -33,7 +33,7 @@ class Run:
 
 def estimate_s(bench: Bench) -> float:
     """About how long the part takes."""
-    return START_S + 2 * len(PAGES_BYTES) * bench.rounds_count * (load.RUN_S + load.OVERHEAD_S)
+    return START_S + 2 * len(PAGES_BYTES) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
 def measure(bench: Bench) -> list[Part]:
@@ -61,7 +61,7 @@ def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
         for name in list(servers)[:: -1 if number % 2 else 1]:
-            bench.progress.step(f"pages of {page}, {servers[name].program}", load.RUN_S + load.OVERHEAD_S)
+            bench.progress.step(f"pages of {page}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             runs[name].append(_run(servers[name], page))
     return runs
 
@@ -69,10 +69,12 @@ def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str
 def _run(server: Server, page: str) -> Run:
     port = server.ports["h3"]
     command = [*on_processor(0), str(LOAD), "-url", f"https://{server.name}:{port}/{file_name(page)}"]
-    command += ["-address", f"{LOOPBACK}:{port}", "-ca", server.ca, "-duration", f"{load.RUN_S}s"]
-    command += ["-connections", str(load.CONNECTIONS_COUNT), "-outstanding", str(load.OUTSTANDING_COUNT)]
+    command += ["-address", f"{LOOPBACK}:{port}", "-ca", server.ca, "-duration", f"{generators.RUN_S}s"]
+    command += ["-connections", str(generators.CONNECTIONS_COUNT), "-outstanding", str(generators.OUTSTANDING_COUNT)]
     before_s = processor_time_s(server.pid)
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=load.RUN_S + load.PATIENCE_S, check=False)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=generators.RUN_S + generators.PATIENCE_S, check=False
+    )
     spent_s = processor_time_s(server.pid) - before_s
     if ended.returncode != 0:
         raise ResolabError(
@@ -86,8 +88,8 @@ def _run(server: Server, page: str) -> Run:
 
 
 def _part(rounds_count: int) -> Part:
-    loaded = f"{load.OUTSTANDING_COUNT} in flight over {load.CONNECTIONS_COUNT} connections"
-    title = f"HTTP/3 pages per second of server CPU; {loaded}, {rounds_count} round(s) of {load.RUN_S} s in turn"
+    loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
+    title = f"HTTP/3 pages per second of server CPU; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
     columns = ["page", "Caddy's", "edge's", "CPU per page, edge / Caddy", "pages/s Caddy / edge", "failed"]
     part = Part("pages", title, columns)
     part.remarks = [

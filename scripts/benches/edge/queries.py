@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benches.common import generators
 from benches.common.part import Part, Spread, verdict
 from benches.common.servers import Server, names, needed, running, running_edge
-from benches.dns import load
 from benches.edge.bench import Bench, processor_time_s
 from benches.edge.settings import best_settings
 
-GENERATORS: Mapping[str, Callable[[str, Server, Path, Path], load.Run]] = {"ours": load.ours, "dnsperf": load.dnsperf}
+GENERATORS: Mapping[str, Callable[[str, Server, Path, Path], generators.Run]] = {
+    "ours": generators.ours,
+    "dnsperf": generators.dnsperf,
+}
 START_S = 4.0
 
 
@@ -23,7 +26,7 @@ START_S = 4.0
 class Run:
     """One run of a load generator against one server."""
 
-    load: load.Run
+    load: generators.Run
     server_us: float
     """User and system time of the server, per answered query."""
 
@@ -58,7 +61,7 @@ def cases(bench: Bench) -> list[Case]:
 
 def estimate_s(bench: Bench) -> float:
     """About how long the part takes."""
-    return START_S + 2 * len(cases(bench)) * bench.rounds_count * (load.RUN_S + load.OVERHEAD_S)
+    return START_S + 2 * len(cases(bench)) * bench.rounds_count * (generators.RUN_S + generators.OVERHEAD_S)
 
 
 def measure(bench: Bench) -> list[Part]:
@@ -68,7 +71,7 @@ def measure(bench: Bench) -> list[Part]:
     settings, remarks = best_settings()
     part = _part(bench.rounds_count, remarks)
     for peer, of_peer in _by_peer(cases(bench)).items():
-        with running(peer) as theirs, running_edge(names(load.NAMES_COUNT), settings) as ours:
+        with running(peer) as theirs, running_edge(names(generators.NAMES_COUNT), settings) as ours:
             for case in of_peer:
                 servers = {"edge": ours, "peer": theirs}
                 _add(part, case, in_turn(bench, servers, case.transport, GENERATORS[case.generator], file))
@@ -78,7 +81,7 @@ def measure(bench: Bench) -> list[Part]:
 def names_file(scratch: Path) -> Path:
     """Write what is asked."""
     file = scratch / "names"
-    file.write_text("".join(f"{name} A\n" for name in names(load.NAMES_COUNT)), "utf-8")
+    file.write_text("".join(f"{name} A\n" for name in names(generators.NAMES_COUNT)), "utf-8")
     return file
 
 
@@ -90,14 +93,14 @@ def in_turn(
     bench: Bench,
     servers: Mapping[str, Server],
     transport: str,
-    generator: Callable[[str, Server, Path, Path], load.Run],
+    generator: Callable[[str, Server, Path, Path], generators.Run],
     file: Path,
 ) -> dict[str, list[Run]]:
     """Put the same load on each server, round after round."""
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
         for name in list(servers)[:: -1 if number % 2 else 1]:
-            bench.progress.step(f"{transport}, {servers[name].program}", load.RUN_S + load.OVERHEAD_S)
+            bench.progress.step(f"{transport}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             with _counting(servers[name]) as spent_s:
                 run = generator(transport, servers[name], file, bench.scratch)
             runs[name].append(Run(run, spent_s[0] * 1e6 / run.answered_count))
@@ -124,12 +127,12 @@ def server_us(runs: Sequence[Run]) -> Spread:
 
 def rate_per_s(runs: Sequence[Run]) -> float:
     """Return answers per second over all runs."""
-    return sum(run.load.answered_count for run in runs) / (len(runs) * load.RUN_S)
+    return sum(run.load.answered_count for run in runs) / (len(runs) * generators.RUN_S)
 
 
 def _part(rounds_count: int, remarks: list[str]) -> Part:
-    loaded = f"{load.OUTSTANDING_COUNT} in flight over {load.CONNECTIONS_COUNT} connections"
-    title = f"Server CPU per answered query, us; {loaded}, {rounds_count} round(s) of {load.RUN_S} s in turn"
+    loaded = f"{generators.OUTSTANDING_COUNT} in flight over {generators.CONNECTIONS_COUNT} connections"
+    title = f"Server CPU per answered query, us; {loaded}, {rounds_count} round(s) of {generators.RUN_S} s in turn"
     columns = ["transport", "load by", "peer", "peer's", "edge's", "ratio", "q/s peer / edge", "lost"]
     part = Part("queries", title, [*columns, "must", "aim", "verdict"])
     part.remarks = [
