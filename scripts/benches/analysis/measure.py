@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resolab.plan import parse_plan
+from resolab.plan import access_rtt_ms, parse_plan
 from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.captions import exchange_caption
 from resolab.report.exchanges import exchange_results
@@ -53,7 +53,7 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
 
     manifest = dataset.manifest
     plan = parse_plan(manifest.plan_text, "plan.toml", corpus=None)
-    rtt_ms = {link.name: link.up.one_way_delay_ms + link.down.one_way_delay_ms for link in manifest.profiles}
+    rtt_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
     with part("exchanges"):
         exchanges = exchange_results(plan, dataset, rtt_ms)
     with part("failures"):

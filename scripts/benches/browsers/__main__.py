@@ -68,7 +68,7 @@ def _cells(options: argparse.Namespace) -> list[cells.Cell]:
 
 
 def _options() -> argparse.Namespace:
-    pages = [f"{version}-{handshake}" for version, handshake in cells.CONNECT_TRIPS]
+    pages = [f"{version}-{handshake}" for version, handshake in cells.PAGES]
     parser = argparse.ArgumentParser(
         prog="scripts/bench browsers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.plan import Corpus, Plan, parse_plan
+from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, page_handshake_round_trips
 
 BROWSERS = ["chromium", "firefox"]
 WAYS = [
     *(f"native-{transport}" for transport in ("doudp", "doh", "doh3")),
-    *(f"stub-{transport}" for transport in ("doudp", "dotcp", "dot", "doh", "doh3", "doq")),
+    *(f"stub-{transport}" for transport in DNS_TRANSPORTS),
 ]
 """How a browser reaches the resolver, and over what."""
-LOOKUP_TRIPS = {"doudp": 1, "dotcp": 2, "dot": 3, "doh": 3, "doh3": 2, "doq": 2}
-"""Cold, full handshakes: TCP 1, TLS 1.3 1, QUIC 1, and 1 for the query itself."""
-CONNECT_TRIPS = {("h2", "full"): 2, ("h3", "full"): 1, ("h3", "resumed"): 1, ("h3", "zero_rtt"): 0}
+PAGES = (("h2", "full"), ("h3", "full"), ("h3", "resumed"), ("h3", "zero_rtt"))
+"""HTTP version and handshake of the page's connection; the look-up's is cold and full."""
 SLACK_RATIO, SLACK_MS = 0.10, 5.0
 REACHED_RATIO = 0.95
 OVERHEAD_LIMITS_MS = {"chromium": 150.0, "firefox": 300.0}
@@ -64,7 +64,8 @@ class Cell:
     @property
     def trips(self) -> int:
         """Round trips from navigation to first byte."""
-        return LOOKUP_TRIPS[self.dns_transport] + CONNECT_TRIPS[self.http_version, self.handshake] + 1
+        connect = page_handshake_round_trips(self.http_version, self.handshake)
+        return cold_exchange_round_trips(self.dns_transport) + connect + 1
 
     def limits_ms(self, round_trip_ms: float) -> tuple[float, float]:
         """Return what is expected, and by how much the median may be off."""
@@ -74,7 +75,7 @@ class Cell:
 
 def cells(browsers: Sequence[str] = BROWSERS, ways: Sequence[str] = WAYS) -> list[Cell]:
     """Every cell, in the table's order."""
-    return [Cell(browser, way, *page) for browser in browsers for way in ways for page in CONNECT_TRIPS]
+    return [Cell(browser, way, *page) for browser in browsers for way in ways for page in PAGES]
 
 
 def plan(cells_of_way: Sequence[Cell], *, profile: str, loads: int) -> Plan:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benches.browsers.cells import Cell, plan
 from resolab.campaign.schedule import schedule
-from resolab.plan import Condition, Corpus
+from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import PageLoadRecord
 from resolab.testbed import Testbed, TrialResult
 
@@ -53,8 +53,7 @@ def judge(cell: Cell, result: TrialResult) -> Load:
 
 def round_trip_ms(name: str) -> float:
     """Round trip of a profile."""
-    profile = Corpus.of_project().profile(name)
-    return profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
+    return access_rtt_ms(Corpus.of_project().profile(name))
 
 
 def _cell_of(condition: Condition) -> Cell:

@@ -18,6 +18,7 @@ from typing import Any
 
 from resolab import engine
 from resolab.errors import MachineError
+from resolab.protocols import facts_of
 
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
@@ -26,14 +27,6 @@ ZONE = "many.interop.test"
 """Every server answers each name below it with one address."""
 EDGE_NAME = "dns.interop.test"
 TRANSPORTS_PORT = {"doudp": "do53", "dotcp": "do53", "dot": "dot", "doh": "doh", "doh3": "doh3", "doq": "doq"}
-URL_FORMS = {
-    "doudp": "udp://{address}:{port}",
-    "dotcp": "tcp://{address}:{port}",
-    "dot": "tls://{name}:{port}",
-    "doh": "https://{name}:{port}/dns-query",
-    "doh3": "h3://{name}:{port}/dns-query",
-    "doq": "quic://{name}:{port}",
-}
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,8 @@ class Server:
 
     def url(self, transport: str) -> str:
         """Write it as our clients take it."""
-        return URL_FORMS[transport].format(name=self.name, address=LOOPBACK, port=self.port(transport))
+        port = self.port(transport)
+        return facts_of(transport).url(name=f"{self.name}:{port}", address=f"{LOOPBACK}:{port}")
 
     def resolver_arguments(self, transport: str) -> list[str]:
         """Arguments of our clients that name it and have its certificate checked."""

@@ -20,14 +20,13 @@ from benches.dns.testbed import testbed
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import cold_exchange_round_trips
+from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, has_handshake
 from resolab.records import QueryRecord
 
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 """Those of Sengupta et al. 2024."""
-TRANSPORTS = ["doudp", "dotcp", "dot", "doh", "doq", "doh3"]
+TRANSPORTS = [transport.value for transport in DNS_TRANSPORTS]
 HANDSHAKES = ["full", "zero_rtt"]
-WITHOUT_HANDSHAKE = ("doudp", "dotcp")
 LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
 THIS = "this"
 """The build that is judged."""
@@ -70,7 +69,7 @@ class Measured:
 
 def cells(transports: Sequence[str], handshakes: Sequence[str] = HANDSHAKES) -> dict[str, list[str]]:
     """Return the transports of each handshake."""
-    encrypted = [transport for transport in transports if transport not in WITHOUT_HANDSHAKE]
+    encrypted = [transport for transport in transports if has_handshake(transport)]
     found = {"full": list(transports), "zero_rtt": encrypted}
     return {handshake: found[handshake] for handshake in HANDSHAKES if handshake in handshakes and found[handshake]}
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import msgspec
 
-from benches.common.servers import EDGE_NAME, URL_FORMS, edge_configuration, names
+from benches.common.servers import EDGE_NAME, edge_configuration, names
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
+from resolab.protocols import facts_of
 from resolab.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 SERVER_ADDRESS = "10.77.0.1"
-DEFAULT_PORTS = {"doudp": 53, "dotcp": 53, "dot": 853, "doh": 443, "doh3": 443, "doq": 853}
 TICKET_POLICIES = {"full": "none", "zero_rtt": "early_data"}
 START_TIMEOUT_S, STOP_TIMEOUT_S, QUERY_TIMEOUT_S = 15.0, 5.0, 10.0
 
@@ -51,8 +51,7 @@ class Testbed:
             command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", ca_file]
             command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(self.pause_ms)]
             for transport in transports:
-                where = {"name": EDGE_NAME, "address": SERVER_ADDRESS, "port": DEFAULT_PORTS[transport]}
-                command += ["--resolver", URL_FORMS[transport].format(**where)]
+                command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
             answered = self.folder / "answered"
             with answered.open("wb") as output:
                 limit_s = QUERY_TIMEOUT_S * (count * len(transports) + 1)
