@@ -151,15 +151,16 @@ class Measurement:
         self._between_ms = (time.monotonic() - began_s) * 1000
 
     def _keep(self, result: LoadResult, wall_ms: float) -> None:
-        loads = [load.timings.plt_ms for load in (result.warmup, result.measured) if load and load.timings]
-        if result.failure is not None or len(loads) != 2 - self._asked.no_warmup or None in loads:
+        timings = [load.timings for load in (result.warmup, result.measured) if load and load.timings]
+        loads_ms = [one.plt_ms for one in timings if one.plt_ms is not None]
+        if result.failure is not None or len(loads_ms) != 2 - self._asked.no_warmup:
             self._failures.append(f"{result.failure}: {result.measured.failure_detail}")
             return
-        *warmup_ms, measured_ms = (value or 0.0 for value in loads)
+        *warmup_ms, measured_ms = loads_ms
         row = {part: getattr(result.overhead, part) for part in PARTS}
         row |= {"told_ms": result.overhead.total_ms, "plt_ms": measured_ms, "warmup_plt_ms": sum(warmup_ms)}
-        row["beyond_loads_ms"] = wall_ms - self._between_ms - sum(loads)
-        row["beyond_a_load_ms"] = row["beyond_loads_ms"] / len(loads)
+        row["beyond_loads_ms"] = wall_ms - self._between_ms - sum(loads_ms)
+        row["beyond_a_load_ms"] = row["beyond_loads_ms"] / len(loads_ms)
         self._rows.append(row)
 
     def _summary(self) -> dict[str, object]:

@@ -5,9 +5,9 @@ For: making profiles/errant-*.toml again from the authors' table of averages; th
 table is not. Not for: anything at run time. How columns become keys is said in docs/formats/profile.md.
 """
 
+import argparse
 import csv
 import math
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,16 +60,15 @@ def profile_text(network: Network) -> str:
     )
 
 
-def main(arguments: list[str]) -> int:
+def main() -> None:
     """Write one file per row."""
-    if len(arguments) != 2:
-        print("usage: errant_profiles.py TABLE.csv FOLDER", file=sys.stderr)
-        return 2
-    table, folder = map(Path, arguments)
-    for network in read_networks(table):
-        (folder / f"{network.name}.toml").write_text(profile_text(network))
-    return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path, metavar="TABLE.csv", help="the authors' table of averages")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the profiles are written")
+    options = parser.parse_args()
+    for network in read_networks(options.table):
+        (options.folder / f"{network.name}.toml").write_text(profile_text(network))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

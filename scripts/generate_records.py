@@ -5,6 +5,7 @@ differs from what is committed. Not for: other schemas: it knows just the forms 
 stops at any other.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -156,5 +157,11 @@ def render(document: Schema) -> str:
     return "\n\n".join(blocks)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the schema from standard input, write the module to standard output."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     sys.stdout.write(render(json.load(sys.stdin)))
+
+
+if __name__ == "__main__":
+    main()

@@ -58,7 +58,7 @@ def main() -> int:
 
 def parsed() -> argparse.Namespace:
     """Read the arguments."""
-    parser = argparse.ArgumentParser(description="Kill a campaign with real browsers, resume it, compare.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, default=ROOT / "plans" / "quick.toml")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--blocks", type=int, default=2)

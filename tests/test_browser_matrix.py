@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from browser_figures.cells import Cell
-from browser_figures.measure import measure, round_trip_ms
+from benches.browsers.cells import Cell
+from benches.browsers.measure import measure, round_trip_ms
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 LOADS = 3

@@ -1,6 +1,6 @@
 import pytest
-from analysis_figures import dataset
 
+from benches.analysis import dataset
 from resolab.protocols import cold_exchange_round_trips
 from resolab.store import open_dataset
 

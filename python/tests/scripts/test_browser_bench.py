@@ -1,9 +1,10 @@
 """The matrix has the issue's cells, plans that load, and verdicts that follow the figures."""
 
 import pytest
-from browser_figures import cells, table
-from browser_figures.cells import Cell, plan
-from browser_figures.measure import Load
+
+from benches.browsers import cells, table
+from benches.browsers.cells import Cell, plan
+from benches.browsers.measure import Load
 
 RTT_MS = 100.0
 CELL = Cell("chromium", "stub-doq", "h3", "resumed")

@@ -2,10 +2,11 @@ import sys
 
 import msgspec
 import pytest
-from dns_figures import clients, cold, load, servers
-from dns_figures.part import Bench, Spread, verdict
-from dns_figures.progress import Progress, left_s
 
+from benches.common import generators, servers
+from benches.common.part import Bench, Spread, verdict
+from benches.common.progress import Progress, left_s
+from benches.dns import clients, cold, load
 from resolab.errors import DeadlineError, MachineError, ResolabError
 
 KDIG = """;; TLS session (TLS1.3)
@@ -91,8 +92,8 @@ def test_a_spread_has_all_values_median_and_the_rounds_medians():
 
 
 def test_ratios_are_of_the_same_round():
-    ours = [load.Run(1, 0, cpu_us) for cpu_us in (1.0, 4.0, 3.0)]
-    theirs = [load.Run(1, 0, cpu_us) for cpu_us in (2.0, 4.0, 10.0)]
+    ours = [generators.Run(1, 0, cpu_us) for cpu_us in (1.0, 4.0, 3.0)]
+    theirs = [generators.Run(1, 0, cpu_us) for cpu_us in (2.0, 4.0, 10.0)]
     spread = load.ratios(ours, theirs)
     assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
     with pytest.raises(ValueError, match="shorter"):
@@ -106,8 +107,8 @@ def test_verdicts():
 
 def test_processor_time_is_that_of_the_child(tmp_path):
     busy = "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"
-    text, busy_s = load._timed([sys.executable, "-c", busy], tmp_path / "out")
-    _, idle_s = load._timed([sys.executable, "-c", "import time; time.sleep(0.3)"], tmp_path / "out")
+    text, busy_s = generators.timed([sys.executable, "-c", busy], tmp_path / "out")
+    _, idle_s = generators.timed([sys.executable, "-c", "import time; time.sleep(0.3)"], tmp_path / "out")
     assert text == "done\n"
     assert busy_s >= 0.3
     assert idle_s < busy_s
@@ -115,10 +116,10 @@ def test_processor_time_is_that_of_the_child(tmp_path):
 
 def test_a_load_generator_that_fails_or_hangs_is_said(tmp_path, monkeypatch):
     with pytest.raises(ResolabError, match="exit code 3: no such thing"):
-        load._timed(["sh", "-c", "echo no such thing >&2; exit 3"], tmp_path / "out")
-    monkeypatch.setattr(load, "PATIENCE_S", 0.2 - load.RUN_S)
+        generators.timed(["sh", "-c", "echo no such thing >&2; exit 3"], tmp_path / "out")
+    monkeypatch.setattr(generators, "PATIENCE_S", 0.2 - generators.RUN_S)
     with pytest.raises(DeadlineError):
-        load._timed(["sleep", "30"], tmp_path / "out")
+        generators.timed(["sleep", "30"], tmp_path / "out")
 
 
 def test_a_missing_program_is_named_with_what_to_do():

@@ -1,7 +1,8 @@
 import pytest
-from dns_figures import matching, path_capture, pcap
 from made_packets import pcap as pcap_file
 from made_packets import pcapng, question, tcp, udp
+
+from benches.dns import matching, path_capture, pcap
 
 PORT, CLIENT_PORT = 5301, 40_000
 SYN = 0x02

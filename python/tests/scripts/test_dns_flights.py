@@ -1,7 +1,8 @@
 import pytest
-from dns_figures import flights
-from dns_figures.cold import table
-from dns_figures.path_capture import Crossing
+
+from benches.dns import flights
+from benches.dns.cold import table
+from benches.dns.path_capture import Crossing
 
 TCP, UDP, PORT = 6, 17, 40_000
 ONE_WAY = 1_000

@@ -4,13 +4,13 @@ import sys
 import time
 
 import pytest
-from dns_figures import load
-from dns_figures.progress import Progress
-from dns_figures.servers import EdgeSettings, Server, edge_configuration
-from edge_figures import cache, pages, queries, settings
-from edge_figures.bench import Bench, processor_time_s
-from edge_figures.queries import CASES, Run
 
+from benches.common import generators
+from benches.common.progress import Progress
+from benches.common.servers import EdgeSettings, Server, edge_configuration
+from benches.edge import cache, pages, queries, settings
+from benches.edge.bench import Bench, processor_time_s
+from benches.edge.queries import CASES, Run
 from resolab.errors import MachineError, ResolabError
 
 
@@ -40,7 +40,7 @@ print("done", flush=True); sys.stdin.read()
 
 def test_ratios_are_of_the_same_round():
     def runs(*us):
-        return [Run(load.Run(1, 0, 0.0), one) for one in us]
+        return [Run(generators.Run(1, 0, 0.0), one) for one in us]
 
     spread = queries.ratio(runs(1.0, 4.0, 3.0), runs(2.0, 4.0, 10.0))
     assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
@@ -67,7 +67,7 @@ def test_edge_and_peer_are_loaded_in_turn_and_charged_for_their_own_run(tmp_path
     def generator(_transport, server, _file, _scratch):
         asked.append(server.pid)
         clocks[server.pid] += server.pid * 0.001
-        return load.Run(1_000, 0, 0.0)
+        return generators.Run(1_000, 0, 0.0)
 
     monkeypatch.setattr(queries, "processor_time_s", clocks.__getitem__)
     runs = queries.in_turn(bench(tmp_path), {"edge": Server(1), "peer": Server(2)}, "doudp", generator, tmp_path)

@@ -1,0 +1,86 @@
+"""Load a page in every cell of browser, way to the resolver, HTTP version and handshake; print one result.
+
+For: `scripts/bench browsers`, the matrix of docs/benchmarks.md. It uses the release build, or RESOLAB_CORE. Not for:
+studies; those are plans. Exit code 1 when a figure is missed.
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from benches.browsers import cells, measure, table
+from benches.browsers.measure import Load
+from benches.common import result
+from benches.common.progress import Progress, duration
+from resolab.errors import ResolabError
+
+PROGRAM = "bench browsers"
+QUICK_LOADS, LOADS = 3, 20
+LOAD_S, START_S = 2.5, 12.0
+"""As long as a load, and a testbed's start and end, may take."""
+
+
+def main() -> int:
+    """Measure and print."""
+    # Whatever was started is ended, also on a polite end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    options = _options()
+    facts = result.facts(quick=options.quick)
+    try:
+        loads = asyncio.run(_measure(options))
+    except ResolabError as error:
+        print(f"\n{PROGRAM}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    wanted = _cells(options)
+    round_trip_ms = measure.round_trip_ms(options.profile)
+    parts = [table.matrix(wanted, loads, options.profile, round_trip_ms), table.overhead(options.browser, loads)]
+    return result.finish(facts, parts, options.json)
+
+
+async def _measure(options: argparse.Namespace) -> list[Load]:
+    count = options.loads or (QUICK_LOADS if options.quick else LOADS)
+    wanted = _cells(options)
+    by_way: dict[tuple[str, str], list[cells.Cell]] = {(cell.browser, cell.way): [] for cell in wanted}
+    for cell in wanted:
+        by_way[cell.browser, cell.way].append(cell)
+    foreseen_s = len(by_way) * START_S + len(wanted) * count * LOAD_S
+    print(f"{PROGRAM}: {len(wanted)} cells, {count} loads each; about {duration(foreseen_s)}", file=sys.stderr)
+    progress = Progress(foreseen_s, PROGRAM)
+    loads: list[Load] = []
+    try:
+        for (browser, way), of_way in by_way.items():
+            progress.step(f"{browser} {way}: starting", START_S)
+            loads += await measure.measure(
+                of_way, profile=options.profile, loads=count, say=lambda what: progress.step(what, LOAD_S)
+            )
+    finally:
+        progress.end()
+    return loads
+
+
+def _cells(options: argparse.Namespace) -> list[cells.Cell]:
+    found = cells.cells(options.browser, options.only or cells.WAYS)
+    return [cell for cell in found if options.page is None or f"{cell.http_version}-{cell.handshake}" in options.page]
+
+
+def _options() -> argparse.Namespace:
+    pages = [f"{version}-{handshake}" for version, handshake in cells.PAGES]
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench browsers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_LOADS} loads of each cell")
+    parser.add_argument("--only", nargs="+", choices=cells.WAYS, metavar="WAY", help=", ".join(cells.WAYS))
+    parser.add_argument("--browser", nargs="+", choices=cells.BROWSERS, default=cells.BROWSERS)
+    parser.add_argument("--page", nargs="+", choices=pages, help="HTTP version and handshake; default: all")
+    parser.add_argument("--loads", type=int, metavar="N", help=f"of each cell (default: {LOADS}; quick: {QUICK_LOADS})")
+    parser.add_argument("--profile", default="4g")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there for machines, too")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

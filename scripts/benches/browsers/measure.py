@@ -1,0 +1,65 @@
+"""Loads for the cells of one browser and way, on the same testbed a campaign uses.
+
+For: running trials, and reading from their records whether the state asked for was reached and when the first byte
+came. Not for: what is expected (`cells`) or the table (`table`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benches.browsers.cells import Cell, plan
+from resolab.campaign.schedule import schedule
+from resolab.plan import Condition, Corpus, access_rtt_ms
+from resolab.records import PageLoadRecord
+from resolab.testbed import Testbed, TrialResult
+
+HARMLESS_FLAGS = {"lateness_exceeded", "device_drops"}
+"""About the link during a load, not about the state it was asked to be in."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """One measured load of a cell."""
+
+    cell: Cell
+    reached: bool
+    why_not: str
+    first_byte_ms: float | None
+    overhead_ms: float
+
+
+async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say: Callable[[str], None]) -> list[Load]:
+    """Load every cell `loads` times, in blocks of random order; the cells share browser and way."""
+    whole = plan(cells_of_way, profile=profile, loads=loads)
+    found = []
+    async with Testbed(whole, Corpus.of_project(), whole.seed) as testbed:
+        for planned in schedule(whole, whole.seed, whole.blocks):
+            cell = _cell_of(planned.condition)
+            say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
+            found.append(judge(cell, await testbed.run_trial(planned.condition, planned.trial_id)))
+    return found
+
+
+def judge(cell: Cell, result: TrialResult) -> Load:
+    """Read one trial."""
+    measured = next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
+    why_not = [flag for flag in result.flags if flag not in HARMLESS_FLAGS]
+    if measured.failure is not None:
+        why_not.append(f"{measured.failure}: {measured.failure_detail}")
+    elif measured.handshake_mode != cell.handshake:
+        why_not.append(f"handshake {measured.handshake_mode}")
+    return Load(cell, not why_not, "; ".join(why_not), measured.response_start_ms, result.overhead_ms)
+
+
+def round_trip_ms(name: str) -> float:
+    """Round trip of a profile."""
+    return access_rtt_ms(Corpus.of_project().profile(name))
+
+
+def _cell_of(condition: Condition) -> Cell:
+    return Cell(
+        str(condition.browser),
+        f"{condition.resolver_path}-{condition.dns_transport}",
+        str(condition.http_version),
+        str(condition.requested_handshake_mode),
+    )

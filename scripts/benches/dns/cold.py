@@ -1,0 +1,276 @@
+"""Cold exchanges through the emulated path: what they cost beyond round trips and the time bytes take on the link.
+
+For: the part `cold`: c = T - k x RTT - bytes x 8 / rate, with idle processors kept awake and without. Not for: running
+the programs (`testbed`), the critical path (`flights`).
+"""
+
+import asyncio
+import collections
+import contextlib
+import math
+import statistics
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from benches.common.part import Bench, Part, Spread, verdict
+from benches.dns import flights, path_capture
+from benches.dns.testbed import testbed
+from resolab import engine
+from resolab.errors import ResolabError
+from resolab.plan import Corpus
+from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, has_handshake
+from resolab.records import QueryRecord
+
+PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
+"""Those of Sengupta et al. 2024."""
+TRANSPORTS = [transport.value for transport in DNS_TRANSPORTS]
+HANDSHAKES = ["full", "zero_rtt"]
+LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
+THIS = "this"
+"""The build that is judged."""
+PER_ROUND_COUNT = 20
+CAPTURED_COUNT = 5
+"""Exchanges under a capture, for the flights; none of them counts as measured."""
+SET_UP_S = 0.6
+LEFT_BEHIND_BYTES, REST_MS = 2_500, 10.0
+"""What an exchange may still have to send up when it is answered, QUIC's padded acknowledgement above all."""
+PRIMING_SHARE = 0.7
+"""About what fetching tickets takes, of the round trips of full handshakes."""
+
+Cell = tuple[str, str]
+"""Transport and handshake."""
+
+
+@dataclass
+class Table:
+    """What one cell's exchanges have on their critical path: medians over those captured."""
+
+    round_trips: int
+    up_bytes: float
+    down_bytes: float
+    flights: list[dict[str, object]]
+    """Of one exchange, first to last: direction, IP bytes of each packet, what the side took before."""
+
+
+@dataclass
+class Measured:
+    """One profile with one binary."""
+
+    profile: str
+    label: str
+    tables: dict[Cell, Table] = field(default_factory=dict)
+    times_ms: dict[tuple[Cell, bool], list[list[float]]] = field(default_factory=lambda: collections.defaultdict(list))
+    """By cell and whether processors were kept awake: times of each round."""
+    not_as_asked: collections.Counter[Cell] = field(default_factory=collections.Counter)
+    """Exchanges whose handshake was not the one asked for; they do not count."""
+
+
+def cells(transports: Sequence[str], handshakes: Sequence[str] = HANDSHAKES) -> dict[str, list[str]]:
+    """Return the transports of each handshake."""
+    encrypted = [transport for transport in transports if has_handshake(transport)]
+    found = {"full": list(transports), "zero_rtt": encrypted}
+    return {handshake: found[handshake] for handshake in HANDSHAKES if handshake in handshakes and found[handshake]}
+
+
+def rates(profile: str) -> flights.Rates:
+    """Return the link of a profile."""
+    link = Corpus.of_project().profile(profile)
+    one_way = (link.up.one_way_delay_ms, link.down.one_way_delay_ms)
+    return flights.Rates(*one_way, link.up.rate_bps, link.down.rate_bps)
+
+
+def pause_ms(profile: str) -> int:
+    """Return how long the link is left alone between exchanges."""
+    return math.ceil(REST_MS + rates(profile).serialization_ms(LEFT_BEHIND_BYTES, 0))
+
+
+def estimate_s(bench: Bench) -> float:
+    """About how long the part takes."""
+    binaries = 1 + (bench.against is not None)
+    rounds = _rounds(bench)
+    return binaries * sum(
+        sum(_round_s(bench, profile, count) * (1 + idle) for count, idle in rounds)
+        + _round_s(bench, profile, CAPTURED_COUNT)
+        for profile in bench.profiles
+    )
+
+
+def _round_s(bench: Bench, profile: str, count: int) -> float:
+    trips, exchanges = 0.0, 0
+    for handshake, transports in cells(bench.transports, bench.handshakes).items():
+        trips += sum(cold_exchange_round_trips(transport, handshake) for transport in transports)
+        exchanges += len(transports)
+        if handshake == "zero_rtt":
+            trips += PRIMING_SHARE * sum(cold_exchange_round_trips(transport) for transport in transports)
+    each_ms = trips * rates(profile).rtt_ms + exchanges * pause_ms(profile)
+    return SET_UP_S + count * each_ms / 1e3
+
+
+def _rounds(bench: Bench) -> list[tuple[int, bool]]:
+    """Return each round's exchanges, and whether it is run without keep-awake, too: those are spread evenly."""
+    whole, rest = divmod(bench.exchanges_count, PER_ROUND_COUNT)
+    counts = [PER_ROUND_COUNT] * whole + ([rest] if rest else [])
+    share = min(bench.idle_exchanges_count / bench.exchanges_count, 1.0)
+    return [(count, math.ceil((n + 1) * share) > math.ceil(n * share)) for n, count in enumerate(counts)]
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Measure every profile; rounds with and without keep-awake take turns, and so do two binaries."""
+    return [asyncio.run(_measure(bench))]
+
+
+async def _measure(bench: Bench) -> Part:
+    cores = {THIS: str(engine.find_core())} | ({"against": bench.against} if bench.against else {})
+    part = _part(bench)
+    for profile in bench.profiles:
+        measured = {label: Measured(profile, label) for label in cores}
+        for label, core in cores.items():
+            bench.progress.step(f"cold, {profile}, capture", _round_s(bench, profile, CAPTURED_COUNT))
+            await _capture(bench, measured[label], core)
+        for number, (count, with_idle) in enumerate(_rounds(bench)):
+            turns = [(label, keep_awake) for label in cores for keep_awake in ((True, False) if with_idle else (True,))]
+            for label, keep_awake in turns[:: -1 if number % 2 else 1]:
+                bench.progress.step(f"cold, {profile}", _round_s(bench, profile, count))
+                await _round(bench, measured[label], cores[label], count, keep_awake=keep_awake)
+        for one in measured.values():
+            _add(part, one, bench)
+    return part
+
+
+async def _round(bench: Bench, measured: Measured, core: str, count: int, *, keep_awake: bool) -> None:
+    pause = pause_ms(measured.profile)
+    with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=keep_awake) as bed:
+            for handshake, transports in cells(bench.transports, bench.handshakes).items():
+                times: dict[Cell, list[float]] = collections.defaultdict(list)
+                for record in await bed.ask(handshake, transports, count):
+                    cell = (record.dns_transport.value, handshake)
+                    if not _as_asked(record, handshake):
+                        measured.not_as_asked[cell] += 1
+                    elif record.query_response_time_ns is not None:
+                        times[cell].append(record.query_response_time_ns / 1e6)
+                for cell, values in times.items():
+                    measured.times_ms[cell, keep_awake].append(values)
+
+
+def _as_asked(record: QueryRecord, handshake: str) -> bool:
+    return record.handshake_mode is None or record.handshake_mode.value == handshake
+
+
+async def _capture(bench: Bench, measured: Measured, core: str) -> None:
+    pause = pause_ms(measured.profile)
+    with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+        file = Path(folder) / "path.pcapng"
+        async with testbed(core, measured.profile, Path(folder), pause_ms=pause, keep_awake=True) as bed:
+            await bed.capture(file)
+            asked = {
+                handshake: await bed.ask(handshake, transports, CAPTURED_COUNT)
+                for handshake, transports in cells(bench.transports, bench.handshakes).items()
+            }
+            await bed.end_capture()
+        crossings = path_capture.read(file)
+    paths: dict[Cell, list[list[flights.Flight]]] = collections.defaultdict(list)
+    for handshake, records in asked.items():
+        for record in records:
+            # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
+            with contextlib.suppress(flights.UnclearError):
+                if _as_asked(record, handshake):
+                    paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record))
+    measured.tables.update({cell: table(found) for cell, found in paths.items()})
+
+
+def _critical_path(crossings: Sequence[path_capture.Crossing], record: QueryRecord) -> list[flights.Flight]:
+    if record.query_response_time_ns is None or record.response_bytes is None:
+        raise ResolabError("a query without a response has no critical path")
+    wanted_ns = record.time_origin_ns
+    answered_ns = wanted_ns + record.query_response_time_ns
+    flow = flights.flow_of(crossings, wanted_ns, answered_ns)
+    return flights.critical_path(flow, wanted_ns, answered_ns, record.query_bytes, record.response_bytes)
+
+
+def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
+    """Summarise the critical paths of some exchanges of one cell."""
+    ups, downs = ([sum(one.ip_bytes for one in path if one.up == up) for path in paths] for up in (True, False))
+    trips = statistics.median_low([len(path) // 2 for path in paths])
+    example = next(path for path in paths if len(path) // 2 == trips)
+    shown: list[dict[str, object]] = [
+        {"up": one.up, "packets_bytes": list(one.packets), "host_us": round(one.waited_ns / 1e3)} for one in example
+    ]
+    return Table(trips, statistics.median(ups), statistics.median(downs), shown)
+
+
+def _part(bench: Bench) -> Part:
+    title = f"Cold exchanges through the emulated path, ms; {bench.exchanges_count} of each cell, one at a time"
+    columns = ["profile", "transport", "handshake", "k (seen)", "bytes up/down", "closed form", "n", "T p50"]
+    columns += ["c p50 [rounds]", "c p90", "idle: n", "c p50 [rounds]", "c p90", "must", "verdict"]
+    part = Part("cold", title, (["build"] if bench.against else []) + columns)
+    part.remarks = [
+        "c = T - k x RTT - bytes x 8 / rate; T from wanting the answer, before any socket exists, to the response",
+        "k: round trips by the protocols; seen: flights of captured exchanges, halved",
+        "bytes: IP bytes on the critical path, medians of captured exchanges; the flights themselves are in the JSON",
+        "idle: processors not kept awake, rounds in turn with those that were; must: of c p50, kept awake",
+    ]
+    return part
+
+
+def _add(part: Part, measured: Measured, bench: Bench) -> None:
+    link = rates(measured.profile)
+    for handshake, transports in cells(bench.transports, bench.handshakes).items():
+        for transport in transports:
+            cell = (transport, handshake)
+            if cell not in measured.tables or not measured.times_ms[cell, True]:
+                part.remarks.append(
+                    f"{measured.profile} {transport}: no exchange was {handshake}, or none could be told apart"
+                )
+                part.missed_count += 1
+                continue
+            _add_row(part, measured, cell, link, named=bench.against is not None)
+
+
+def _add_row(part: Part, measured: Measured, cell: Cell, link: flights.Rates, *, named: bool) -> None:
+    seen, trips = measured.tables[cell], cold_exchange_round_trips(*cell)
+    closed_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
+    beyond = {
+        keep_awake: Spread.of_rounds(
+            [[time - closed_ms for time in times] for times in measured.times_ms[cell, keep_awake]]
+        )
+        for keep_awake in (True, False)
+    }
+    awake, idle, must = beyond[True], beyond[False], LIMITS_MS[cell[0]]
+    judged = verdict(awake.median, must) if seen.round_trips == trips else "MISSED"
+    if measured.label != THIS:
+        judged = ""
+    part.add(
+        [
+            *([measured.label] if named else []),
+            measured.profile,
+            *cell,
+            f"{trips} ({seen.round_trips})",
+            f"{seen.up_bytes:.0f}/{seen.down_bytes:.0f}",
+            f"{closed_ms:.3f}",
+            str(awake.count),
+            f"{awake.median + closed_ms:.3f}",
+            awake.text(3),
+            f"{awake.p90:.3f}",
+            str(idle.count),
+            idle.text(3),
+            f"{idle.p90:.3f}",
+            f"{must:g}",
+            judged,
+        ],
+        {
+            "build": measured.label,
+            "profile": measured.profile,
+            "transport": cell[0],
+            "handshake": cell[1],
+            "round_trips": trips,
+            "table": asdict(seen),
+            "closed_form_ms": closed_ms,
+            "c_kept_awake_ms": asdict(awake),
+            "c_not_kept_awake_ms": asdict(idle),
+            "not_as_asked_count": measured.not_as_asked[cell],
+            "verdict": judged,
+        },
+    )

@@ -1,0 +1,30 @@
+"""Which of the settings a benchmark wants this build of the edge knows.
+
+For: figures of builds from before a setting. Not for: what the settings do (docs/formats/edge.md).
+"""
+
+from benches.common.servers import EdgeSettings, names, running_edge
+from resolab.errors import MachineError
+
+NOT_OFFERED = "not offered by this build"
+
+
+def offers(settings: EdgeSettings) -> bool:
+    """Whether the edge starts with them; anything but an unknown key is raised."""
+    try:
+        with running_edge(names(1), settings):
+            return True
+    except MachineError as error:
+        if "unknown field" in str(error):
+            return False
+        raise
+
+
+def best_settings() -> tuple[EdgeSettings, list[str]]:
+    """Return wire cache on and queries only counted, as far as they are offered, with remarks on what was."""
+    cached, counted = offers(EdgeSettings(wire_cache=True)), offers(EdgeSettings(counts_queries=True))
+    remarks = [
+        f"edge's wire cache: {'on' if cached else NOT_OFFERED}",
+        f'edge\'s queries = "count": {"on" if counted else NOT_OFFERED + "; a record of each query is written"}',
+    ]
+    return EdgeSettings(wire_cache=True if cached else None, counts_queries=counted), remarks

@@ -1,0 +1,85 @@
+"""Starting and stopping the path many times.
+
+For: the figure `cycles`. Not for: what a path does meanwhile.
+"""
+
+import asyncio
+import contextlib
+import subprocess
+import time
+from pathlib import Path
+
+from benches.link.bench import Bench
+from benches.link.figure import Figure, quantiles, verdict
+from resolab import engine
+
+LIMIT_MS = 50.0
+SETTLE_S = 5.0
+NAMESPACES = ("net", "mnt", "pid", "user")
+
+
+async def cycles(bench: Bench) -> list[Figure]:
+    """Start a path, wait until it stands, end it; again and again, one after another."""
+    before = _counts()
+    times = [_one(bench) for _ in range(bench.cycles)]
+    after = _counts()
+    deadline = time.monotonic() + SETTLE_S
+    while any(after[key] > before[key] for key in before) and time.monotonic() < deadline:
+        await asyncio.sleep(0.1)
+        after = _counts()
+    left = {key: after[key] - before[key] for key in before}
+    start, stop = (quantiles([one[place] * 1e3 for one in times]) for place in (0, 1))
+    both = quantiles([sum(one) * 1e3 for one in times])
+    measured = f"{_text(both)} (start {_text(start)}; stop {_text(stop)})"
+    return [
+        Figure(
+            f"{bench.cycles} start/stop cycles, each: p50 / p99 / max ms",
+            f"{LIMIT_MS:.0f} each",
+            "",
+            measured,
+            verdict([both[2]], [LIMIT_MS], [LIMIT_MS]),
+        ),
+        Figure(
+            f"left behind by {bench.cycles} cycles",
+            "nothing",
+            "",
+            ", ".join(f"{key} {value:+d}" for key, value in left.items()),
+            verdict([float(max(left.values()))], [0.0], [0.0]),
+        ),
+    ]
+
+
+def _text(values: list[float]) -> str:
+    return " / ".join(f"{value:.1f}" for value in values)
+
+
+def _one(bench: Bench) -> tuple[float, float]:
+    command = [str(engine.find_core()), "path", "--profile", "ideal"]
+    command += ["--backend", bench.backend.value] if bench.backend else []
+    began = time.perf_counter()
+    path = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with path:
+        assert path.stdin is not None
+        assert path.stdout is not None
+        while '"path_ready"' not in (line := path.stdout.readline()):
+            if not line:
+                raise SystemExit(f"the path did not start: {path.stderr.read() if path.stderr else ''}")
+        stands = time.perf_counter()
+        path.stdin.close()
+        path.wait()
+        return stands - began, time.perf_counter() - stands
+
+
+def _counts() -> dict[str, int]:
+    """Count what a path could leave: processes of its names, namespaces some process is in, devices."""
+    processes, namespaces = 0, set()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            processes += (entry / "comm").read_text("utf-8").startswith("resolab-")
+        for kind in NAMESPACES:
+            with contextlib.suppress(OSError):
+                namespaces.add((entry / "ns" / kind).readlink())
+    devices = len(list(Path("/sys/class/net").iterdir()))
+    return {"processes": processes, "namespaces": len(namespaces), "devices": devices}

@@ -1,0 +1,85 @@
+"""Rate and loss of the link as its receivers see them.
+
+For: the figures `rate` and `loss`. Not for: what TCP makes of them.
+"""
+
+import math
+
+from benches.link.bench import Bench, standing_path
+from benches.link.figure import Figure, verdict
+from resolab import engine
+from resolab.calibration.saturation import saturation_checks
+from resolab.calibration.train import Train
+from resolab.records import LinkDirection
+
+RATES_BPS = (842_000, 10_700_000, 109_000_000, 165_000_000)
+OVERLOAD, QUEUE_S = 1.3, 0.3
+LOSS_RATIOS, SEEDS = (0.005, 0.015, 0.021), (1, 2, 3)
+LOSS_PACKETS_COUNT = 40_000
+STANDARD_ERRORS = 3.0
+
+
+async def rate(bench: Bench) -> list[Figure]:
+    """Send faster than the link for so long that ten seconds are left after its queue has filled."""
+    errors = {f"{rate_bps / 1e6:g} Mbit/s": await _rate_error(bench, rate_bps) for rate_bps in RATES_BPS}
+    worst = max(abs(error) for error in errors.values())
+    measured = ", ".join(f"{error * 100:+.4f}" for error in errors.values())
+    name = "rate error over 10 s at 0.842, 10.7, 109, 165 Mbit/s: %"
+    return [Figure(name, "0.01", "0.002", measured, verdict([worst], [1e-4], [2e-5]), errors)]
+
+
+async def _rate_error(bench: Bench, rate_bps: int) -> float:
+    up = f"one_way_delay_ms = 5\nrate_bps = {rate_bps}\nqueue_bytes = {max(15_000, round(rate_bps * QUEUE_S / 8))}"
+    interval_us = 1_500 * 8e6 / (rate_bps * OVERLOAD)
+    seconds = bench.seconds(10.0) + QUEUE_S / (OVERLOAD - 1)
+    async with standing_path(bench, up, "one_way_delay_ms = 5") as path:
+        record = await engine.send_train(
+            path.pid,
+            LinkDirection.UP,
+            packets_count=math.ceil(seconds * 1e6 / interval_us),
+            packet_bytes=1_500,
+            interval_us=interval_us,
+        )
+        got = next(check.got for check in saturation_checks(Train.of(record), path.path.ready.profile.up))
+    return got / rate_bps - 1
+
+
+async def loss(bench: Bench) -> list[Figure]:
+    """Send 40,000 packets for each share and seed; the receiver must count as the path does."""
+    count = round(bench.seconds(LOSS_PACKETS_COUNT))
+    runs = [(ratio, await _lost(bench, ratio, seed, count)) for ratio in LOSS_RATIOS for seed in SEEDS]
+    errors = [(lost - ratio * count) / math.sqrt(ratio * (1 - ratio) * count) for ratio, (lost, _) in runs]
+    unexplained = sum(abs(difference) for _, (_, difference) in runs)
+    shares = ", ".join(
+        " / ".join(f"{100 * lost / count:.3f}" for ratio, (lost, _) in runs if ratio == wanted)
+        for wanted in LOSS_RATIOS
+    )
+    largest = max(abs(error) for error in errors)
+    return [
+        Figure(
+            f"loss at 0.5, 1.5, 2.1 %, {count} packets, 3 seeds: %",
+            "3 SE",
+            "",
+            f"{shares}; largest error {largest:.1f} SE",
+            verdict([largest], [STANDARD_ERRORS], [STANDARD_ERRORS]),
+        ),
+        Figure(
+            "packets lost that the path did not count",
+            "0",
+            "0",
+            str(unexplained),
+            verdict([unexplained], [0], [0]),
+        ),
+    ]
+
+
+async def _lost(bench: Bench, ratio: float, seed: int, count: int) -> tuple[int, int]:
+    """Return packets that did not come, and by how many that differs from what the path dropped."""
+    up = f"one_way_delay_ms = 5\nloss_ratio = {ratio}"
+    async with standing_path(bench, up, "one_way_delay_ms = 5", seed=seed) as path:
+        record = await engine.send_train(
+            path.pid, LinkDirection.UP, packets_count=count, packet_bytes=100, interval_us=100.0, silence_ms=500
+        )
+        window = (await path.summary()).up
+    lost = record.received_ns.count(None)
+    return lost, lost - window.dropped_loss_count
