@@ -43,7 +43,7 @@ async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say
 def judge(cell: Cell, result: TrialResult) -> Load:
     """Read one trial."""
     measured = next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
-    why_not = [flag for flag in result.flags if flag not in HARMLESS_FLAGS]
+    why_not = [str(flag.value) for flag in result.flags if flag not in HARMLESS_FLAGS]
     if measured.failure is not None:
         why_not.append(f"{measured.failure}: {measured.failure_detail}")
     elif measured.handshake_mode != cell.handshake:
