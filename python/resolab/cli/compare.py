@@ -19,9 +19,9 @@ _FILE_COLUMNS = 170
 
 def run(options: argparse.Namespace) -> int:
     """Compare and show."""
-    from resolab.report.compare import compare_datasets
-    from resolab.report.compare_page import comparison_page
-    from resolab.report.compare_text import as_json, tables, verdict
+    from resolab.report.compare.changes import compare_datasets
+    from resolab.report.compare.page import comparison_page
+    from resolab.report.compare.text import as_json, tables, verdict
     from resolab.store import build_tables, dataset_folder, machine_errors, open_dataset
 
     for folder in (options.first, options.second):

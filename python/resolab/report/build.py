@@ -13,23 +13,23 @@ import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
-from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
-from resolab.report.findings import Findings
-from resolab.report.h20 import H20
-from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.plt_sums import plt_sum_table
+from resolab.report.h20.section import H20
 from resolab.report.labels import baseline_label
-from resolab.report.levels import level_of, level_text
 from resolab.report.named_table import NamedTable
-from resolab.report.paper import CITATION
-from resolab.report.paper_tables import paper_exchange_table, paper_load_table
-from resolab.report.plt_sums import plt_sum_table
-from resolab.report.s24 import s24_drawings, s24_missing, s24_tables
+from resolab.report.s24.beside import paper_exchange_table, paper_load_table
+from resolab.report.s24.printed import CITATION
+from resolab.report.s24.section import s24_drawings, s24_missing, s24_tables
 from resolab.report.sentences import answers
 from resolab.report.status_table import status_table
+from resolab.report.statuses import CITATION as HOUNSEL_CITATION
 from resolab.report.tables import (
     exchange_table,
     failure_table,

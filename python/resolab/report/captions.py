@@ -5,9 +5,9 @@ For: the text under figures. Not for: the figures.
 
 from collections.abc import Iterable
 
-from resolab.report.findings import Findings
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_text
 from resolab.report.labels import baseline_label
-from resolab.report.levels import level_text
 from resolab.stats import Estimate, Method
 
 _METHODS = {

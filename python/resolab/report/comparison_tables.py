@@ -1,12 +1,12 @@
 """The plan's comparisons and its A/A copies, in tables and sentences.
 
-For: rounding and words. Not for: estimates (`comparisons`).
+For: rounding and words. Not for: estimates (`findings.comparisons`).
 """
 
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
-from resolab.report.findings import Findings, PairResult
+from resolab.report.findings.findings import Findings, PairResult
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.stats import SignificantShare

@@ -6,7 +6,7 @@ For: the report's environment section. Not for: judging it.
 import shlex
 from datetime import UTC, datetime
 
-from resolab.report.findings import Findings
+from resolab.report.findings.findings import Findings
 from resolab.report.labels import held_factors
 from resolab.store import Environment, Manifest, MergedRun
 

@@ -15,7 +15,7 @@ from resolab.plots import (
     draw_heat_map,
 )
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
-from resolab.report.findings import ExchangeResult, Findings
+from resolab.report.findings.findings import ExchangeResult, Findings
 from resolab.report.labels import combination_of, exchange_place
 
 

@@ -6,8 +6,8 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 from resolab.plan import Condition
 from resolab.plan.factors import OPTIONAL_FACTORS, word_of
 from resolab.plots import combination_label, level_label
-from resolab.report.findings import ExchangeResult, Findings
-from resolab.report.resolvers import resolver_of, resolvers_of
+from resolab.report.findings.findings import ExchangeResult, Findings
+from resolab.report.findings.resolvers import resolver_of, resolvers_of
 
 
 def combination_of(findings: Findings, condition: Condition) -> str:

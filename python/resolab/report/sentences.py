@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.comparison_tables import named_answers
-from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
+from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
+from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
 from resolab.report.labels import baseline_label, combination_of
-from resolab.report.resolvers import resolver_of, resolvers_of, several_caches
 
 Compared = tuple[ConditionResult, Comparison]
 

@@ -1,14 +1,14 @@
 """Our loads by the statuses of Hounsel et al., as their Table 1 has theirs.
 
-For: counting. Not for: what is which status (`hounsel_statuses`).
+For: counting. Not for: what is which status (`report.statuses`).
 """
 
 from collections import Counter
 from collections.abc import Sequence
 
 from resolab.plots import transport_label
-from resolab.report.findings import ConditionResult, Findings
-from resolab.report.hounsel_statuses import HounselStatus, hounsel_status
+from resolab.report.findings.findings import ConditionResult, Findings
+from resolab.report.statuses import HounselStatus, hounsel_status
 from resolab.report.tables import Table
 from resolab.store.rows import FailureRow
 

@@ -1,6 +1,6 @@
 """Findings into the report's tables: columns and printed cells.
 
-For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`paper_tables`).
+For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`s24.beside`).
 """
 
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
-from resolab.report.findings import ConditionResult, Findings
-from resolab.report.hounsel_statuses import hounsel_status
+from resolab.report.findings.findings import ConditionResult, Findings
+from resolab.report.findings.resolvers import resolvers_of, several_caches, several_distances
 from resolab.report.labels import combination_of
-from resolab.report.resolvers import resolvers_of, several_caches, several_distances
+from resolab.report.statuses import hounsel_status
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.analysis import analyse
-from resolab.report.findings import ConditionResult, Findings
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import ConditionResult, Findings
+from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
-from resolab.report.levels import level_of, level_text
 from resolab.stats import Estimate
 from resolab.store import open_dataset
 

@@ -9,8 +9,8 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.browser.trial import INSTRUMENT_FAILURES
 from resolab.campaign.precision import Precision
 from resolab.plan import Plan, Stop
-from resolab.report import page_loads
-from resolab.report.comparisons import comparison_results
+from resolab.report.findings import page_loads
+from resolab.report.findings.comparisons import comparison_results
 from resolab.store import build_tables, finished_trials, open_dataset, read_trial
 
 NAMED = """

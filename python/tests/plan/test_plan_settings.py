@@ -34,7 +34,9 @@ def plan_with(table: str, key: str, value: float) -> Plan:
     return parse_plan(f"{BARE}[{table}]\n{width}{key} = {value!r}\n", "p", None)
 
 
-@pytest.mark.parametrize(("table", "key", "schema"), list(numbers()), ids=lambda one: one if isinstance(one, str) else "")
+@pytest.mark.parametrize(
+    ("table", "key", "schema"), list(numbers()), ids=lambda one: one if isinstance(one, str) else ""
+)
 def test_the_schemas_bounds_are_those_of_the_reader(table: str, key: str, schema: dict[str, Any]) -> None:
     whole = schema["type"] == "integer"
     lowest = schema["minimum"] if whole else schema["exclusiveMinimum"] + 1e-6

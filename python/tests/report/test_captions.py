@@ -4,7 +4,7 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, make_plan
 
 from resolab.plan import stream_seed
 from resolab.report.captions import how_sure
-from resolab.report.page_loads import condition_results
+from resolab.report.findings.page_loads import condition_results
 from resolab.stats import STOPPING_LEVEL, Method, Sample, median, relative_change
 from resolab.store.rows import LoadRow
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import BROWSER_MS, RTT_MS, make_dataset, make_plan
 
-from resolab.report.analysis import analyse
 from resolab.report.environment import environment
-from resolab.report.findings import Findings
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
 from resolab.report.labels import baseline_label, combination_of, held_factors
 from resolab.report.sentences import answers
 from resolab.report.tables import Table, handshake_table, lateness_table, load_table

@@ -6,9 +6,9 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.records import PageFailure
 from resolab.report import build_report
-from resolab.report.analysis import analyse
-from resolab.report.hounsel_statuses import _STATUSES, HounselStatus, hounsel_status
+from resolab.report.findings.analysis import analyse
 from resolab.report.status_table import status_table
+from resolab.report.statuses import _STATUSES, HounselStatus, hounsel_status
 from resolab.store import build_tables, open_dataset
 
 
