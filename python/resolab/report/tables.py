@@ -30,6 +30,8 @@ _FLAGS = {
     "lateness_exceeded": "the emulated path was later than the plan allows",
     "device_drops": "the emulated path itself lost packets",
     "edge_ended": "the edge ended during the load",
+    "stub_ended": "the stub, which asked the page's names over their transport, ended during the load",
+    "connections_left_open": "connections of the warm-up load may still have been open when the measured load began",
 }
 
 
