@@ -16,7 +16,7 @@ from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.captions import exchange_caption
 from resolab.report.figures import exchange_series
 from resolab.report.findings.exchanges import exchange_results
-from resolab.report.findings.findings import Findings
+from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
 from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
 from resolab.report.h20.study import Study
@@ -25,6 +25,7 @@ from resolab.report.s24.exchanges import exchange_drawings, timings_of
 from resolab.report.s24.scope import scope_of
 from resolab.report.tables import exchange_table, failure_table, handshake_table
 from resolab.store import Dataset, open_dataset
+from resolab.store.outcomes import PLT
 
 
 def analyse(folder: Path) -> dict[str, object]:
@@ -61,8 +62,8 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
     with part("handshakes"):
         handshakes = dataset.handshakes()
     findings = Findings(
-        manifest=manifest, plan=plan, conditions=[], exchanges=exchanges, failures=failures, flags=[],
-        handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
+        manifest=manifest, plan=plan, loads=(), plt=OutcomeFindings(PLT, ()), exchanges=exchanges, failures=failures,
+        flags=[], handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
     )  # fmt: skip
     with part("tables"):
         tables = [make(findings) for make in (exchange_table, paper_exchange_table, failure_table, handshake_table)]

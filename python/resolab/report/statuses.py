@@ -1,6 +1,7 @@
 """Our failure classes as the five statuses of Hounsel et al. (WWW 2020), Table 1.
 
-For: pure mapping. Not for: which failure a load had, or counting (`status_table`).
+For: which status each of our failures is, and how often each condition had which. Not for: tables of them (`tables`,
+`h20.statuses`), or which failure a load had.
 
 Their text defines no status. What their published code (noise-lab/dns-measurement) shows: a load whose HAR was written
 is successful, whatever status the document had, which nothing looks at; everything else is an exception of Selenium's,
@@ -10,11 +11,15 @@ name something else.
 """
 
 import enum
+from collections import Counter
+
+from resolab.plan import Condition
+from resolab.report.findings.findings import Findings
 
 CITATION = "Hounsel et al., WWW 2020, Table 1"
 
 
-class HounselStatus(enum.StrEnum):
+class H20Status(enum.StrEnum):
     """Status of a page load, in their words and order."""
 
     SUCCESSFUL = "Successful"
@@ -25,21 +30,35 @@ class HounselStatus(enum.StrEnum):
 
 
 _STATUSES = {
-    "page_timeout": HounselStatus.PAGE_LOAD_TIMEOUT,
-    "dns": HounselStatus.DNS_ERROR,
-    "connect": HounselStatus.OTHER_ERROR,
-    "tls": HounselStatus.OTHER_ERROR,
+    "page_timeout": H20Status.PAGE_LOAD_TIMEOUT,
+    "dns": H20Status.DNS_ERROR,
+    "connect": H20Status.OTHER_ERROR,
+    "tls": H20Status.OTHER_ERROR,
     # Its load event came: nothing of theirs would have noticed.
-    "http_status": HounselStatus.SUCCESSFUL,
-    "browser_crash": HounselStatus.SELENIUM_ERROR,
-    "browser_hang": HounselStatus.SELENIUM_ERROR,
-    "driver": HounselStatus.SELENIUM_ERROR,
+    "http_status": H20Status.SUCCESSFUL,
+    "browser_crash": H20Status.SELENIUM_ERROR,
+    "browser_hang": H20Status.SELENIUM_ERROR,
+    "driver": H20Status.SELENIUM_ERROR,
     # The trial ended without a load: its driver could not begin.
-    "no_measured_load": HounselStatus.SELENIUM_ERROR,
-    "other": HounselStatus.OTHER_ERROR,
+    "no_measured_load": H20Status.SELENIUM_ERROR,
+    "other": H20Status.OTHER_ERROR,
 }
 
 
-def hounsel_status(failure: str | None) -> HounselStatus:
+def h20_status(failure: str | None) -> H20Status:
     """Status of a load with this failure of ours, `None` for none."""
-    return HounselStatus.SUCCESSFUL if failure is None else _STATUSES.get(failure, HounselStatus.OTHER_ERROR)
+    return H20Status.SUCCESSFUL if failure is None else _STATUSES.get(failure, H20Status.OTHER_ERROR)
+
+
+def status_counts(findings: Findings) -> dict[Condition, Counter[H20Status]]:
+    """Count the statuses of every condition that has trials; those that the instrument lost count, too."""
+    failures: dict[str, Counter[H20Status]] = {}
+    for one in findings.failures:
+        if one.kind == "page load":
+            failures.setdefault(one.condition, Counter())[h20_status(one.failure)] += one.count
+    found = {}
+    for result in findings.conditions:
+        if result.trials_count:
+            counts = failures.get(result.condition.id, Counter())
+            found[result.condition] = counts + Counter({H20Status.SUCCESSFUL: result.trials_count - counts.total()})
+    return found

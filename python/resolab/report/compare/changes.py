@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, parse_plan
+from resolab.plan import Plan
 from resolab.report.compare.ground import Difference, ground
-from resolab.report.findings.page_loads import plt_sample, usable_loads
+from resolab.report.findings.page_loads import by_condition, contributing, paired_samples, sample_of
+from resolab.report.findings.planned import plan_of
 from resolab.stats import (
     Estimate,
-    Sample,
     SignificantShare,
     change_of_medians,
     cliffs_delta,
@@ -24,11 +24,11 @@ from resolab.stats import (
     holm,
     median,
     paired_p_value,
-    pairs,
     significant_share,
     two_sample_p_value,
 )
 from resolab.store import Dataset
+from resolab.store.outcomes import PLT, Outcome
 from resolab.store.rows import LoadRow
 
 SIGNIFICANCE = 0.05
@@ -42,7 +42,7 @@ class ConditionChange:
     condition: str
     loads_count: tuple[int, int]
     failed_count: tuple[int, int]
-    plt_ms: tuple[Estimate, Estimate]
+    median_ms: tuple[Estimate, Estimate]
     change: Estimate
     shift_ms: Estimate
     delta: Estimate
@@ -77,6 +77,7 @@ class DatasetComparison:
     """Everything `resolab compare` shows."""
 
     dataset_ids: tuple[str, str]
+    outcome: Outcome
     conditions: Sequence[ConditionChange]
     only: tuple[Sequence[str], Sequence[str]]
     effects: Sequence[EffectChange]
@@ -85,47 +86,43 @@ class DatasetComparison:
     """A/A comparisons of both datasets together; n = 0 where none has any."""
 
 
-def compare_datasets(first: Dataset, second: Dataset) -> DatasetComparison:
-    """Compare the second dataset with the first."""
-    loads = (_by_condition(first), _by_condition(second))
-    plans = (_plan(first), _plan(second))
+def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
+    """Compare an outcome of the second dataset with that of the first."""
+    loads = (_loads(first, outcome), _loads(second, outcome))
+    plans = (plan_of(first), plan_of(second))
     common = [name for name in loads[0] if name in loads[1]]
     return DatasetComparison(
         dataset_ids=(first.manifest.dataset_id, second.manifest.dataset_id),
-        conditions=_corrected([_change(name, loads[0][name], loads[1][name]) for name in common]),
+        outcome=outcome,
+        conditions=_corrected([_change(name, loads[0][name], loads[1][name], outcome) for name in common]),
         only=(
             [name for name in loads[0] if name not in loads[1]],
             [name for name in loads[1] if name not in loads[0]],
         ),
-        effects=_corrected_effects(_effects(plans, loads)),
+        effects=_corrected_effects(_effects(plans, loads, outcome)),
         ground=ground((first, second), plans),
-        noise=_noise(plans, loads),
+        noise=_noise(plans, loads, outcome),
     )
 
 
-def _plan(dataset: Dataset) -> Plan:
-    manifest = dataset.manifest
-    plan = parse_plan(manifest.plan_text, str(dataset.folder / "plan.toml"), corpus=None)
-    return replace(plan, seed=manifest.seed, blocks=manifest.blocks)
-
-
-def _by_condition(dataset: Dataset) -> Loads:
-    found: dict[str, list[LoadRow]] = {}
-    for load in dataset.measured_loads():
-        found.setdefault(load.condition, []).append(load)
-    if not found:
+def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
+    """Read what contributes to the outcome; a condition of which nothing does is there, too."""
+    loads = dataset.measured_loads()
+    if not loads:
         raise ConfigurationError(f"failed to compare {dataset.folder}: it has no finished trial; resume its run first")
-    return dict(sorted(found.items()))
+    if outcome != PLT and not any(outcome.of(load) is not None for load in loads):
+        problem = f"none of its loads has {outcome.name}"
+        raise ConfigurationError(f"failed to compare {dataset.folder}: {problem}; choose another outcome")
+    return {condition: contributing(outcome, own) for condition, own in sorted(by_condition(loads).items())}
 
 
-def _change(condition: str, first: Sequence[LoadRow], second: Sequence[LoadRow]) -> ConditionChange:
-    before, after = usable_loads(first), usable_loads(second)
-    one, other = plt_sample(before), plt_sample(after)
+def _change(condition: str, before: Sequence[LoadRow], after: Sequence[LoadRow], outcome: Outcome) -> ConditionChange:
+    one, other = sample_of(outcome, before), sample_of(outcome, after)
     return ConditionChange(
         condition=condition,
         loads_count=(len(before), len(after)),
         failed_count=(_failed(before), _failed(after)),
-        plt_ms=(median(one, seed=0), median(other, seed=0)),
+        median_ms=(median(one, seed=0), median(other, seed=0)),
         change=change_of_medians(other, one),
         shift_ms=hodges_lehmann(other, one),
         delta=cliffs_delta(other, one),
@@ -147,7 +144,7 @@ def _corrected(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in changes]
 
 
-def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads]) -> list[EffectChange]:
+def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> list[EffectChange]:
     """Compare the comparisons both plans have."""
     found = []
     second_has = {(one.treatment.id, one.baseline.id) for one in plans[1].comparisons() if one.kind != "aa"}
@@ -156,7 +153,7 @@ def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads]) -> list[Effec
         known = all(name in each and baseline in each for each in loads)
         if (name, baseline) not in second_has or not known:
             continue
-        first, second = (_differences(each[name], each[baseline]) for each in loads)
+        first, second = (differences_of(*paired_samples(outcome, each[name], each[baseline])) for each in loads)
         found.append(
             EffectChange(
                 condition=name,
@@ -174,24 +171,14 @@ def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
     return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in effects]
 
 
-def _paired(treatment: Sequence[LoadRow], baseline: Sequence[LoadRow]) -> tuple[Sample, Sample]:
-    own, other = usable_loads(treatment), usable_loads(baseline)
-    treated, compared = pairs([load.block for load in own], [load.block for load in other])
-    return plt_sample(own).take(treated), plt_sample(other).take(compared)
-
-
-def _differences(treatment: Sequence[LoadRow], baseline: Sequence[LoadRow]) -> Sample:
-    return differences_of(*_paired(treatment, baseline))
-
-
-def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads]) -> SignificantShare:
+def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> SignificantShare:
     """Sum up the copies of a condition against its first, in either dataset."""
     p_values, differences = [], []
     for plan, each in zip(plans, loads, strict=True):
         for one in plan.comparisons():
             if one.kind != "aa" or one.treatment.id not in each or one.baseline.id not in each:
                 continue
-            treatment, baseline = _paired(each[one.treatment.id], each[one.baseline.id])
+            treatment, baseline = paired_samples(outcome, each[one.treatment.id], each[one.baseline.id])
             p, middle = paired_p_value(treatment, baseline), median(differences_of(treatment, baseline), seed=0).value
             if p is not None and middle is not None:
                 p_values.append(p)

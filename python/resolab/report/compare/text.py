@@ -69,7 +69,7 @@ def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str,
     """List every table under its title, empty ones left out; `narrow` leaves out columns for a narrow terminal."""
     conditions = _condition_table(found.conditions)
     some = [
-        ("Median page load time, B against A", _without(conditions, _WIDE) if narrow else conditions),
+        (f"Median {found.outcome.phrase}, B against A", _without(conditions, _WIDE) if narrow else conditions),
         ("Effects against the baseline, B against A", _effect_table(found.effects)),
         ("Settings that differ", _ground_table([one for one in found.ground if not one.is_reading])),
         ("Readings of the instrument", _ground_table([one for one in found.ground if one.is_reading])),
@@ -94,8 +94,8 @@ def _condition_table(changes: Sequence[ConditionChange]) -> Table:
             one.condition,
             "{}, {}".format(*one.loads_count),
             "{}, {}".format(*one.failed_count),
-            estimate_text(one.plt_ms[0]),
-            estimate_text(one.plt_ms[1]),
+            estimate_text(one.median_ms[0]),
+            estimate_text(one.median_ms[1]),
             _percent(one.change),
             _both(one.shift_ms),
             _both(one.delta, 2),
@@ -159,7 +159,7 @@ def as_json(found: DatasetComparison) -> dict[str, Any]:
                 "condition": one.condition,
                 "loads_count": list(one.loads_count),
                 "failed_count": list(one.failed_count),
-                "plt_ms": [_estimate(each) for each in one.plt_ms],
+                found.outcome.column: [_estimate(each) for each in one.median_ms],
                 "change_ratio": _estimate(one.change),
                 "shift_ms": _estimate(one.shift_ms),
                 "cliffs_delta": _estimate(one.delta),

@@ -3,12 +3,12 @@
 For: `Plan.comparisons()`, paired by block. Not for: every condition against the baseline (`page_loads`), or words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import plt_sample, usable_loads
+from resolab.report.findings.page_loads import by_condition, paired_samples
 from resolab.stats import (
     Sample,
     cliffs_delta,
@@ -16,21 +16,21 @@ from resolab.stats import (
     holm,
     paired_difference,
     paired_p_value,
-    pairs,
     relative_change,
     significant_share,
 )
+from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
 
-def comparison_results(plan: Plan, loads: Sequence[LoadRow]) -> list[PairResult]:
+def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
     """Estimate the comparisons the plan names or, without any, all with the baseline."""
-    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA])
+    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA], outcome)
 
 
-def aa_results(plan: Plan, loads: Sequence[LoadRow]) -> list[PairResult]:
+def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
     """Estimate the comparisons of copies."""
-    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA])
+    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
 
 
 def noise_of(copies: Sequence[PairResult]) -> Noise | None:
@@ -47,36 +47,37 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
     )
 
 
-def _results(plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison]) -> list[PairResult]:
-    by_condition: dict[str, list[LoadRow]] = {}
-    for load in usable_loads(loads):
-        by_condition.setdefault(load.condition, []).append(load)
-    samples = [_pair(one, by_condition) for one in comparisons]
+def _results(
+    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: Outcome
+) -> list[PairResult]:
+    grouped = by_condition(loads)
+    samples = [
+        paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        for one in comparisons
+    ]
     p_values = [paired_p_value(*pair) for pair in samples]
     adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
-        _result(plan, one, pair, p, None if p is None else next(adjusted))
+        _result(plan, one, pair, (p, None if p is None else next(adjusted)), outcome)
         for one, pair, p in zip(comparisons, samples, p_values, strict=True)
     ]
 
 
-def _pair(one: PlannedComparison, by_condition: Mapping[str, Sequence[LoadRow]]) -> tuple[Sample, Sample]:
-    own, other = by_condition.get(one.treatment.id, []), by_condition.get(one.baseline.id, [])
-    treated, compared = pairs([load.block for load in own], [load.block for load in other])
-    return plt_sample(own).take(treated), plt_sample(other).take(compared)
-
-
 def _result(
-    plan: Plan, one: PlannedComparison, pair: tuple[Sample, Sample], p: float | None, adjusted: float | None
+    plan: Plan,
+    one: PlannedComparison,
+    pair: tuple[Sample, Sample],
+    p_values: tuple[float | None, float | None],
+    outcome: Outcome,
 ) -> PairResult:
     treatment, baseline = pair
-    level = level_of(plan)
+    level, seed = level_of(plan), stream_seed(plan.seed, outcome.change_stream, one.id)
     return PairResult(
         comparison=one,
         difference_ms=paired_difference(treatment, baseline, level=level),
-        change=relative_change(treatment, baseline, seed=stream_seed(plan.seed, "change", one.id), level=level),
+        change=relative_change(treatment, baseline, seed=seed, level=level),
         shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
         delta=cliffs_delta(treatment, baseline, level=level),
-        p_value=p,
-        adjusted_p_value=adjusted,
+        p_value=p_values[0],
+        adjusted_p_value=p_values[1],
     )

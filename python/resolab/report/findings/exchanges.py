@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from resolab.plan import Plan
-from resolab.protocols import cold_exchange_round_trips, in_round_trips, remainder_ms
+from resolab.protocols import cold_exchange_round_trips, has_handshake, in_round_trips, place_of, remainder_ms
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.resolvers import Resolver, resolver_of
@@ -20,9 +20,7 @@ from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, QueryDistribution
 from resolab.store.rows import ExchangeRow
 
 LISTED_COUNT = 20_000
-_TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 _MODE_ORDER = ("full", "resumed", "zero_rtt")
-_WITHOUT_HANDSHAKE = ("doudp", "dotcp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) 
     profiles = plan.factors.profile
 
     def place(one: ExchangeResult) -> tuple[object, ...]:
-        transport, mode = _TRANSPORT_ORDER.index(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
+        transport, mode = place_of(one.dns_transport), _MODE_ORDER.index(one.requested_handshake_mode)
         return profiles.index(one.profile), resolver_of(one).place, transport, mode
 
     return sorted(results, key=place)
@@ -120,8 +118,9 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
 
 def _reached(key: Key, modes: Iterable[tuple[str, int]]) -> int:
     """Count the exchanges that had the handshake asked for; where there is none, all had."""
-    without = key.dns_transport in _WITHOUT_HANDSHAKE
-    return sum(count for mode, count in modes if without or mode == key.requested_handshake_mode)
+    return sum(
+        count for mode, count in modes if not has_handshake(key.dns_transport) or mode == key.requested_handshake_mode
+    )
 
 
 def _result(

@@ -3,14 +3,16 @@
 For: the shapes the analysis fills and the presentations read. Not for: computing (`page_loads`, `exchanges`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan, PlannedComparison
+from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.stats import Estimate, SignificantShare
 from resolab.store import Manifest
-from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow
+from resolab.store.outcomes import Outcome
+from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,51 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """All page loads of one condition; `comparison` is None for a baseline and for a copy."""
+    """One outcome of all page loads of one condition; `comparison` is None for a baseline and for a copy."""
 
     condition: Condition
     trials_count: int
     failed_count: int
     unusable_count: int
     reached_count: int
-    plt_ms: Estimate
-    response_start_ms: Estimate
+    told_count: int
+    """Loads that did not fail and have a value."""
+    median_ms: Estimate
     comparison: Comparison | None
     range_ms: tuple[float, float] | None = None
-    """The fastest and the slowest load that ended."""
+    """The least and the greatest of those values."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithinLoads:
+    """An outcome against another in the same loads of one condition."""
+
+    other_ms: Estimate
+    """Median of the other outcome."""
+    difference_ms: Estimate
+    """The outcome minus the other, within each load that has both."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeFindings:
+    """What a dataset says about one outcome."""
+
+    outcome: Outcome
+    conditions: Sequence[ConditionResult]
+    comparisons: Sequence[PairResult] = ()
+    """Those the plan names or, without any, all with the baseline."""
+    aa: Sequence[PairResult] = ()
+    noise: Noise | None = None
+
+    @property
+    def compared(self) -> list[tuple[ConditionResult, Comparison]]:
+        """Conditions that have a baseline other than themselves."""
+        return [(one, one.comparison) for one in self.conditions if one.comparison is not None]
+
+    @property
+    def told(self) -> list[ConditionResult]:
+        """Conditions of which some load has a value."""
+        return [one for one in self.conditions if one.told_count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +128,14 @@ class ExchangeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PltSumResult:
-    """Loads of one condition that have a sum or failed; a failed load is at least its limit in both."""
-
-    condition: Condition
-    plt_ms: Estimate
-    plt_sum_ms: Estimate
-    difference_ms: Estimate
-    """Sum minus load time, within each load that has both."""
-    change: Estimate | None
-    """Of the median sum against the baseline's, paired by block as for `plt`; `None` for a baseline."""
-
-
-@dataclass(frozen=True, slots=True)
 class Findings:
     """Everything the report shows."""
 
     manifest: Manifest
     plan: Plan
-    conditions: Sequence[ConditionResult]
+    loads: Sequence[LoadRow]
+    plt: OutcomeFindings
+    """The page load time, which every report shows first."""
     exchanges: Sequence[ExchangeResult]
     failures: Sequence[FailureRow]
     flags: Sequence[FlagRow]
@@ -120,15 +144,23 @@ class Findings:
     browsers: Sequence[BrowserRow]
     trials_count: int
     calibrations: Sequence[CalibrationRecord] = ()
-    plt_sums: Sequence[PltSumResult] = ()
-    comparisons: Sequence[PairResult] = ()
-    """Those the plan names or, without any, all with the baseline."""
-    aa: Sequence[PairResult] = ()
-    noise: Noise | None = None
+    further: Sequence[OutcomeFindings] = ()
+    """The other outcomes of which the dataset has values."""
+    sums: Mapping[str, WithinLoads] = field(default_factory=dict)
+    """The page load time as a sum against the page load time, by condition."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
 
     @property
-    def compared(self) -> list[tuple[ConditionResult, Comparison]]:
-        """Conditions that have a baseline other than themselves."""
-        return [(one, one.comparison) for one in self.conditions if one.comparison is not None]
+    def conditions(self) -> Sequence[ConditionResult]:
+        """The page load time of every condition."""
+        return self.plt.conditions
+
+    @property
+    def rtt_ms(self) -> dict[str, float]:
+        """Round trips of the access links, by profile."""
+        return {link.name: access_rtt_ms(link) for link in self.manifest.profiles}
+
+    def of(self, outcome: Outcome) -> OutcomeFindings | None:
+        """Return what there is of an outcome, if anything."""
+        return next((one for one in (self.plt, *self.further) if one.outcome == outcome), None)

@@ -18,9 +18,9 @@ from resolab.plan import stream_seed
 from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
 from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
 from resolab.plots.save import Value
+from resolab.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver
-from resolab.report.h20.loads import TRANSPORT_ORDER
 from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
@@ -68,7 +68,7 @@ def amortisations(study: Study) -> list[Paid]:
         resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
         groups.setdefault((row.profile, resolver), []).append(row)
     ordered = sorted(groups, key=lambda key: (profiles.index(key[0]), key[1].place))
-    found = (_paid(study, *key, groups[key], transport) for key in ordered for transport in TRANSPORT_ORDER[1:])
+    found = (_paid(study, *key, groups[key], transport) for key in ordered for transport in list(DNS_TRANSPORTS)[1:])
     return [one for one in found if one is not None]
 
 

@@ -74,7 +74,7 @@ def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
             row.label(study.resolvers),
             column.label(study.resolvers),
             difference_curve(
-                difference_sample(arms[row], arms[column]),
+                difference_sample(arms[row], arms[column], study.outcome),
                 {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
                 study.level,
             ),
@@ -106,12 +106,13 @@ def _panel(study: Study, one: Difference) -> DifferencePanel:
 def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> str:
     pairs = [cell.curve.median_ms.n for cell in cells]
     return (
-        f"Differences of page load time between every two configurations on {profile}, row minus column, paired by "
-        f"block and page ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a line and a "
-        f"number, colour by the paper's border of 30 ms; the one at 100 ms is ours. {min(pairs)} to {max(pairs)} pairs "
-        f"a cell. {_failures(study, [profile])} Such pairs are bounds: the two edges of a curve hold all it can be; "
-        "the CSV has their number, and the paper's way beside it, in which they are dropped (survivor columns). "
-        f"Medians have {_intervals(cell.curve for cell in cells)}. {study.dataset_words}"
+        f"Differences of {study.outcome.phrase} between every two configurations on {profile}, row minus column, "
+        f"paired by block and page ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a "
+        "line and a number, colour by the paper's border of 30 ms; the one at 100 ms is ours. "
+        f"{min(pairs)} to {max(pairs)} pairs a cell. {_failures(study, [profile])} Such pairs are bounds: the two "
+        "edges of a curve hold all it can be; the CSV has their number, and the paper's way beside it, in which they "
+        f"are dropped (survivor columns). Medians have {_intervals(cell.curve for cell in cells)}. "
+        f"{study.dataset_words}"
     )
 
 
@@ -120,7 +121,7 @@ def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float
     profiles = list(dict.fromkeys(one.profile for one in found))
     theirs = "" if vantage is None else f", as their {vantage}, Fig. {_FIGURES[vantage][-1]}"
     return (
-        f"Differences of page load time to Do53 by network, paired by block and page, with the resolver "
+        f"Differences of {study.outcome.phrase} to Do53 by network, paired by block and page, with the resolver "
         f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Line: median; grey tick: closed form, the "
         f"extra round trips of one cold look-up. Legends: medians, with {_intervals(one.curve for one in found)}. "
         f"{min(pairs)} to {max(pairs)} pairs a curve. {_failures(study, profiles)} Such pairs are bounds, shaded "

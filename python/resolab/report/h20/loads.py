@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from resolab.plan.factors import applies
 from resolab.plots import level_label, transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
-from resolab.protocols import lookup_round_trips
-from resolab.report.findings.page_loads import INSTRUMENT_FAILURES
+from resolab.protocols import lookup_round_trips, place_of
+from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.printed import DEFAULT_NETWORK, NETWORKS
 from resolab.stats import Sample, differences_of, quantile
 from resolab.store.h20_queries import H20LoadRow
+from resolab.store.outcomes import Outcome
 
 POINTS_COUNT = 201
 """Points of a drawn curve at most."""
-TRANSPORT_ORDER = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 _FURTHER = (
     "resolver_path",
     "name_resolution",
@@ -49,7 +50,7 @@ class Configuration:
     @property
     def place(self) -> tuple[Any, ...]:
         """Key for sorting: resolvers in order, transports within them."""
-        return *self.resolver.place, TRANSPORT_ORDER.index(self.dns_transport), self.further
+        return *self.resolver.place, place_of(self.dns_transport), self.further
 
     @property
     def transport(self) -> str:
@@ -81,12 +82,12 @@ def network_of(profile: str) -> str:
     return NETWORKS.get(profile, DEFAULT_NETWORK)
 
 
-def arrange(rows: Sequence[H20LoadRow]) -> Loads:
-    """Sort usable loads into profiles and configurations; of one pair's key the first load stands."""
+def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
+    """Sort what contributes to an outcome into profiles and configurations; of one pair's key the first load stands."""
     varying = {factor for factor in _FURTHER if _varies(factor, rows)}
     arranged: dict[str, dict[Configuration, dict[PairKey, H20LoadRow]]] = {}
     for row in rows:
-        if row.loaded and row.failure not in INSTRUMENT_FAILURES:
+        if outcome.contribution(row) is not None:
             configurations = arranged.setdefault(row.profile, {})
             configurations.setdefault(_configuration(row, varying), {}).setdefault(_pair_key(row), row)
     return {
@@ -104,7 +105,7 @@ def _varies(factor: str, rows: Sequence[H20LoadRow]) -> bool:
 
 
 def _configuration(row: H20LoadRow, varying: set[str]) -> Configuration:
-    further = tuple(_word(factor, row) for factor in _FURTHER if factor in varying and _matters(factor, row))
+    further = tuple(_word(factor, row) for factor in _FURTHER if factor in varying and applies(factor, row))
     return Configuration(row.dns_transport, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache), further)
 
 
@@ -113,17 +114,6 @@ def _word(factor: str, row: H20LoadRow) -> str:
     if factor == "browser_preset":
         return f"preset {level or 'none'}"
     return level_label(factor, "default" if level is None else str(level))
-
-
-def _matters(factor: str, row: H20LoadRow) -> bool:
-    native_doh = row.resolver_path == "native" and row.dns_transport in {"doh", "doh3"}
-    if factor == "doh_method":
-        return native_doh
-    if factor == "name_resolution":
-        return not native_doh
-    if factor == "requested_dns_handshake_mode":
-        return row.dns_transport not in {"doudp", "dotcp"} and row.dns_connection_state == "cold"
-    return factor != "dns_connection_state" or row.dns_transport != "doudp"
 
 
 def _pair_key(row: H20LoadRow) -> PairKey:
@@ -137,15 +127,13 @@ def reference_of(configuration: Configuration, among: Sequence[Configuration]) -
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 
-def difference_sample(treatment: Mapping[PairKey, H20LoadRow], baseline: Mapping[PairKey, H20LoadRow]) -> Sample:
+def difference_sample(
+    treatment: Mapping[PairKey, H20LoadRow], baseline: Mapping[PairKey, H20LoadRow], outcome: Outcome
+) -> Sample:
     """Subtract within pairs; failed loads make bounds."""
     both = [key for key in treatment if key in baseline]
-    return differences_of(_sample([treatment[key] for key in both]), _sample([baseline[key] for key in both]))
-
-
-def _sample(loads: Sequence[H20LoadRow]) -> Sample:
-    values = [None if load.failure else load.plt_ms for load in loads]
-    return Sample.censored(values, [load.limit_ms or 0.0 for load in loads])
+    own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
+    return differences_of(sample_of(outcome, own), sample_of(outcome, other))
 
 
 def difference_curve(differences: Sample, key: Mapping[str, Value], level: float) -> DifferenceCurve:
@@ -175,7 +163,7 @@ def difference_curve(differences: Sample, key: Mapping[str, Value], level: float
     )
 
 
-def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float) -> list[Difference]:
+def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome) -> list[Difference]:
     """Compare every configuration with Do53 to the same resolver, in the order of `rtt_ms`, the access links'."""
     found = []
     for profile, rtt in rtt_ms.items():
@@ -184,7 +172,7 @@ def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float) -
             reference = reference_of(configuration, list(arms))
             if reference is None or configuration.dns_transport == "doudp":
                 continue
-            sample = difference_sample(arm, arms[reference])
+            sample = difference_sample(arm, arms[reference], outcome)
             if len(sample):
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
                 key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}

@@ -20,10 +20,6 @@ from resolab.report.h20.study import Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
 
-DO53_RETRY_MS = 5_000.0
-"""When the C library's resolver asks again (resolv.conf(5), RES_TIMEOUT)."""
-
-
 Row = Mapping[str, Value]
 
 

@@ -8,7 +8,7 @@ is right; the closed form does that.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from resolab.report.statuses import HounselStatus
+from resolab.report.statuses import H20Status
 
 CITATION = "Hounsel et al., WWW 2020"
 
@@ -39,7 +39,7 @@ FASTEST_MS: Mapping[tuple[str, str], float] = {("3G", "doudp"): 150, ("3G", "dot
 FASTEST_ROUND_TRIPS: Mapping[str, int] = {"doudp": 1, "dot": 3, "doh": 4}
 """What those are in round trips: their DoH client was given a host name and looked it up first."""
 
-_STATUSES = tuple(HounselStatus)
+_STATUSES = tuple(H20Status)
 _TABLE_1: Mapping[str, Mapping[str, tuple[float, float, float, float, float]]] = {
     "default": {
         "doudp": (78.70, 7.48, 9.51, 1.69, 2.62),
@@ -99,7 +99,7 @@ def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
     return found
 
 
-def status_percent(network: str, dns_transport: str, status: HounselStatus) -> float | None:
+def status_percent(network: str, dns_transport: str, status: H20Status) -> float | None:
     """Return their share of a status in Table 1 (Cloudflare, Frankfurt), or None where it gives none."""
     shares = _TABLE_1.get(network, {}).get(dns_transport)
     return None if shares is None else shares[_STATUSES.index(status)]

@@ -91,18 +91,3 @@ class H20:
         """Name each figure that is left out and what it lacks, one line each."""
         missing = [*missing_responses(self.study), *missing_differences(self.study)]
         return [*missing, *missing_amortisation(self._paid)]
-
-
-def h20_drawings(dataset: Dataset, findings: Findings) -> Iterator[Drawing]:
-    """Draw every figure the dataset has something for."""
-    return H20(dataset, findings).drawings()
-
-
-def h20_tables(dataset: Dataset, findings: Findings) -> list[NamedTable]:
-    """Make every table the dataset has something for."""
-    return H20(dataset, findings).tables()
-
-
-def h20_missing(dataset: Dataset, findings: Findings) -> list[str]:
-    """Name each figure that is left out and what it lacks."""
-    return H20(dataset, findings).missing()

@@ -6,30 +6,30 @@ Every finished trial counts, those that the instrument lost, too: they have a cl
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from resolab.plots import ABSENT, number_text, transport_label
 from resolab.plots.save import Value
+from resolab.protocols import place_of
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.loads import TRANSPORT_ORDER, network_of
+from resolab.report.h20.loads import network_of
 from resolab.report.h20.printed import status_percent
 from resolab.report.h20.study import Study
-from resolab.report.statuses import HounselStatus, hounsel_status
+from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
-from resolab.store.h20_queries import H20LoadRow
 
 Key = tuple[float, str, str, str]
 """Distance of the resolver, profile, transport, preset of the browser's settings."""
 
 
-def status_counts(rows: Sequence[H20LoadRow]) -> dict[Key, Counter[HounselStatus]]:
-    """Count statuses by resolver's distance, profile, transport and preset."""
-    counts: dict[Key, Counter[HounselStatus]] = {}
-    for row in rows:
-        key = (row.resolver_extra_rtt_ms, row.profile, row.dns_transport, row.browser_preset or "none")
-        failure = row.failure if row.loaded else "no_measured_load"
-        counts.setdefault(key, Counter())[hounsel_status(failure)] += 1
+def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
+    """Add up conditions of the same resolver's distance, profile, transport and preset; copies are left out."""
+    counts: dict[Key, Counter[H20Status]] = {}
+    for one, found in status_counts(study.findings).items():
+        if one.replicate == 1:
+            key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), str(one.browser_preset or "none"))
+            counts.setdefault(key, Counter()).update(found)
     return counts
 
 
@@ -60,21 +60,21 @@ def table_1(study: Study) -> Table:
 
 def status_rows(study: Study) -> list[dict[str, Value]]:
     """List the same as numbers."""
-    counts = status_counts(study.rows)
+    counts = _counts(study)
     profiles = list(study.profiles)
-    ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), TRANSPORT_ORDER.index(key[2]), key[3]))
+    ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), place_of(key[2]), key[3]))
     return [
         _row(study, key, status, _share(study, counts[key], status), counts[key][status])
         for key in ordered
-        for status in HounselStatus
+        for status in H20Status
     ]
 
 
-def _share(study: Study, counts: Counter[HounselStatus], status: HounselStatus) -> Estimate:
+def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estimate:
     return proportion(counts[status], counts.total(), level=study.level)
 
 
-def _row(study: Study, key: Key, status: HounselStatus, share: Estimate, count: int) -> dict[str, Value]:
+def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
     extra_rtt_ms, profile, dns_transport, preset = key
     # Theirs is Frankfurt's, and they say that failures from Seoul were alike: it stands beside the nearest resolver.
     near = extra_rtt_ms == study.distances_ms[0]

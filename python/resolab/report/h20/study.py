@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from resolab.plan.access_link import access_rtt_ms
+from resolab.protocols import place_of
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import (
-    TRANSPORT_ORDER,
     Difference,
     Loads,
     arrange,
@@ -29,14 +30,16 @@ from resolab.store.h20_queries import (
     h20_resolvers,
     query_costs,
 )
+from resolab.store.outcomes import PLT, Outcome
 
 
 class Study:
     """Reads what is asked for, when it is asked for; the dataset must be open then."""
 
-    def __init__(self, dataset: Dataset, findings: Findings) -> None:
+    def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
         self.dataset = dataset
         self.findings = findings
+        self.outcome = outcome
         self.links = {one.name: one for one in findings.manifest.profiles}
 
     @property
@@ -51,13 +54,14 @@ class Study:
 
     @cached_property
     def loads(self) -> Loads:
-        """Usable loads by profile, configuration and pair."""
-        return arrange(self.rows)
+        """Loads that contribute to the outcome by profile, configuration and pair."""
+        return arrange(self.rows, self.outcome)
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Every configuration against Do53 to the same resolver, networks in the paper's order."""
-        return compare_with_do53(self.loads, {profile: self.rtt_ms(profile) for profile in self.profiles}, self.level)
+        rtt_ms = {profile: self.rtt_ms(profile) for profile in self.profiles}
+        return compare_with_do53(self.loads, rtt_ms, self.level, self.outcome)
 
     @cached_property
     def distributions(self) -> list[QueryDistribution]:
@@ -70,7 +74,7 @@ class Study:
         profiles = list(self.profiles)
 
         def place(one: ResponseTimes) -> tuple[object, ...]:
-            transport = TRANSPORT_ORDER.index(one.dns_transport)
+            transport = place_of(one.dns_transport)
             handshake = (one.requested_handshake_mode, one.connection)
             return profiles.index(one.profile), one.resolver.place, transport, handshake
 
@@ -111,8 +115,7 @@ class Study:
 
     def rtt_ms(self, profile: str) -> float:
         """Round trip of the access link."""
-        link = self.links[profile]
-        return link.up.one_way_delay_ms + link.down.one_way_delay_ms
+        return access_rtt_ms(self.links[profile])
 
     def loss_ratio(self, profile: str) -> float:
         """Chance that a query or its response is lost on the access link, a packet each."""

@@ -46,7 +46,7 @@ def paper_load_table(findings: Findings) -> Table:
         "closed form ms",
     )  # fmt: skip
     rows = []
-    for one, comparison in findings.compared:
+    for one, comparison in findings.plt.compared:
         condition, base = one.condition, comparison.baseline
         # Their baseline is DoUDP with a full H3 handshake; against another one there is nothing to compare.
         if (base.dns_transport, base.http_version, base.requested_handshake_mode) != ("doudp", "h3", "full"):

@@ -11,22 +11,23 @@ from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import usable_loads
+from resolab.report.findings.page_loads import by_condition, contributing, sample_of
 from resolab.report.named_table import NamedTable
-from resolab.report.s24.loads import Measure
+from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.printed import PLT_BASELINE_MS, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Scope, combination_name
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
+from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
 COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]
 Cell = Mapping[str, str | float | None]
 
 
-def changes_table(measures: Sequence[Measure], scope: Scope, rtt_ms: Mapping[str, float]) -> NamedTable | None:
+def changes_table(times: Sequence[LoadTimes], scope: Scope, rtt_ms: Mapping[str, float]) -> NamedTable | None:
     """Set ours and theirs side by side, one row for each cell and combination of their Fig. 8."""
-    plt, sums = measures[0], measures[1] if len(measures) > 1 else None
+    plt, sums = times[0], times[1] if len(times) > 1 else None
     rows, cells = [], []
     for (page, profile), cell in scope.cells.items():
         for combination in IN_PAPER:
@@ -146,22 +147,19 @@ def sign_of(ours: Estimate | None, theirs_ratio: float) -> str:
     return "same" if (ours.value > 0) == (theirs_ratio > 0) else "opposite"
 
 
-def overhead_table(loads: Sequence[LoadRow], findings: Findings, scope: Scope, *, of_sum: bool) -> NamedTable | None:
+def overhead_table(outcome: Outcome, findings: Findings, scope: Scope) -> NamedTable | None:
     """Set what is left over of DoH's overhead beside the change of the page load time itself, ours and theirs."""
-    by_condition: dict[str, list[LoadRow]] = {}
-    for load in usable_loads(loads):
-        if not of_sum or load.failure or load.plt_sum_ms is not None:
-            by_condition.setdefault(load.condition, []).append(load)
+    grouped = by_condition(contributing(outcome, findings.loads))
     rows, cells = [], []
     level = level_of(findings.plan)
     for (page, profile), cell in scope.cells.items():
         if not {BASELINE, COALESCED, DOH} <= cell.keys():
             continue
-        chosen = [by_condition.get(cell[one].id, []) for one in (COALESCED, DOH, BASELINE)]
-        own, costly, base = _in_common_blocks(chosen, of_sum=of_sum)
+        chosen = [grouped.get(cell[one].id, []) for one in (COALESCED, DOH, BASELINE)]
+        own, costly, base = _in_common_blocks(chosen, outcome)
         if not len(own):
             continue
-        seed = stream_seed(findings.plan.seed, f"s24_overhead{'_plt_sum' * of_sum}", cell[COALESCED].id)
+        seed = stream_seed(findings.plan.seed, f"s24_overhead{outcome.suffix}", cell[COALESCED].id)
         share = remaining_share(own, costly, base, seed=seed, level=level)
         change = relative_change(own, costly, seed=seed, level=level)
         theirs = _their_headline(profile, page)
@@ -171,10 +169,9 @@ def overhead_table(loads: Sequence[LoadRow], findings: Findings, scope: Scope, *
         cells.append({"page": page, "profile": profile, "blocks_count": len(own), **ours, **theirs_columns})
     if not rows:
         return None
-    suffix, words = ("_plt_sum", "PLT sum") if of_sum else ("", "PLT")
-    title = f"The headline, of {words}: DoQ + H3 0-RTT against DoH + H3 full"
+    title = f"The headline, of {outcome.label}: DoQ + H3 0-RTT against DoH + H3 full"
     return NamedTable(
-        f"s24_overhead{suffix}", title, Table(_OVERHEAD_COLUMNS, rows, frozenset((0, 1))), cells, _HEADLINE
+        f"s24_overhead{outcome.suffix}", title, Table(_OVERHEAD_COLUMNS, rows, frozenset((0, 1))), cells, _HEADLINE
     )
 
 
@@ -197,15 +194,10 @@ def _their_headline(profile: str, page: str) -> tuple[float | None, float | None
     return own / costly, (100 + own) / (100 + costly) - 1
 
 
-def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], *, of_sum: bool) -> list[Sample]:
+def _in_common_blocks(chosen: Sequence[Sequence[LoadRow]], outcome: Outcome) -> list[Sample]:
     by_block = [{load.block: load for load in loads} for loads in chosen]
     blocks = sorted(set.intersection(*(set(one) for one in by_block)))
-    return [_sample([one[block] for block in blocks], of_sum=of_sum) for one in by_block]
-
-
-def _sample(loads: Sequence[LoadRow], *, of_sum: bool) -> Sample:
-    times = [None if load.failure else load.plt_sum_ms if of_sum else load.plt_ms for load in loads]
-    return Sample.censored(times, [load.limit_ms or 0.0 for load in loads])
+    return [sample_of(outcome, [one[block] for block in blocks]) for one in by_block]
 
 
 def _pair(ours: Estimate, theirs_ratio: float | None) -> tuple[str, str]:

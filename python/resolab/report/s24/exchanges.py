@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, Drawing, Look, draw_cdfs, transport_label, transport_look
+from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
+from resolab.records import INSTRUMENT_FAILURES
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_text
-from resolab.report.findings.page_loads import INSTRUMENT_FAILURES
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.scope import Scope
@@ -19,7 +20,6 @@ from resolab.store.s24_queries import ConnectRow, PhaseRow, connects, phase_dist
 ALL = "all profiles"
 AXIS = "duration, round trips"
 COLUMN = "duration_round_trips"
-_TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ _CONNECT_LOOKS = {
 
 def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
     """Read the durations and express them in round trips of their profile."""
-    rtt_ms = {one.name: one.up.one_way_delay_ms + one.down.one_way_delay_ms for one in findings.manifest.profiles}
+    rtt_ms = findings.rtt_ms
     of_condition = {one.id: one for cell in scope.cells.values() for one in cell.values()}
     rows = [row for row in connects(dataset) if row.condition in of_condition]
     usable = [row for row in rows if row.failure not in INSTRUMENT_FAILURES]
@@ -155,7 +155,7 @@ def _lookups(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curv
             timings.phase(transport, "query_response_time", profiles),
         )
         for panel, profiles in panels.items()
-        for transport in _TRANSPORTS
+        for transport in DNS_TRANSPORTS
     ]
     return [curve for curve in curves if curve.n]
 
@@ -163,7 +163,7 @@ def _lookups(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curv
 def _single_trips(timings: Timings, panels: Mapping[str, Sequence[str]]) -> list[Curve]:
     curves = []
     for panel, profiles in panels.items():
-        tcp = pooled([timings.phase(one, "tcp_connect", profiles) for one in ("dotcp", "dot", "doh")])
+        tcp = pooled([timings.phase(one, "tcp_connect", profiles) for one in OVER_TCP])
         parts = (
             ("TCP RTT", transport_look("doh"), tcp),
             ("DoUDP look-up", transport_look("doudp"), timings.phase("doudp", "query_response_time", profiles)),

@@ -4,7 +4,7 @@ For: what each of those figures shows of a dataset, once of `plt` and once of `p
 Not for: the tables beside them (`changes`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.plots import (
@@ -20,24 +20,22 @@ from resolab.plots import (
     transport_look,
 )
 from resolab.report.captions import how_sure, intervals_text
-from resolab.report.findings.findings import Findings
+from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
-from resolab.report.findings.page_loads import usable_loads
+from resolab.report.findings.page_loads import by_condition, contributing
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text
 from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24.scope import BASELINE, IN_PAPER, LEFT_OUT, Combination, Scope, combination_name
 from resolab.stats import Estimate
-from resolab.store import Dataset
+from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
 from resolab.store.rows import LoadRow
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """One of the two page load times with everything the figures show of it."""
+class LoadTimes:
+    """One outcome of the page loads with everything the figures show of it."""
 
-    suffix: str
-    column: str
-    words: str
+    outcome: Outcome
     values: Mapping[str, Distribution]
     """By condition: its loads in milliseconds; what failed never came."""
     medians: Mapping[str, Estimate]
@@ -45,39 +43,29 @@ class Measure:
     """By condition: the change of its median against DoUDP + H3 full."""
 
 
-PLT_WORDS = "page load time (PLT, look-up inside the load)"
-SUM_WORDS = "page load time as a sum (PLT sum: a load without look-up plus a look-up apart, the paper's own way)"
-
-
-def measures_of(dataset: Dataset, findings: Findings) -> list[Measure]:
+def load_times_of(findings: Findings) -> list[LoadTimes]:
     """Return `plt`, and `plt_sum` where the dataset has it."""
-    loads = usable_loads(dataset.measured_loads())
-    plt = Measure(
-        suffix="",
-        column="plt_ms",
-        words=PLT_WORDS,
-        values=_values(loads, lambda load: load.plt_ms),
-        medians={one.condition.id: one.plt_ms for one in findings.conditions},
+    found = (findings.of(one) for one in (PLT, PLT_SUM))
+    return [_load_times(one, findings.loads) for one in found if one is not None]
+
+
+def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
+    grouped = by_condition(contributing(found.outcome, loads))
+    return LoadTimes(
+        outcome=found.outcome,
+        values={condition: distribution_of(_values(found.outcome, own)) for condition, own in grouped.items()},
+        medians={one.condition.id: one.median_ms for one in found.conditions},
         changes={
             one.condition.id: comparison.change
-            for one, comparison in findings.compared
+            for one, comparison in found.compared
             if _is_baseline(comparison.baseline)
         },
     )
-    with_sum = [load for load in loads if load.failure or load.plt_sum_ms is not None]
-    plt_sum = Measure(
-        suffix="_plt_sum",
-        column="plt_sum_ms",
-        words=SUM_WORDS,
-        values=_values(with_sum, lambda load: load.plt_sum_ms),
-        medians={one.condition.id: one.plt_sum_ms for one in findings.plt_sums},
-        changes={
-            one.condition.id: one.change
-            for one in findings.plt_sums
-            if one.change is not None and _is_baseline(findings.plan.baseline_of(one.condition))
-        },
-    )
-    return [plt, plt_sum] if plt_sum.medians else [plt]
+
+
+def _values(outcome: Outcome, loads: Sequence[LoadRow]) -> list[float | None]:
+    values, _ = contributions(outcome, loads)
+    return values
 
 
 def _is_baseline(condition: object) -> bool:
@@ -87,34 +75,29 @@ def _is_baseline(condition: object) -> bool:
     return found == (*BASELINE, "h3")
 
 
-def _values(loads: Sequence[LoadRow], value: Callable[[LoadRow], float | None]) -> dict[str, Distribution]:
-    found: dict[str, list[float | None]] = {}
-    for load in loads:
-        found.setdefault(load.condition, []).append(None if load.failure else value(load))
-    return {condition: distribution_of(values) for condition, values in found.items()}
-
-
 _NETWORKS = ("fiber", "4g")
 
 
-def load_drawings(measure: Measure, findings: Findings, scope: Scope) -> Iterator[Drawing]:
-    """Draw Figs. 8 to 12 of one measure, each if the dataset has anything for it."""
-    if any(cell.change and cell.change.n for cell in _cells(measure, scope)):
-        yield _heat_map(measure, findings, scope)
-        yield _medians(measure, findings, scope)
-    relative = _relative(measure, scope)
+def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterator[Drawing]:
+    """Draw Figs. 8 to 12 of one outcome, each if the dataset has anything for it."""
+    if any(cell.change and cell.change.n for cell in _cells(times, scope)):
+        yield _heat_map(times, findings, scope)
+        yield _medians(times, findings, scope)
+    relative = _relative(times, scope)
     if any(curve.n for curve in relative):
-        yield _draw(f"s24_fig9{measure.suffix}", "Fig. 9", _GRID, relative, _RELATIVE_AXIS, measure, findings, scope)
+        yield _draw(
+            f"s24_fig9{times.outcome.suffix}", "Fig. 9", _GRID, relative, _RELATIVE_AXIS, times, findings, scope
+        )
     for name, number, page in (("s24_fig10", "Fig. 10", "wikipedia"), ("s24_fig11", "Fig. 11", "instagram")):
-        curves = _absolute(measure, scope, page)
+        curves = _absolute(times, scope, page)
         if curves:
-            axis = CdfAxis(f"{'PLT sum' if measure.suffix else 'PLT'}, ms", measure.column, shared=False)
-            medians = [measure.medians[one] for one in _conditions(scope, page)]
+            axis = CdfAxis(f"{times.outcome.label}, ms", times.outcome.column, shared=False)
+            medians = [times.medians[one] for one in _conditions(scope, page)]
             words = (
-                f"The {page} page on fiber and 4G: {measure.words}. In the legend the medians, with "
+                f"The {page} page on fiber and 4G: {times.outcome.meaning}. In the legend the medians, with "
                 f"{intervals_text(medians)}."
             )
-            yield _draw(f"{name}{measure.suffix}", number, words, curves, axis, measure, findings, scope)
+            yield _draw(f"{name}{times.outcome.suffix}", number, words, curves, axis, times, findings, scope)
 
 
 _GRID = (
@@ -124,62 +107,62 @@ _GRID = (
 _RELATIVE_AXIS = CdfAxis("change against the baseline's median, %", "relative_change_ratio", (0,), percent=True)
 
 
-def _cells(measure: Measure, scope: Scope) -> list[HeatCell]:
+def _cells(times: LoadTimes, scope: Scope) -> list[HeatCell]:
     cells = []
     for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
         for profile in scope.profiles:
             for page in scope.pages:
                 condition = scope.cells.get((page, profile), {}).get(combination)
                 theirs = plt_change_percent(profile, page, *combination)
-                change = None if condition is None else measure.changes.get(condition.id)
+                change = None if condition is None else times.changes.get(condition.id)
                 reference = None if theirs is None else theirs / 100
                 cells.append(HeatCell(combination_name(combination), page, profile, change, reference))
     return cells
 
 
-def _heat_map(measure: Measure, findings: Findings, scope: Scope) -> Drawing:
-    cells = _cells(measure, scope)
+def _heat_map(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
+    cells = _cells(times, scope)
     caption = (
-        f"Fig. 8 of {CITATION}, here: change of the median {measure.words} against DoUDP + H3 full on the same page "
-        "and profile, paired by block; in italics the paper's, which is always of its sum. A dashed frame marks cells "
-        "whose interval contains 0. DoUDP and DoH with 0-RTT are not in the paper. "
-        f"{how_sure([cell.change for cell in cells if cell.change])} {_tail(measure, findings, scope)}"
+        f"Fig. 8 of {CITATION}, here: change of the median {times.outcome.meaning} against DoUDP + H3 full on the same "
+        "page and profile, paired by block; in italics the paper's, which is always of its sum. A dashed frame marks "
+        "cells whose interval contains 0. DoUDP and DoH with 0-RTT are not in the paper. "
+        f"{how_sure([cell.change for cell in cells if cell.change])} {_tail(times, findings, scope)}"
     )
-    quantity = "PLT sum" if measure.suffix else "PLT"
-    return draw_heat_map(cells, caption, name=f"s24_fig8{measure.suffix}", quantity=quantity)
+    quantity = times.outcome.label
+    return draw_heat_map(cells, caption, name=f"s24_fig8{times.outcome.suffix}", quantity=quantity)
 
 
-def _relative(measure: Measure, scope: Scope) -> list[Curve]:
+def _relative(times: LoadTimes, scope: Scope) -> list[Curve]:
     curves = []
     for profile in scope.profiles:
         for page in scope.pages:
             cell = scope.cells.get((page, profile), {})
             for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
-                one = _against_median(measure, cell, combination)
+                one = _against_median(times, cell, combination)
                 label = combination_name(combination)
                 curves.append(_curve(profile, page, label, combination, one, {"page": page, "profile": profile}))
     return curves
 
 
-def _against_median(measure: Measure, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
+def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
     """Relate every load to the baseline's median; nothing, where that median is no number."""
     condition, baseline = cell.get(combination), cell.get(BASELINE)
-    middle = measure.medians.get(getattr(baseline, "id", ""))
-    values = measure.values.get(getattr(condition, "id", ""))
+    middle = times.medians.get(getattr(baseline, "id", ""))
+    values = times.values.get(getattr(condition, "id", ""))
     if middle is None or middle.value is None or values is None:
         return Distribution([], 0)
     return Distribution([(value / middle.value - 1, count) for value, count in values.steps], values.n)
 
 
-def _absolute(measure: Measure, scope: Scope, page: str) -> list[Curve]:
+def _absolute(times: LoadTimes, scope: Scope, page: str) -> list[Curve]:
     curves = []
     for profile in _NETWORKS:
         for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
             condition = scope.cells.get((page, profile), {}).get(combination)
-            if condition is None or condition.id not in measure.values:
+            if condition is None or condition.id not in times.values:
                 continue
-            one = measure.values[condition.id]
-            label = f"{combination_name(combination)}: {_median_beside_theirs(measure, condition.id, combination)}"
+            one = times.values[condition.id]
+            label = f"{combination_name(combination)}: {_median_beside_theirs(times, condition.id, combination)}"
             curves.append(_curve("", profile, label, combination, one, {"page": page, "profile": profile}))
     return curves
 
@@ -189,29 +172,29 @@ def _conditions(scope: Scope, page: str) -> list[str]:
     return [condition.id for cell in cells for condition in cell.values()]
 
 
-def _median_beside_theirs(measure: Measure, condition: str, combination: Combination) -> str:
-    ours = measure.medians[condition]
+def _median_beside_theirs(times: LoadTimes, condition: str, combination: Combination) -> str:
+    ours = times.medians[condition]
     page, profile = condition.split(".")[:2]
     theirs = plt_median_ms(profile, page, *combination)
     text = f"{estimate_text(ours)} {interval_text(ours)} ms, n = {ours.n}".replace("  ", " ")
     return text + (f" (paper {number_text(theirs)})" if theirs is not None else "")
 
 
-def _medians(measure: Measure, findings: Findings, scope: Scope) -> Drawing:
+def _medians(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
     curves = []
     level = level_of(findings.plan)
     for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
         known = [cell[combination].id for cell in scope.cells.values() if combination in cell]
-        found = [measure.changes[one] for one in known if one in measure.changes and measure.changes[one].n]
+        found = [times.changes[one] for one in known if one in times.changes and times.changes[one].n]
         one = distribution_of([change.value for change in found])
         label = f"{combination_name(combination)}: {median_text(one.scaled(100), level, 1)} %, n = {one.n}"
         curves.append(_curve("", "", label, combination, one, {}))
     axis = CdfAxis("change of the median, %", "relative_change_ratio", (0,), percent=True)
     words = (
-        f"The changes of the median {measure.words} against DoUDP + H3 full, one for each page and profile; in the "
-        f"legend the median of those, with {level_text(level)} intervals by order statistics."
+        f"The changes of the median {times.outcome.meaning} against DoUDP + H3 full, one for each page and "
+        f"profile; in the legend the median of those, with {level_text(level)} intervals by order statistics."
     )
-    return _draw(f"s24_fig12{measure.suffix}", "Fig. 12", words, curves, axis, measure, findings, scope)
+    return _draw(f"s24_fig12{times.outcome.suffix}", "Fig. 12", words, curves, axis, times, findings, scope)
 
 
 def _curve(
@@ -235,22 +218,22 @@ def _draw(
     words: str,
     curves: Sequence[Curve],
     axis: CdfAxis,
-    measure: Measure,
+    times: LoadTimes,
     findings: Findings,
     scope: Scope,
 ) -> Drawing:
     counts = [curve.n for curve in curves if curve.n]
     caption = (
         f"{number} of {CITATION}, here: {words} n = {min(counts)} to {max(counts)} a curve. The axis may end before "
-        f"the slowest twentieth; the CSV holds all. {_tail(measure, findings, scope)}"
+        f"the slowest twentieth; the CSV holds all. {_tail(times, findings, scope)}"
     )
     size = (3.1, 1.75) if name.startswith("s24_fig9") else (5.1, 2.6)
     return draw_cdfs(name, curves, axis, caption, panel_inch=size)
 
 
-def _tail(measure: Measure, findings: Findings, scope: Scope) -> str:
+def _tail(times: LoadTimes, findings: Findings, scope: Scope) -> str:
     conditions = [one.id for cell in scope.cells.values() for one in cell.values()]
-    parts = [measure.values[one] for one in conditions if one in measure.values]
+    parts = [times.values[one] for one in conditions if one in times.values]
     failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)
     return (
         f"{failed} of {total} loads failed and count as never ended.{scope.note} "

@@ -5,6 +5,7 @@ For: the shape, and Table II. Not for: the comparison (`changes`).
 
 from typing import TYPE_CHECKING
 
+from resolab.plan.access_link import access_rtt_ms
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.report.findings.findings import Findings
@@ -35,7 +36,7 @@ def profile_table(findings: Findings) -> NamedTable | None:
             {
                 "profile": link.name,
                 "paper_rtt_ms": rtt,
-                "rtt_ms": _rtt_ms(link),
+                "rtt_ms": access_rtt_ms(link),
                 "measured_rtt_ms": measured,
                 "paper_down_bps": down * 1e6,
                 "down_bps": link.down.rate_bps,
@@ -51,7 +52,7 @@ def profile_table(findings: Findings) -> NamedTable | None:
             (
                 link.name,
                 number_text(rtt),
-                number_text(_rtt_ms(link), 3),
+                number_text(access_rtt_ms(link), 3),
                 number_text(measured, 3) if measured is not None else "not calibrated",
                 number_text(down),
                 _megabits(link.down),
@@ -73,10 +74,6 @@ _PROFILE_NOTE = (
     "manifest; the delay is split evenly, and no queue given means rate x round trip. As measured: the median of "
     "`resolab calibrate`'s delays, both directions together, where the dataset holds one."
 )
-
-
-def _rtt_ms(link: LinkProfile) -> float:
-    return link.up.one_way_delay_ms + link.down.one_way_delay_ms
 
 
 def _measured_rtt_ms(findings: Findings, profile: str) -> float | None:

@@ -5,15 +5,16 @@ Not for: what is in each (`exchanges`, `loads`, `changes`, `profiles`, `beside`)
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from resolab.plots import Drawing
 from resolab.report.findings.findings import Findings
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.changes import changes_table, overhead_table
-from resolab.report.s24.exchanges import exchange_drawings, timings_of
-from resolab.report.s24.loads import load_drawings, measures_of
+from resolab.report.s24.exchanges import Timings, exchange_drawings, timings_of
+from resolab.report.s24.loads import LoadTimes, load_drawings, load_times_of
 from resolab.report.s24.profiles import connect_table, profile_table
-from resolab.report.s24.scope import scope_of
+from resolab.report.s24.scope import Scope, scope_of
 from resolab.store import Dataset
 
 _NEEDS = {
@@ -30,30 +31,46 @@ _NEEDS = {
 }
 
 
-def s24_drawings(dataset: Dataset, findings: Findings) -> Iterator[Drawing]:
-    """Draw every figure of the paper for which the dataset has something."""
-    scope = scope_of(findings.plan)
-    yield from exchange_drawings(timings_of(dataset, findings, scope), findings, scope)
-    for measure in measures_of(dataset, findings):
-        yield from load_drawings(measure, findings, scope)
+class S24:
+    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
 
+    def __init__(self, dataset: Dataset, findings: Findings) -> None:
+        self.dataset = dataset
+        self.findings = findings
 
-def s24_tables(dataset: Dataset, findings: Findings) -> list[NamedTable]:
-    """Make every table that compares with the paper for which the dataset has something."""
-    scope = scope_of(findings.plan)
-    measures, loads = measures_of(dataset, findings), dataset.measured_loads()
-    rtt_ms = {one.name: one.up.one_way_delay_ms + one.down.one_way_delay_ms for one in findings.manifest.profiles}
-    found = [
-        profile_table(findings),
-        connect_table(timings_of(dataset, findings, scope)),
-        changes_table(measures, scope, rtt_ms),
-        overhead_table(loads, findings, scope, of_sum=False),
-        overhead_table(loads, findings, scope, of_sum=True) if len(measures) > 1 else None,
-    ]
-    return [one for one in found if one is not None]
+    @cached_property
+    def scope(self) -> Scope:
+        """The conditions that are the paper's."""
+        return scope_of(self.findings.plan)
 
+    @cached_property
+    def timings(self) -> Timings:
+        """Durations in round trips."""
+        return timings_of(self.dataset, self.findings, self.scope)
 
-def s24_missing(drawn: Iterable[str]) -> list[str]:
-    """Name the figures of the paper that are not among those drawn, one line each with what the dataset would need."""
-    names = set(drawn)
-    return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]
+    @cached_property
+    def times(self) -> list[LoadTimes]:
+        """The page load time and, where the dataset has it, the paper's sum."""
+        return load_times_of(self.findings)
+
+    def drawings(self) -> Iterator[Drawing]:
+        """Draw every figure of the paper for which the dataset has something."""
+        yield from exchange_drawings(self.timings, self.findings, self.scope)
+        for times in self.times:
+            yield from load_drawings(times, self.findings, self.scope)
+
+    def tables(self) -> list[NamedTable]:
+        """Make every table that compares with the paper for which the dataset has something."""
+        found = [
+            profile_table(self.findings),
+            connect_table(self.timings),
+            changes_table(self.times, self.scope, self.findings.rtt_ms),
+            *(overhead_table(times.outcome, self.findings, self.scope) for times in self.times),
+        ]
+        return [one for one in found if one is not None]
+
+    @staticmethod
+    def missing(drawn: Iterable[str]) -> list[str]:
+        """Name the figures of the paper that are not among those drawn, each with what the dataset would need."""
+        names = set(drawn)
+        return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]

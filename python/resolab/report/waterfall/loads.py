@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, Event, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
-from resolab.report.findings.page_loads import usable_loads
 from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store.outcomes import PLT, is_usable
 
 if TYPE_CHECKING:
     from resolab.store.rows import LoadRow
@@ -57,14 +57,14 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
 
 def _median_trials(folder: Path) -> dict[str, str]:
     with open_dataset(folder) as dataset:
-        loads = usable_loads(dataset.measured_loads())
+        loads = [load for load in dataset.measured_loads() if is_usable(load)]
     groups: dict[str, list[LoadRow]] = {}
     for load in loads:
-        if load.failure is None and load.plt_ms is not None:
+        if load.failure is None and PLT.of(load) is not None:
             groups.setdefault(load.condition, []).append(load)
     medians = {}
     for condition in sorted(groups):
-        ordered = sorted(groups[condition], key=lambda load: (load.plt_ms or 0.0, load.trial_id))
+        ordered = sorted(groups[condition], key=lambda load: (PLT.of(load) or 0.0, load.trial_id))
         medians[condition] = ordered[(len(ordered) - 1) // 2].trial_id
     return medians
 

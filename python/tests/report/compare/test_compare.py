@@ -114,7 +114,7 @@ def test_failed_loads_count_as_at_least_their_limit(folders: dict[str, Path]) ->
     assert failed
     for one in failed:
         assert one.shift_ms.censored_count == one.failed_count[1]
-        assert one.plt_ms[1].n == one.loads_count[1]
+        assert one.median_ms[1].n == one.loads_count[1]
 
 
 def test_too_few_loads_are_not_called_noise(tmp_path: Path) -> None:
@@ -164,3 +164,14 @@ def test_what_is_no_dataset_is_named_in_one_line(
     assert "no finished trial" in capsys.readouterr().err
     assert main(["compare", str(folders["one"]), str(folders["same"]), "--html", str(tmp_path)]) == 3
     assert "it is a folder" in capsys.readouterr().err
+
+
+def test_any_outcome_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_dataset(tmp_path / "d", make_plan(PLAN), Faults(paints=True))
+    assert main(["compare", str(folder), str(folder), "--json", "--outcome", "lcp"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert all(one["lcp_ms"][0]["value"] and "plt_ms" not in one for one in found["conditions"])
+    assert main(["compare", str(folder), str(folder), "--outcome", "fcp"]) == 3
+    assert "none of its loads has fcp" in capsys.readouterr().err
+    assert main(["compare", str(folder), str(folder), "--outcome", "speed"]) == 3
+    assert "choose one of plt, plt_sum, response_start, fcp, lcp" in capsys.readouterr().err

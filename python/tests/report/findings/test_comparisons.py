@@ -13,8 +13,8 @@ from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.comparisons import comparison_results
 from resolab.report.findings.findings import Findings
+from resolab.report.outcome_tables import outcome_table
 from resolab.report.sentences import answers
-from resolab.report.tables import load_table
 from resolab.stats import holm
 from resolab.store import (
     Environment,
@@ -25,6 +25,7 @@ from resolab.store import (
     open_dataset,
     save_manifest,
 )
+from resolab.store.outcomes import PLT
 
 MORE = """
 [[comparison]]
@@ -55,29 +56,29 @@ def findings(folder: Path) -> Findings:
 
 
 def test_named_comparisons_are_estimated_and_corrected_over_all_of_them(findings: Findings) -> None:
-    assert [one.comparison.treatment.id for one in findings.comparisons] == [
+    assert [one.comparison.treatment.id for one in findings.plt.comparisons] == [
         f"{page}.{profile}.doq.h3.zero_rtt" for page in ("example", "wikipedia") for profile in ("fiber", "4g")
     ]
-    p_values = [one.p_value for one in findings.comparisons]
+    p_values = [one.p_value for one in findings.plt.comparisons]
     assert all(p is not None for p in p_values)
-    assert [one.adjusted_p_value for one in findings.comparisons] == holm([p or 0.0 for p in p_values])
+    assert [one.adjusted_p_value for one in findings.plt.comparisons] == holm([p or 0.0 for p in p_values])
     # DoQ costs a round trip of 92 ms more than DoUDP on 4g, 0-RTT saves one: the medians stay near each other.
-    assert all(one.difference_ms.n == 10 for one in findings.comparisons)
+    assert all(one.difference_ms.n == 10 for one in findings.plt.comparisons)
 
 
 def test_a_copy_is_compared_with_its_first_and_is_no_load_against_the_baseline(findings: Findings) -> None:
-    assert len(findings.aa) == 8
-    assert all(one.comparison.baseline == replace(one.comparison.treatment, replicate=1) for one in findings.aa)
-    assert not [one for one, _ in findings.compared if one.condition.replicate > 1]
-    noise = findings.noise
+    assert len(findings.plt.aa) == 8
+    assert all(one.comparison.baseline == replace(one.comparison.treatment, replicate=1) for one in findings.plt.aa)
+    assert not [one for one, _ in findings.plt.compared if one.condition.replicate > 1]
+    noise = findings.plt.noise
     assert noise is not None
-    values = [abs(one.difference_ms.value or 0.0) for one in findings.aa]
+    values = [abs(one.difference_ms.value or 0.0) for one in findings.plt.aa]
     assert noise.difference_ms.p95_absolute_difference == max(values)
-    assert noise.difference_ms.significant_count == sum((one.p_value or 1) <= 0.05 for one in findings.aa)
+    assert noise.difference_ms.significant_count == sum((one.p_value or 1) <= 0.05 for one in findings.plt.aa)
     first, second = aa_sentences(findings)
     assert first.startswith("8 A/A comparisons of a condition with its own copy: ")
     assert f"{max(values):.1f} ms" in second
-    rows = {row[2]: row for row in load_table(findings).rows}
+    rows = {row[2]: row for row in outcome_table(findings, findings.plt).rows}
     assert "copy 2" in [cell for name, row in rows.items() if "copy 2" in name for cell in row]
 
 
@@ -86,17 +87,17 @@ def test_answers_go_by_the_names_of_comparisons(findings: Findings, plan: Plan) 
     assert named.startswith("DoQ and 0-RTT against DoUDP + H3")
     assert "after Holm's correction over the plan's 4 comparisons" in named
     assert answers(findings)[0] == named
-    assert {row[0] for row in comparison_table(findings).rows} == {"DoQ and 0-RTT"}
+    assert {row[0] for row in comparison_table(findings, findings.plt).rows} == {"DoQ and 0-RTT"}
 
 
 def test_without_names_the_comparisons_are_those_of_the_conditions_with_the_baseline(findings: Findings) -> None:
     with_names = findings.plan
     plan = replace(with_names, comparison_rules=())
-    results = comparison_results(plan, [])
-    assert len(results) == len(findings.compared)
+    results = comparison_results(plan, [], PLT)
+    assert len(results) == len(findings.plt.compared)
     assert {one.p_value for one in results} == {None}
     assert named_answers(replace(findings, plan=plan)) == []
-    assert comparison_table(replace(findings, plan=plan)).rows == ()
+    assert comparison_table(replace(findings, plan=plan), findings.plt).rows == ()
 
 
 def test_the_page_has_comparisons_copies_and_both_ends_of_the_run(folder: Path) -> None:

@@ -13,7 +13,7 @@ from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.h20.section import H20
-from resolab.report.s24.section import s24_drawings, s24_tables
+from resolab.report.s24.section import S24
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
 
@@ -49,7 +49,7 @@ def test_a_plan_without_a_stopping_rule_has_the_usual_level() -> None:
 def test_every_estimate_has_the_level(folder: Path) -> None:
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-    found = list(estimates((findings.conditions, findings.exchanges, findings.plt_sums, findings.comparisons)))
+    found = list(estimates((findings.plt, findings.exchanges, findings.further, list(findings.sums.values()))))
     assert len(found) > 80
     assert {one.level for one in found} == {STOPPING_LEVEL}
 
@@ -57,9 +57,9 @@ def test_every_estimate_has_the_level(folder: Path) -> None:
 def test_the_papers_tables_and_captions_say_it(folder: Path) -> None:
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        hounsel = H20(dataset, findings)
-        drawings = [*s24_drawings(dataset, findings), *hounsel.drawings()]
-        tables = [*s24_tables(dataset, findings), *hounsel.tables()]
+        s24, h20 = S24(dataset, findings), H20(dataset, findings)
+        drawings = [*s24.drawings(), *h20.drawings()]
+        tables = [*s24.tables(), *h20.tables()]
     captions = {one.name: one.caption for one in drawings}
     assert {"s24_fig3", "s24_fig8_plt_sum", "s24_fig10", "s24_fig12", "h20_fig1", "h20_fig2", "h20_fig4"} <= set(
         captions
@@ -80,7 +80,9 @@ def test_the_page_and_the_terminal_say_it(folder: Path) -> None:
     assert "Brackets hold 97 % confidence intervals" in text
     assert "interpolated to 97 %" in text
     assert "ours: 97 % interval" in text
+    with open_dataset(folder) as dataset:
+        findings = analyse(dataset)
     console = Console(width=200)
     with console.capture() as capture:
-        console.print(terminal_summary(folder))
+        console.print(terminal_summary(findings))
     assert "median and 97 % interval" in " ".join(capture.get().split())

@@ -5,13 +5,20 @@ import pytest
 from synthetic_dataset import RTT_MS, make_plan
 
 from resolab.report.findings.page_loads import condition_results
+from resolab.store.outcomes import PLT
 from resolab.store.rows import LoadRow
 
 PLAN = make_plan()
 
 
 def load(
-    block: int, condition: str, plt_ms: float | None, failure: str | None = None, *, loaded: bool = True
+    block: int,
+    condition: str,
+    plt_ms: float | None,
+    failure: str | None = None,
+    *,
+    loaded: bool = True,
+    lcp_ms: float | None = None,
 ) -> LoadRow:
     page, profile, transport, version, mode = condition.split(".")
     return LoadRow(
@@ -26,10 +33,9 @@ def load(
         resolver_path="native",
         loaded=loaded,
         handshake_mode=mode if loaded else None,
-        plt_ms=plt_ms,
-        response_start_ms=plt_ms,
         limit_ms=30_000.0 if loaded else None,
         failure=failure,
+        times_ms={"plt": plt_ms, "lcp": plt_ms if lcp_ms is None else lcp_ms},
     )
 
 
@@ -38,7 +44,7 @@ DOH = "example.4g.doh.h3.full"
 
 
 def result(loads: list[LoadRow], condition: str = DOH):
-    return next(one for one in condition_results(PLAN, loads, RTT_MS) if one.condition.id == condition)
+    return next(one for one in condition_results(PLAN, loads, RTT_MS, PLT) if one.condition.id == condition)
 
 
 def test_pairs_are_made_within_blocks() -> None:
@@ -54,7 +60,7 @@ def test_pairs_are_made_within_blocks() -> None:
 
 def test_what_is_expected_of_a_look_up_counts_at_the_resolvers_distance() -> None:
     plan = replace(PLAN, factors=PLAN.factors.having(resolver_extra_rtt_ms=(30.0,)))
-    found = {one.condition.id: one.comparison for one in condition_results(plan, [], RTT_MS)}
+    found = {one.condition.id: one.comparison for one in condition_results(plan, [], RTT_MS, PLT)}
     assert found[DOH] is not None
     assert found[DOH].expected_ms == 2 * (RTT_MS["4g"] + 30)
 
@@ -67,17 +73,17 @@ def test_a_baseline_is_not_compared_with_itself() -> None:
 def test_loads_the_network_failed_count_as_at_least_their_limit(failure: str) -> None:
     one = result([load(0, DOH, 100.0), load(1, DOH, None, failure), load(2, DOH, None, failure)])
     assert (one.failed_count, one.unusable_count) == (2, 0)
-    assert (one.plt_ms.low, one.plt_ms.high) == (30_000.0, math.inf)
+    assert (one.median_ms.low, one.median_ms.high) == (30_000.0, math.inf)
 
 
 @pytest.mark.parametrize("failure", ["driver", "browser_crash", "browser_hang"])
 def test_loads_the_instrument_lost_are_left_out_and_counted(failure: str) -> None:
     one = result([load(0, DOH, 100.0), load(1, DOH, None, failure), load(2, DOH, None, loaded=False)])
     assert (one.trials_count, one.failed_count, one.unusable_count) == (3, 0, 2)
-    assert (one.plt_ms.value, one.plt_ms.n) == (100.0, 1)
+    assert (one.median_ms.value, one.median_ms.n) == (100.0, 1)
 
 
 def test_conditions_without_loads_are_still_listed() -> None:
-    results = condition_results(PLAN, [], RTT_MS)
+    results = condition_results(PLAN, [], RTT_MS, PLT)
     assert len(results) == 24
-    assert all(one.plt_ms.n == 0 for one in results)
+    assert all(one.median_ms.n == 0 for one in results)

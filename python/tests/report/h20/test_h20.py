@@ -9,7 +9,7 @@ from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.h20.networks import names_for_half, same_sign
 from resolab.report.h20.printed import vantage_points
-from resolab.report.h20.section import h20_drawings, h20_missing, h20_tables
+from resolab.report.h20.section import H20
 from resolab.report.named_table import NamedTable
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
@@ -23,9 +23,10 @@ DOH_MS = [100.0, 110.0, 90.0, 105.0, 95.0, 100.0, 100.0, 100.0]
 def everything(folder: Path) -> tuple[dict[str, Drawing], dict[str, NamedTable], list[str]]:
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        drawings = {drawing.name: drawing for drawing in h20_drawings(dataset, findings)}
-        tables = {table.name: table for table in h20_tables(dataset, findings)}
-        return drawings, tables, h20_missing(dataset, findings)
+        h20 = H20(dataset, findings)
+        drawings = {drawing.name: drawing for drawing in h20.drawings()}
+        tables = {table.name: table for table in h20.tables()}
+        return drawings, tables, h20.missing()
 
 
 def loads_of(profile: str, extra_rtt_ms: float = 0.0) -> dict[Arm, list[float | str | None]]:
@@ -217,7 +218,7 @@ def test_a_dataset_with_loads_of_one_transport_lacks_most(tmp_path: Path) -> Non
 def test_the_report_has_a_section_with_files_and_what_is_missing(tmp_path: Path) -> None:
     page = build_report(make_h20_dataset(tmp_path / "d", loads_of("office")))
     text = page.read_text()
-    section = text[text.index('<section id="hounsel">') :]
+    section = text[text.index('<section id="h20">') :]
     assert "Hounsel et al. (2020), figure by figure" in section
     assert "h20_fig5: no page loads of Do53 and another transport in one block to a resolver about 26.65 ms" in section
     files = {file.name for file in (page.parent / "figures").iterdir()}

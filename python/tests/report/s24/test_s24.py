@@ -24,9 +24,10 @@ from resolab.plots import Drawing, save_drawing
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.s24.changes import sign_of
-from resolab.report.s24.section import s24_drawings, s24_missing, s24_tables
+from resolab.report.s24.section import S24
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
+from resolab.store.outcomes import PLT
 
 if TYPE_CHECKING:
     from resolab.report.s24.profiles import NamedTable
@@ -44,9 +45,9 @@ class Made:
         build_tables(folder)
         with open_dataset(folder) as dataset:
             self.loads: list[LoadRow] = dataset.measured_loads()
-            findings = analyse(dataset)
-            self.drawings: dict[str, Drawing] = {one.name: one for one in s24_drawings(dataset, findings)}
-            self.tables: dict[str, NamedTable] = {one.name: one for one in s24_tables(dataset, findings)}
+            s24 = S24(dataset, analyse(dataset))
+            self.drawings: dict[str, Drawing] = {one.name: one for one in s24.drawings()}
+            self.tables: dict[str, NamedTable] = {one.name: one for one in s24.tables()}
 
     def rows(self, name: str, **having: str) -> Rows:
         return [
@@ -56,7 +57,7 @@ class Made:
     def plts(self, profile: str, transport: str, mode: str) -> list[float | None]:
         wanted = (profile, transport, mode)
         return [
-            load.plt_ms
+            PLT.of(load)
             for load in self.loads
             if (load.profile, load.dns_transport, load.requested_handshake_mode) == wanted
         ]
@@ -212,14 +213,14 @@ def test_what_failed_keeps_its_curve_below_one(faulty: Made) -> None:
     assert failed
     assert rows[-1]["cumulative_share_ratio"] == (4 - failed) / 4
     assert {row["failed_count"] for row in rows} == {failed}
-    total = sum(load.plt_ms is None for load in faulty.loads)
+    total = sum(PLT.of(load) is None for load in faulty.loads)
     assert f"{total} of 48 loads failed" in faulty.drawings["s24_fig9"].caption
     lost = {row["failed_count"] for row in faulty.rows("s24_fig5", curve="DoH")}
     assert lost != {0}
 
 
 def test_what_a_dataset_lacks_is_said_and_not_drawn(faulty: Made) -> None:
-    missing = s24_missing(faulty.drawings)
+    missing = S24.missing(faulty.drawings)
     assert [line.partition(":")[0] for line in missing] == ["s24_fig11"]
     assert "instagram" in missing[0]
     assert not any(name.endswith("_plt_sum") for name in (*faulty.drawings, *faulty.tables))
@@ -239,7 +240,7 @@ def test_the_report_has_them_in_a_section_with_their_files(tmp_path: Path) -> No
     plan = make_plan(TEXT.replace("blocks = 4", "blocks = 2").replace('["fiber", "4g"]', '["dsl"]'))
     folder = make_dataset(tmp_path / "dataset", plan)
     page = build_report(folder)
-    section = page.read_text().partition('<section id="sengupta">')[2].partition("</section>")[0]
+    section = page.read_text().partition('<section id="s24">')[2].partition("</section>")[0]
     files = {file.name for file in (folder / "report" / "figures").iterdir()}
     for name in ("s24_fig3", "s24_fig8", "s24_fig12"):
         assert f'<figure id="{name}">' in section

@@ -17,6 +17,7 @@ from synthetic_dataset import (
 from resolab.cli.main import main
 from resolab.report import draw_load, terminal_waterfall, waterfalls
 from resolab.store import build_tables, open_dataset
+from resolab.store.outcomes import PLT
 
 TEXT = PLAN_TEXT.replace('["example", "wikipedia"]', '["example"]').replace('["fiber", "4g"]', '["4g"]')
 RTT = RTT_MS["4g"]
@@ -52,7 +53,7 @@ def test_in_early_data_the_request_leaves_during_the_handshake(dataset: Path) ->
 
 def test_the_median_load_stands_for_a_condition(dataset: Path) -> None:
     with open_dataset(dataset) as opened:
-        loads = sorted((load.plt_ms or 0, load.trial_id) for load in opened.measured_loads() if load.condition == FULL)
+        loads = sorted((PLT.of(load) or 0, load.trial_id) for load in opened.measured_loads() if load.condition == FULL)
     (one,) = waterfalls(dataset, FULL)
     assert len(loads) == 6
     assert one.trial == loads[2][1]
