@@ -56,7 +56,8 @@ def outcome_findings(
     return OutcomeFindings(
         outcome=outcome,
         conditions=condition_results(plan, loads, rtt_ms, outcome),
-        comparisons=comparison_results(plan, loads, outcome),
+        # Without rules these are every condition's, which `conditions` has.
+        comparisons=comparison_results(plan, loads, outcome) if outcome == PLT or plan.comparison_rules else (),
         aa=copies,
         noise=noise_of(copies),
     )
