@@ -113,7 +113,7 @@ def make_h20_dataset(
             )
             written += 1
     # `make_manifest` knows the profiles of its own lists only.
-    known = replace(plan, factors=plan.factors.having(profile=("fiber",)))
+    known = replace(plan, factors=replace(plan.factors, levels={**plan.factors.levels, "profile": ("fiber",)}))
     manifest = make_manifest(known, finished=True, planned=written, run=written)
     links = [link(name) for name in profiles]
     save_manifest(folder, msgspec.structs.replace(manifest, plan_text=plan.source_text, profiles=links, blocks=blocks))

@@ -106,7 +106,6 @@ def _add_edns(query: argparse.ArgumentParser) -> None:
     edns.add_argument("--dnssec", action="store_true", help="ask for DNSSEC records (DO)")
 
 
-ALWAYS = ("count", "timeout_ms", "connection")
 PASSED = (
     "together", "interval_ms", "retry", "udp_timeout_ms", "udp_try_count", "outstanding", "idle_timeout_ms",
     "tcp_fast_open", "handshake", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap", "bootstrap_resolver",

@@ -5,8 +5,8 @@ conditions a plan has (`model`), which of them are compared (`comparison`) or wh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from resolab.plan.factor import About, Factor, HasLevels, factors_in
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
@@ -139,10 +139,6 @@ class Factors:
     def dns_transport(self) -> tuple[DnsTransport, ...]:
         """Transports of the page's look-up."""
         return self.levels["dns_transport"]
-
-    def having(self, **levels: tuple[Any, ...]) -> Self:
-        """Give the same factors with other levels of some."""
-        return replace(self, levels={**self.levels, **levels})
 
 
 @dataclass(frozen=True, slots=True)

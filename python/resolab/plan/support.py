@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from resolab.errors import ConfigurationError
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Condition
-from resolab.plan.factors import NAMED_ORDER, Selection, selects
+from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.protocols import (
-    DNS_TRANSPORTS,
     OVER_HTTP,
     WITHOUT_CONNECTION,
     WITHOUT_HANDSHAKE,
@@ -36,18 +35,25 @@ def _named(transports: Sequence[str], joint: str) -> str:
     return f"{', '.join(first)} {joint} {last}" if first else last
 
 
+def _but(factor: str, *words: str) -> tuple[str, ...]:
+    """List a factor's other levels: one that is new is refused until somebody says that it can be."""
+    return tuple(word for word in allowed_words(factor) if word not in words)
+
+
 _BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)
 """Over which a browser's own resolver asks."""
-_BEYOND_BROWSERS = tuple(one for one in DNS_TRANSPORTS if one not in _BROWSERS_SPEAK)
+_BEYOND_BROWSERS = _but("dns_transport", *_BROWSERS_SPEAK)
 _NATIVE_DOH: Selection = {"resolver_path": ("native",), "dns_transport": OVER_HTTP}
-_OVER_TCP = ("h1", "h2")
-_NOT_FULL = ("resumed", "zero_rtt")
+_OVER_TCP = _but("http_version", "h3")
+_NOT_FULL = _but("requested_handshake_mode", "full")
+_TO_BE_FOUND = _but("h3_discovery", "forced")
+_CHOSEN_METHOD = _but("doh_method", "default")
 _DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
 _H20: Selection = {"browser_preset": ("h20",)}
 _S24: Selection = {"browser_preset": ("s24",)}
 _OF_LOOKUPS: Selection = {
     "name_resolution": ("getaddrinfo",),
-    "doh_method": ("get", "post"),
+    "doh_method": _CHOSEN_METHOD,
     "dns_connection_state": ("warm",),
     "requested_dns_handshake_mode": _NOT_FULL,
 }
@@ -63,7 +69,7 @@ IMPOSSIBLE = (
         "Chromium sends no page request as early data over TCP",
     ),
     Impossible(
-        {"http_version": _OVER_TCP, "h3_discovery": ("https_record", "alt_svc")},
+        {"http_version": _OVER_TCP, "h3_discovery": _TO_BE_FOUND},
         "a page over h1 or h2 discovers no HTTP/3",
     ),
     Impossible(
@@ -74,8 +80,8 @@ IMPOSSIBLE = (
         {"http_version": ("h1",), **_NATIVE_DOH},
         "a browser's DoH needs HTTP/2, which it has for pages and resolver alike or not at all",
     ),
-    Impossible({"resolver_path": ("stub",), "doh_method": ("get", "post")}, "behind the stub the browser sends no DoH"),
-    Impossible({"dns_transport": WITHOUT_HTTP, "doh_method": ("get", "post")}, "it is no DoH"),
+    Impossible({"resolver_path": ("stub",), "doh_method": _CHOSEN_METHOD}, "behind the stub the browser sends no DoH"),
+    Impossible({"dns_transport": WITHOUT_HTTP, "doh_method": _CHOSEN_METHOD}, "it is no DoH"),
     Impossible({"name_resolution": ("getaddrinfo",), **_NATIVE_DOH}, "getaddrinfo asks over Do53 only"),
     Impossible(
         {"name_resolution": ("getaddrinfo",), "h3_discovery": ("https_record",)},
@@ -108,15 +114,15 @@ IMPOSSIBLE = (
     ),
     Impossible({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
     Impossible({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
-    Impossible({"http_version": ("h1", "h3"), **_H20}, "the preset h20 has pages over h2"),
+    Impossible({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
     Impossible({"name_resolution": ("built_in",), **_H20, **_DO53}, "the preset h20 asks over Do53 by getaddrinfo"),
     Impossible(
         {"name_resolution": ("built_in",), **_H20, "resolver_path": ("stub",)},
         "the preset h20 asks the stub by getaddrinfo",
     ),
-    Impossible({"doh_method": ("default", "get"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"),
+    Impossible({"doh_method": _but("doh_method", "post"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"),
     Impossible({"http_version": _OVER_TCP, **_S24}, "the preset s24 has pages over h3"),
-    Impossible({"h3_discovery": ("https_record", "alt_svc"), **_S24}, "the preset s24 forces HTTP/3"),
+    Impossible({"h3_discovery": _TO_BE_FOUND, **_S24}, "the preset s24 forces HTTP/3"),
     *(
         Impossible({factor: words, **_S24}, "with the preset s24 the browser looks nothing up")
         for factor, words in _OF_LOOKUPS.items()

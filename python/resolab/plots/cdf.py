@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.style import HANDSHAKE_MARKERS, TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
 
 LEGEND_LINE_INCH = 0.19
 SHOWN_SHARE = 0.95
@@ -30,8 +30,7 @@ class Look:
 
 def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
     """Return the look of a transport, the same in every figure; marks tell the page's handshakes apart."""
-    marker = {"full": None, "resumed": "s", "zero_rtt": "o"}[handshake_mode]
-    return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], marker)
+    return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], HANDSHAKE_MARKERS[handshake_mode])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from resolab.records import DnsTransport
+from resolab.records import DnsTransport, HandshakeMode
 
 _RC: Any = {
     # A figure without a layout engine stays as it was laid out, whatever the user's own settings.
@@ -56,6 +56,11 @@ TRANSPORT_DASHES: Mapping[str, Any] = {
     DnsTransport.DOH: (0, (3.5, 1.5)),
     DnsTransport.DOH3: (0, (11, 1.5)),
     DnsTransport.DOQ: (0, (6, 1.2, 1, 1.2, 1, 1.2)),
+}
+HANDSHAKE_MARKERS: Mapping[str, str | None] = {
+    HandshakeMode.FULL: None,
+    HandshakeMode.RESUMED: "s",
+    HandshakeMode.ZERO_RTT: "o",
 }
 # Lightness falls steadily, so that the map orders cells in grey too.
 SEQUENTIAL = "cividis_r"

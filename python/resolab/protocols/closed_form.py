@@ -3,7 +3,17 @@
 For: the oracle measured times are held against. Not for: estimates from data (`stats`).
 """
 
+from collections.abc import Mapping
+
 from resolab.protocols.dns_transports import facts_of
+from resolab.records import HttpVersion
+
+PAGE_HANDSHAKES: Mapping[str, int] = {
+    HttpVersion.H1: 2,  # SYN, then a TLS 1.3 handshake
+    HttpVersion.H2: 2,  # the same
+    HttpVersion.H3: 1,  # QUIC joins both
+}
+"""Round trips of a full handshake before a page's first request can leave, by HTTP version."""
 
 
 def lookup_round_trips(dns_transport: str, handshake_mode: str, connection_state: str) -> int:
@@ -21,8 +31,7 @@ def cold_exchange_round_trips(dns_transport: str, handshake_mode: str = "full") 
 
 def page_handshake_round_trips(http_version: str, handshake_mode: str) -> int:
     """Count the round trips before a page's first request can leave on a new connection."""
-    trips = 1 if http_version == "h3" else 2
-    return trips - (handshake_mode == "zero_rtt")
+    return PAGE_HANDSHAKES[http_version] - (handshake_mode == "zero_rtt")
 
 
 def in_round_trips(time_ns: float, rtt_ms: float) -> float:

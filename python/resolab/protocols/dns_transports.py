@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from resolab.records import DnsTransport, DohMethod, HttpVersion
+from resolab.records import DnsTransport, HttpVersion
 
 
 class Carrier(StrEnum):
@@ -31,7 +31,7 @@ class TransportFacts:
     has_handshake: bool
     """Whether there is a TLS handshake, and with it certificates, tickets and handshake modes."""
     http_version: HttpVersion | None
-    """The HTTP version its queries are requests of; `None`: it speaks no HTTP."""
+    """The HTTP version its queries are requests of, by GET or POST; `None`: it speaks no HTTP."""
     url_form: str
     """A resolver's URL, made of its `name` or its `address`."""
     cold_round_trips: int
@@ -43,19 +43,9 @@ class TransportFacts:
         return self.carrier is not Carrier.UDP
 
     @property
-    def is_over_quic(self) -> bool:
-        """Whether its connection is a QUIC connection."""
-        return self.carrier is Carrier.QUIC
-
-    @property
     def is_over_http(self) -> bool:
         """Whether its queries are HTTP requests."""
         return self.http_version is not None
-
-    @property
-    def methods(self) -> tuple[DohMethod, ...]:
-        """By which HTTP methods a query may be sent (RFC 8484 section 4.1)."""
-        return tuple(DohMethod) if self.is_over_http else ()
 
     def url(self, *, name: str, address: str) -> str:
         """Write the URL of a resolver."""

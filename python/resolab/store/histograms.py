@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolab.errors import ConfigurationError
+from resolab.plan.condition import DECLARED
 from resolab.records import ConnectionState, DnsTransport, HandshakeMode
 from resolab.store.columns import columns_of
 
@@ -35,8 +36,8 @@ QUERY_KEYS: Mapping[str, type[StrEnum]] = {
     "connection": ConnectionState,
 }
 """Keys that are the query's own, with their words; every other key is a column of `trials`."""
-_ABSENT = {"requested_handshake_mode": "full", "connection": "cold", "doh_method": "default"}
-"""Words for null: over DoUDP and DoTCP no handshake is asked for, and no connection was there before."""
+_ABSENT = {"requested_handshake_mode": "full", "connection": "cold"}
+"""Words for null of a query: over DoUDP and DoTCP no handshake is asked for, and no connection was there before."""
 
 IntegerArray = NDArray[np.int64]
 Cell = Mapping[str, str]
@@ -149,7 +150,8 @@ def _cell(code: int, levels: Sequence[dict[str, str]], of_queries: Sequence[str]
 def word(key: str, level: Any) -> str:
     """Write a level as plans do."""
     if level is None:
-        return _ABSENT.get(key, "none")
+        of_factor = DECLARED[key].about.absent_word if key in DECLARED else None
+        return _ABSENT.get(key) or of_factor or "none"
     if isinstance(level, bool):
         return str(level).lower()
     return f"{level:g}" if isinstance(level, float) else str(level)

@@ -32,7 +32,7 @@ def trial_s(**levels: str) -> float:
     """Seconds of a trial of the quick plan's first condition with other levels, starts of browsers apart."""
     plan = plan_of("h20-quick")
     words = {name: (level,) for name, level in ({"page": "names-12", "profile": "default-h20"} | levels).items()}
-    plan = replace(plan, factors=plan.factors.having(**words), exclude=())
+    plan = replace(plan, factors=replace(plan.factors, levels={**plan.factors.levels, **words}), exclude=())
     return (expected_duration_s(plan, CORPUS, 30) - expected_duration_s(plan, CORPUS, 20)) / 10 / len(plan.conditions())
 
 

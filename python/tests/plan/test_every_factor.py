@@ -10,7 +10,10 @@ import pytest
 from resolab.browser.presets import PRESETS
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
+from resolab.plots.style import HANDSHAKE_MARKERS
+from resolab.protocols.closed_form import PAGE_HANDSHAKES
 from resolab.records import BrowserPreset, TrialRecord
+from resolab.testbed.browsers import MAKERS
 from resolab.testbed.ways import OFFERS, POLICIES
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -33,6 +36,12 @@ def test_the_page_of_the_format_has_every_level(factor: str) -> None:
     assert not lacking, f"docs/formats/plan.md: the row of {factor} lacks {lacking}"
 
 
+@pytest.mark.parametrize("factor", EVERY_FACTOR)
+def test_the_glossary_has_the_word(factor: str) -> None:
+    rows = (line for line in (PROJECT / "docs/glossary.md").read_text("utf-8").splitlines() if line.startswith("| `"))
+    assert any(f"`{factor}`" in row.split(" | ")[0] for row in rows), f"docs/glossary.md has no row of `{factor}`"
+
+
 @pytest.mark.parametrize("factor", [name for name, one in DECLARED.items() if one.about.labels])
 def test_every_level_has_its_word_for_people(factor: str) -> None:
     words, labels = DECLARED[factor].words or (), DECLARED[factor].about.labels
@@ -45,13 +54,24 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (OFFERS, "h3_discovery"),
         (POLICIES, "requested_handshake_mode"),
         (POLICIES, "requested_dns_handshake_mode"),
+        (MAKERS, "browser"),
         (PRESETS, "browser_preset"),
+        (HANDSHAKE_MARKERS, "requested_handshake_mode"),
+        (PAGE_HANDSHAKES, "http_version"),
     ],
-    ids=["OFFERS", "POLICIES", "POLICIES of the resolver", "PRESETS"],
+    ids=[
+        "testbed/ways.py: OFFERS",
+        "testbed/ways.py: POLICIES",
+        "testbed/ways.py: POLICIES of the resolver",
+        "testbed/browsers.py: MAKERS",
+        "browser/presets: PRESETS",
+        "plots/style.py: HANDSHAKE_MARKERS",
+        "protocols/closed_form.py: PAGE_HANDSHAKES",
+    ],
 )
-def test_every_level_can_be_put_in_force(table: dict[str, object], factor: str) -> None:
+def test_no_table_lacks_a_level(table: dict[str, object], factor: str, request: pytest.FixtureRequest) -> None:
     lacking = [str(level) for level in DECLARED[factor].kind if level not in table]
-    assert not lacking, f"the testbed has no row for {lacking} of {factor}"
+    assert not lacking, f"{request.node.callspec.id} has no row for {lacking} of {factor}"
 
 
 def test_the_lists_follow_from_the_fields() -> None:

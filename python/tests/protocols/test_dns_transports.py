@@ -7,12 +7,13 @@ from resolab.protocols import (
     WITHOUT_CONNECTION,
     WITHOUT_HANDSHAKE,
     WITHOUT_HTTP,
+    Carrier,
     facts_of,
     has_handshake,
     place_of,
     transport_label,
 )
-from resolab.records import DnsTransport, DohMethod, HttpVersion
+from resolab.records import DnsTransport, HttpVersion
 
 
 def test_the_order_is_that_of_the_enum() -> None:
@@ -26,7 +27,7 @@ def test_each_list_follows_from_the_table() -> None:
     assert OVER_TCP == ("dotcp", "dot", "doh")
     assert OVER_HTTP == ("doh", "doh3")
     assert WITHOUT_HTTP == ("doudp", "dotcp", "dot", "doq")
-    assert [one for one, facts in DNS_TRANSPORTS.items() if facts.is_over_quic] == ["doh3", "doq"]
+    assert [one for one, facts in DNS_TRANSPORTS.items() if facts.carrier is Carrier.QUIC] == ["doh3", "doq"]
     assert [facts.label for facts in DNS_TRANSPORTS.values()] == ["DoUDP", "DoTCP", "DoT", "DoH", "DoH3", "DoQ"]
 
 
@@ -50,8 +51,3 @@ def test_urls_are_made_of_the_name_where_a_certificate_is_checked() -> None:
         "doh3": "h3://dns.test/dns-query",
         "doq": "quic://dns.test",
     }
-
-
-def test_only_http_has_methods() -> None:
-    assert facts_of("doh").methods == (DohMethod.GET, DohMethod.POST)
-    assert facts_of("doq").methods == ()

@@ -5,12 +5,16 @@ Tables by transport outside this list are made from `resolab.protocols`; those i
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+import synthetic_dataset
 
 from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES
 from resolab.protocols import DNS_TRANSPORTS
-from resolab.records import DnsTransport
+from resolab.records import DnsTransport, QueryRecord
+from resolab.report import build_report
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -52,3 +56,28 @@ def _scheme(url_form: str) -> str:
 @pytest.mark.parametrize("table", [TRANSPORT_COLOURS, TRANSPORT_DASHES], ids=["colours", "dashes"])
 def test_no_two_transports_look_alike(table: dict[DnsTransport, object]) -> None:
     assert len(set(map(str, table.values()))) == len(table)
+
+
+def test_a_report_can_be_made_of_every_transport(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = synthetic_dataset._query
+
+    def of_the_condition(condition: Any, transport: DnsTransport, *rest: Any) -> QueryRecord:
+        """Put a cold exchange over the condition's own transport in the place of the one over DoQ."""
+        query = made(condition, transport, *rest)
+        own = condition.dns_transport if transport is DnsTransport.DOQ else transport
+        return msgspec.structs.replace(query, dns_transport=own)
+
+    monkeypatch.setattr(synthetic_dataset, "_query", of_the_condition)
+    listed = ", ".join(f'"{one}"' for one in DnsTransport)
+    paths = "\n".join(f'{one} = "stub"' for one in DnsTransport)
+    text = synthetic_dataset.PLAN_TEXT.replace('["doudp", "doh", "doq"]', f"[{listed}]").replace(
+        "blocks = 6", "blocks = 2"
+    )
+    text = (
+        text.replace('doudp = "native"\ndoh = "native"\ndoq = "stub"', paths)
+        .replace(', "wikipedia"]', "]")
+        .replace('"fiber", ', "")
+    )
+    folder = synthetic_dataset.make_dataset(tmp_path / "made-up", synthetic_dataset.make_plan(text))
+    page = build_report(folder).read_text("utf-8")
+    assert [facts.label for facts in DNS_TRANSPORTS.values() if f"{facts.label} + H3" not in page] == []

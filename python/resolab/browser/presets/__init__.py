@@ -4,8 +4,8 @@ For: pure changes of `BrowserSettings` and `LoadRequest`; each setting can be le
 beside the browser; links, orders and statistics are the plan's. What it is good for: docs/method/browser-presets.md.
 """
 
-from resolab.browser.presets.hounsel_2020 import H20
-from resolab.browser.presets.sengupta_2024 import S24
+from resolab.browser.presets.h20 import H20
+from resolab.browser.presets.s24 import S24
 from resolab.browser.presets.shape import Preset, Setting
 from resolab.errors import ConfigurationError
 

@@ -59,7 +59,9 @@ def test_pairs_are_made_within_blocks() -> None:
 
 
 def test_what_is_expected_of_a_look_up_counts_at_the_resolvers_distance() -> None:
-    plan = replace(PLAN, factors=PLAN.factors.having(resolver_extra_rtt_ms=(30.0,)))
+    plan = replace(
+        PLAN, factors=replace(PLAN.factors, levels={**PLAN.factors.levels, "resolver_extra_rtt_ms": (30.0,)})
+    )
     found = {one.condition.id: one.comparison for one in condition_results(plan, [], RTT_MS, PLT)}
     assert found[DOH] is not None
     assert found[DOH].expected_ms == 2 * (RTT_MS["4g"] + 30)
