@@ -31,6 +31,7 @@ from resolab.report.s24.section import S24
 from resolab.report.sentences import answers
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
+    Table,
     exchange_table,
     failure_table,
     flag_table,
@@ -127,21 +128,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         level=level_text(level_of(findings.plan)),
         citation=CITATION,
         statuses_citation=STATUSES_CITATION,
-        tables={
-            "failures": failure_table(findings),
-            "statuses": status_table(findings),
-            "flags": flag_table(findings),
-            "handshakes": handshake_table(findings),
-            "exchanges": exchange_table(findings),
-            "loads": outcome_table(findings, findings.plt),
-            "comparisons": comparison_table(findings, findings.plt),
-            "aa": aa_table(findings, findings.plt),
-            "plt_sums": sum_table(findings),
-            "paper_exchanges": paper_exchange_table(findings),
-            "paper_loads": paper_load_table(findings),
-            "lateness": lateness_table(findings),
-            "calibrations": calibration_table(findings),
-        },
+        tables=_tables(findings),
         aa_sentences=aa_sentences(findings),
         papers=papers,
         outcomes=[_section(findings, found) for found in further_outcomes(findings)],
@@ -151,6 +138,24 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         profiles=profiles(findings),
         command_line=command_line(findings),
     )
+
+
+def _tables(findings: Findings) -> dict[str, Table]:
+    return {
+        "failures": failure_table(findings),
+        "statuses": status_table(findings),
+        "flags": flag_table(findings),
+        "handshakes": handshake_table(findings),
+        "exchanges": exchange_table(findings),
+        "loads": outcome_table(findings, findings.plt),
+        "comparisons": comparison_table(findings, findings.plt),
+        "aa": aa_table(findings, findings.plt),
+        "plt_sums": sum_table(findings),
+        "paper_exchanges": paper_exchange_table(findings),
+        "paper_loads": paper_load_table(findings),
+        "lateness": lateness_table(findings),
+        "calibrations": calibration_table(findings),
+    }
 
 
 def _section(findings: Findings, found: OutcomeFindings) -> dict[str, Any]:
