@@ -9,7 +9,7 @@ from synthetic_dataset import make_dataset
 
 REPORTING = ("report", "store")
 """Folders of tests that build reports."""
-WITH_PAPERS = ("test_s24", "test_h20", "test_levels")
+WITH_PAPERS = ("test_s24", "test_h20", "test_interval_level")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,7 +24,7 @@ def unsynced() -> Iterator[None]:
 def without_papers(request: pytest.FixtureRequest) -> Iterator[None]:
     """Leave the papers' figures, which take longer than all the rest of a report, to the reports of their own tests."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.parent.name in REPORTING and request.path.stem not in WITH_PAPERS:
+        if set(REPORTING) & set(request.path.parts) and request.path.stem not in WITH_PAPERS:
             patch.setattr("resolab.report.build._papers", lambda _dataset, _findings: [])
         yield
 

@@ -72,6 +72,7 @@ BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
 # Beyond their round trips: connecting with a full handshake, the request in early data, DoQ's handshake, TCP's.
 CONNECT_MS, EARLY_REQUEST_MS, QUIC_MS, TCP_MS = 0.5, 0.25, 1.0, 0.125
 SUM_EXTRA_MS = 3.0
+LCP_BEFORE_LOAD_MS = 2.0
 RECEIVE_MS = 7.0
 ADDRESS = {"example": "10.77.1.1", "wikipedia": "10.77.1.2", "instagram": "10.77.1.3"}
 
@@ -86,6 +87,10 @@ class Faults:
     no_measured_loads: bool = False
     trials_count: int | None = None
     device_drops: int = 0
+    lost: bool = False
+    """Whether the driver fails in some loads."""
+    paints: bool = False
+    """Whether loads have a largest contentful paint, some of them none."""
     sums: bool = False
     """Whether loads have a sum, too: the look-up apart takes SUM_EXTRA_MS longer."""
 
@@ -199,6 +204,10 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
     response_start = trips * rtt + rng.gauss(6, 1) + BROWSER_MS[condition.browser]
     plt = response_start + RENDER_MS[condition.page] + rtt + rng.lognormvariate(math.log(5), 0.7)
     failed = faults.timeouts and measured and condition.dns_transport == "doq" and rng.random() < 0.35
+    lost = faults.lost and measured and rng.random() < 0.1
+    painted = faults.paints and measured and not failed and rng.random() < 0.8
+    if lost:
+        return _lost_load(condition)
     return PageLoadRecord(
         url=f"https://{condition.page}.resolab.test/",
         browser=condition.browser.value,
@@ -220,7 +229,20 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         limit_ms=30_000.0,
         dns_handshake_mode=None if condition.dns_transport == "doudp" or dns_state == "warm" else dns_mode,
         dns_connection_state=None if condition.dns_transport == "doudp" else dns_state,
+        lcp_ms=plt - LCP_BEFORE_LOAD_MS if painted else None,
         plt_sum_ms=plt + SUM_EXTRA_MS if faults.sums and measured and not failed else None,
+    )
+
+
+def _lost_load(condition: Condition) -> PageLoadRecord:
+    return PageLoadRecord(
+        url=f"https://{condition.page}.resolab.test/",
+        browser=condition.browser.value,
+        browser_version="156.0",
+        measured=True,
+        requested_handshake_mode=condition.requested_handshake_mode,
+        failure=PageFailure.DRIVER,
+        limit_ms=30_000.0,
     )
 
 

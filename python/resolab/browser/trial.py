@@ -6,9 +6,7 @@ For: the bookkeeping around warm-up and measured load. Not for: their order and 
 import time
 
 from resolab.browser.result import LoadRequest, PageLoad
-from resolab.records import PageFailure
-
-INSTRUMENT_FAILURES = frozenset({PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER})
+from resolab.records import INSTRUMENT_FAILURES, PageFailure
 
 
 class WarmUpFailedError(Exception):

@@ -8,14 +8,14 @@ where it would have ended.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.browser.trial import INSTRUMENT_FAILURES
 from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, Stop, stream_seed
 from resolab.records import PageLoadRecord, Record
 from resolab.stats import STOPPING_LEVEL, Estimate, Sample, paired_difference, pairs, relative_change, width_reached
 from resolab.store import WidthReached
+from resolab.store.outcomes import PLT, Contribution, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +31,19 @@ class Look:
 
 
 class Precision:
-    """The page loads of a campaign's finished trials, as far as the stopping rule needs them."""
+    """One outcome of a campaign's page loads, as far as the stopping rule needs them."""
 
-    def __init__(self, plan: Plan, stop: Stop, seed: int) -> None:
-        self._stop, self._seed = stop, seed
+    def __init__(self, plan: Plan, stop: Stop, seed: int, outcome: Outcome = PLT) -> None:
+        self._stop, self._seed, self._outcome = stop, seed, outcome
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
-        self._loads: dict[str, dict[int, tuple[float | None, float]]] = {}
+        self._loads: dict[str, dict[int, Contribution]] = {}
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
-        """Take in a finished trial; what the instrument lost is left out, what failed is at least its limit."""
+        """Take in what a finished trial contributes to the outcome."""
         load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
-        if load is not None and load.failure not in INSTRUMENT_FAILURES:
-            plt_ms = None if load.failure else load.plt_ms
-            self._loads.setdefault(condition, {})[block] = (plt_ms, load.limit_ms)
+        told = None if load is None else self._outcome.contribution_of_record(load)
+        if told is not None:
+            self._loads.setdefault(condition, {})[block] = told
 
     def due(self, blocks: int) -> bool:
         """Whether to look after that many whole blocks."""
@@ -86,10 +86,10 @@ class Precision:
         treatment, baseline = _sample(own).take(treated), _sample(other).take(compared)
         if self._stop.ci_width_ms is not None:
             return paired_difference(treatment, baseline, level=STOPPING_LEVEL)
-        seed = stream_seed(self._seed, "change", one.id)
+        seed = stream_seed(self._seed, self._outcome.change_stream, one.id)
         return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 
-    def _of(self, condition: Condition, blocks: int) -> dict[int, tuple[float | None, float]]:
+    def _of(self, condition: Condition, blocks: int) -> dict[int, Contribution]:
         loads = self._loads.get(condition.id, {})
         return {block: load for block, load in loads.items() if block < blocks}
 
@@ -106,6 +106,6 @@ class Precision:
         )
 
 
-def _sample(loads: dict[int, tuple[float | None, float]]) -> Sample:
-    ordered: Sequence[tuple[float | None, float]] = [loads[block] for block in sorted(loads)]
-    return Sample.censored([value for value, _ in ordered], [limit for _, limit in ordered])
+def _sample(loads: dict[int, Contribution]) -> Sample:
+    ordered = [loads[block] for block in sorted(loads)]
+    return Sample.censored([one.value_ms for one in ordered], [one.limit_ms for one in ordered])

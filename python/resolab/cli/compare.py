@@ -19,15 +19,19 @@ _FILE_COLUMNS = 170
 
 def run(options: argparse.Namespace) -> int:
     """Compare and show."""
-    from resolab.report.compare import compare_datasets
-    from resolab.report.compare_page import comparison_page
-    from resolab.report.compare_text import as_json, tables, verdict
+    from resolab.report.compare.changes import compare_datasets
+    from resolab.report.compare.page import comparison_page
+    from resolab.report.compare.text import as_json, tables, verdict
     from resolab.store import build_tables, dataset_folder, machine_errors, open_dataset
+    from resolab.store.outcomes import OUTCOMES
 
+    if options.outcome not in OUTCOMES:
+        problem = f"there is no outcome {options.outcome!r}; choose one of {', '.join(OUTCOMES)}"
+        raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
     for folder in (options.first, options.second):
         build_tables(dataset_folder(folder))
     with open_dataset(options.first) as first, open_dataset(options.second) as second:
-        found = compare_datasets(first, second)
+        found = compare_datasets(first, second, OUTCOMES[options.outcome])
     if options.html:
         if options.html.is_dir():
             raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")

@@ -46,12 +46,12 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
         hint = f"stopped; every finished trial is kept. Go on with: ./resolab resume {folder}"
         Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
         return EXIT_INTERRUPTED
-    from resolab.report import build_report, terminal_summary
+    from resolab.report import make_report, terminal_summary
 
-    page = build_report(folder)
+    made = make_report(folder)
     # A pipe or a file has no width of its own: nothing is cut there.
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    console.print(terminal_summary(folder))
+    console.print(terminal_summary(made.findings))
     console.print(f"dataset: {folder}", highlight=False, soft_wrap=True)
-    console.print(f"report:  {page}", highlight=False, soft_wrap=True)
+    console.print(f"report:  {made.page}", highlight=False, soft_wrap=True)
     return 0

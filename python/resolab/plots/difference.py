@@ -29,7 +29,9 @@ class DifferenceRow:
     expected_ms: float
 
 
-def draw_differences(rows: Sequence[DifferenceRow], caption: str) -> Drawing:
+def draw_differences(
+    rows: Sequence[DifferenceRow], caption: str, *, name: str = "plt_difference", quantity: str = "PLT"
+) -> Drawing:
     """Draw a grid of panels: pages across, profiles down."""
     pages = list(dict.fromkeys(row.page for row in rows))
     profiles = list(dict.fromkeys(row.profile for row in rows))
@@ -50,8 +52,8 @@ def draw_differences(rows: Sequence[DifferenceRow], caption: str) -> Drawing:
             axes = grid[profiles.index(row.profile), pages.index(row.page)]
             _open_end(axes, row, combinations.index(row.combination))
         for axes in grid[-1]:
-            axes.set_xlabel("paired difference of PLT, ms")
-    return Drawing("plt_difference", caption, figure, [_row(row) for row in rows])
+            axes.set_xlabel(f"paired difference of {quantity}, ms")
+    return Drawing(name, caption, figure, [_row(row) for row in rows])
 
 
 def _panel(axes: Axes, rows: Sequence[DifferenceRow], combinations: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from resolab.plots.pdf_fonts import without_layout_tables
 from resolab.plots.style import house_style
 
 Value = str | int | float | None
@@ -36,7 +37,8 @@ def save_drawing(drawing: Drawing, folder: Path) -> str:
         _lay_out(drawing.figure)
         drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": drawing.name})
         pdf = folder / f"{drawing.name}.pdf"
-        drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
+        with without_layout_tables():
+            drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
     (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
     write_csv(drawing.rows, folder / f"{drawing.name}.csv")
     return inline_svg(stream.getvalue(), drawing.caption)

@@ -4,3 +4,4 @@ For: one import place for the records generated from `crates/record`. Not for: r
 """
 
 from resolab.records._generated import *  # noqa: F403
+from resolab.records.instrument_failures import INSTRUMENT_FAILURES as INSTRUMENT_FAILURES

@@ -8,42 +8,51 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
-from resolab.report.analysis import analyse
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
-from resolab.report.findings import Findings
-from resolab.report.h20 import H20
-from resolab.report.hounsel_statuses import CITATION as HOUNSEL_CITATION
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.h20.section import H20
 from resolab.report.labels import baseline_label
-from resolab.report.levels import level_of, level_text
 from resolab.report.named_table import NamedTable
-from resolab.report.paper import CITATION
-from resolab.report.paper_tables import paper_exchange_table, paper_load_table
-from resolab.report.plt_sums import plt_sum_table
-from resolab.report.s24 import s24_drawings, s24_missing, s24_tables
+from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
+from resolab.report.s24.beside import paper_exchange_table, paper_load_table
+from resolab.report.s24.printed import CITATION
+from resolab.report.s24.section import S24
 from resolab.report.sentences import answers
-from resolab.report.status_table import status_table
+from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
+    Table,
     exchange_table,
     failure_table,
     flag_table,
     handshake_table,
     lateness_table,
-    load_table,
+    status_table,
 )
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 
 
-def build_report(folder: Path) -> Path:
-    """Make the tables and the report of a dataset anew, whole or not at all; return the path of its page."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report that was made: where its page is, and what it says."""
+
+    page: Path
+    findings: Findings
+
+
+def make_report(folder: Path) -> Report:
+    """Make the tables and the report of a dataset anew, whole or not at all."""
     build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
@@ -61,7 +70,12 @@ def build_report(folder: Path) -> Path:
             fresh.rename(target)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return target / "index.html"
+    return Report(target / "index.html", findings)
+
+
+def build_report(folder: Path) -> Path:
+    """Make tables and report anew; return the path of the page."""
+    return make_report(folder).page
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +96,11 @@ class Paper:
 
 def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
     """Draw what there is of both papers; one of which there is no figure is left out."""
-    sengupta = list(s24_drawings(dataset, findings))
-    hounsel = H20(dataset, findings)
+    s24, h20 = S24(dataset, findings), H20(dataset, findings)
+    drawn = list(s24.drawings())
     papers = [
-        Paper(
-            "sengupta",
-            "Sengupta et al. (2024)",
-            sengupta,
-            s24_tables(dataset, findings),
-            s24_missing(one.name for one in sengupta),
-        ),
-        Paper("hounsel", "Hounsel et al. (2020)", list(hounsel.drawings()), hounsel.tables(), hounsel.missing()),
+        Paper("s24", "Sengupta et al. (2024)", drawn, s24.tables(), s24.missing(one.name for one in drawn)),
+        Paper("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()),
     ]
     return [one for one in papers if one.drawings]
 
@@ -119,27 +127,41 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         baseline=baseline_label(findings),
         level=level_text(level_of(findings.plan)),
         citation=CITATION,
-        hounsel_citation=HOUNSEL_CITATION,
-        tables={
-            "failures": failure_table(findings),
-            "statuses": status_table(findings),
-            "flags": flag_table(findings),
-            "handshakes": handshake_table(findings),
-            "exchanges": exchange_table(findings),
-            "loads": load_table(findings),
-            "comparisons": comparison_table(findings),
-            "aa": aa_table(findings),
-            "plt_sums": plt_sum_table(findings),
-            "paper_exchanges": paper_exchange_table(findings),
-            "paper_loads": paper_load_table(findings),
-            "lateness": lateness_table(findings),
-            "calibrations": calibration_table(findings),
-        },
+        statuses_citation=STATUSES_CITATION,
+        tables=_tables(findings),
         aa_sentences=aa_sentences(findings),
         papers=papers,
+        outcomes=[_section(findings, found) for found in further_outcomes(findings)],
         device_drops=sum(one.dropped_device_count for one in findings.lateness),
         calibrations_outside=outside_count(findings),
         environment=environment(findings),
         profiles=profiles(findings),
         command_line=command_line(findings),
     )
+
+
+def _tables(findings: Findings) -> dict[str, Table]:
+    return {
+        "failures": failure_table(findings),
+        "statuses": status_table(findings),
+        "flags": flag_table(findings),
+        "handshakes": handshake_table(findings),
+        "exchanges": exchange_table(findings),
+        "loads": outcome_table(findings, findings.plt),
+        "comparisons": comparison_table(findings, findings.plt),
+        "aa": aa_table(findings, findings.plt),
+        "plt_sums": sum_table(findings),
+        "paper_exchanges": paper_exchange_table(findings),
+        "paper_loads": paper_load_table(findings),
+        "lateness": lateness_table(findings),
+        "calibrations": calibration_table(findings),
+    }
+
+
+def _section(findings: Findings, found: OutcomeFindings) -> dict[str, Any]:
+    return {
+        "outcome": found.outcome,
+        "loads": outcome_table(findings, found),
+        "comparisons": comparison_table(findings, found),
+        "aa": aa_table(findings, found),
+    }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from resolab.records import CalibrationCheck, CalibrationRecord
-from resolab.report.findings import Findings
+from resolab.report.findings.findings import Findings
 from resolab.report.tables import Table
 
 _COLUMNS = {

@@ -5,9 +5,9 @@ For: the text under figures. Not for: the figures.
 
 from collections.abc import Iterable
 
-from resolab.report.findings import Findings
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.interval_level import level_text
 from resolab.report.labels import baseline_label
-from resolab.report.levels import level_text
 from resolab.stats import Estimate, Method
 
 _METHODS = {
@@ -44,22 +44,22 @@ def intervals_text(estimates: Iterable[Estimate]) -> str:
     )
 
 
-def heat_map_caption(findings: Findings) -> str:
-    """Caption of the heat map."""
-    compared = [comparison.change for _, comparison in findings.compared]
+def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
+    """Caption of an outcome's heat map."""
+    compared = [comparison.change for _, comparison in found.compared]
     return (
-        f"Relative change of the median page load time against {baseline_label(findings)} on the same page and "
+        f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} on the same page and "
         f"profile; paired by block. A dashed frame marks cells whose interval contains 0. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
     )
 
 
-def difference_caption(findings: Findings) -> str:
-    """Caption of the paired differences."""
-    compared = [comparison.difference_ms for _, comparison in findings.compared]
+def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
+    """Caption of an outcome's paired differences."""
+    compared = [comparison.difference_ms for _, comparison in found.compared]
     return (
-        f"Median of the paired differences of page load time against {baseline_label(findings)}, with its interval; "
-        f"small dots: single blocks; grey tick: closed form, difference in round trips times RTT. "
+        f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
+        f"interval; small dots: single blocks; grey tick: closed form, difference in round trips times RTT. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
     )
 

@@ -1,36 +1,40 @@
 """The plan's comparisons and its A/A copies, in tables and sentences.
 
-For: rounding and words. Not for: estimates (`comparisons`).
+For: rounding and words. Not for: estimates (`findings.comparisons`).
 """
 
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
-from resolab.report.findings import Findings, PairResult
+from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.stats import SignificantShare
+from resolab.store.outcomes import Outcome
 
 SIGNIFICANCE = 0.05
-COLUMNS = (
-    "page", "profile", "treatment", "against", "pairs", "paired difference of PLT, ms", "Hodges-Lehmann shift ms",
-    "change of median PLT", "Cliff's delta", "p",
-)  # fmt: skip
 
 
-def comparison_table(findings: Findings) -> Table:
+def _columns(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        "page", "profile", "treatment", "against", "pairs", f"paired difference of {outcome.label}, {outcome.unit}",
+        f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}", "Cliff's delta", "p",
+    )  # fmt: skip
+
+
+def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
     """List the comparisons the plan names; empty where it names none, since all conditions have a table."""
     if not findings.plan.comparison_rules:
         return Table((), ())
-    columns = ("comparison", *COLUMNS, "p after Holm")
-    rows = [(one.comparison.name, *_cells(findings, one), p_text(one.adjusted_p_value)) for one in findings.comparisons]
+    columns = ("comparison", *_columns(found.outcome), "p after Holm")
+    rows = [(one.comparison.name, *_cells(findings, one), p_text(one.adjusted_p_value)) for one in found.comparisons]
     return Table(columns, rows, frozenset((0, 1, 2, 3, 4)))
 
 
-def aa_table(findings: Findings) -> Table:
+def aa_table(findings: Findings, found: OutcomeFindings) -> Table:
     """List the copies against the first of their condition."""
-    rows = [_cells(findings, one) for one in findings.aa]
-    return Table(COLUMNS if rows else (), rows, frozenset((0, 1, 2, 3)))
+    rows = [_cells(findings, one) for one in found.aa]
+    return Table(_columns(found.outcome) if rows else (), rows, frozenset((0, 1, 2, 3)))
 
 
 def _cells(findings: Findings, one: PairResult) -> tuple[str, ...]:
@@ -57,7 +61,7 @@ def p_text(p: float | None) -> str:
 def named_answers(findings: Findings) -> list[str]:
     """Answer each comparison the plan names in a sentence; all of their cells count in the correction."""
     groups: dict[str, list[PairResult]] = {}
-    for one in findings.comparisons if findings.plan.comparison_rules else ():
+    for one in findings.plt.comparisons if findings.plan.comparison_rules else ():
         groups.setdefault(one.comparison.name, []).append(one)
     return [_answer(findings, name, group) for name, group in groups.items()]
 
@@ -71,8 +75,8 @@ def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
     places = [_place(known[0]), *([_place(known[-1])] if len(known) > 1 else [])]
     clear = sum((one.adjusted_p_value or 1.0) <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
     return (
-        f"{start}the median page load time changes by {' to '.join(places)}; {clear} of {len(group)} differ from 0 "
-        f"at 5 % after Holm's correction over the plan's {len(findings.comparisons)} comparisons."
+        f"{start}the median {findings.plt.outcome.phrase} changes by {' to '.join(places)}; {clear} of {len(group)} "
+        f"differ from 0 at 5 % after Holm's correction over the plan's {len(findings.plt.comparisons)} comparisons."
     )
 
 
@@ -86,7 +90,7 @@ def _place(one: PairResult) -> str:
 
 def aa_sentences(findings: Findings) -> list[str]:
     """Say what the copies show of the instrument: false alarms, and the noise floor."""
-    noise = findings.noise
+    noise = findings.plt.noise
     if noise is None:
         return []
     sentences = [_false_alarms(noise.comparisons_count, noise.difference_ms)]

@@ -6,7 +6,8 @@ For: the report's environment section. Not for: judging it.
 import shlex
 from datetime import UTC, datetime
 
-from resolab.report.findings import Findings
+from resolab.plan.access_link import access_rtt_ms
+from resolab.report.findings.findings import Findings
 from resolab.report.labels import held_factors
 from resolab.store import Environment, Manifest, MergedRun
 
@@ -54,7 +55,7 @@ def profiles(findings: Findings) -> list[tuple[str, str]]:
     """Describe the access profiles as they were applied."""
     described = []
     for link in findings.manifest.profiles:
-        rtt = link.up.one_way_delay_ms + link.down.one_way_delay_ms
+        rtt = access_rtt_ms(link)
         rates = f"{_rate(link.down.rate_bps)} down, {_rate(link.up.rate_bps)} up"
         loss = f"loss {link.down.loss_ratio:g} down, {link.up.loss_ratio:g} up"
         described.append((link.name, f"RTT {rtt:.3f} ms, {rates}, {loss}. {link.source}"))

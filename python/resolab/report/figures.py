@@ -15,28 +15,43 @@ from resolab.plots import (
     draw_heat_map,
 )
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
-from resolab.report.findings import ExchangeResult, Findings
+from resolab.report.findings.findings import ExchangeResult, Findings, OutcomeFindings
 from resolab.report.labels import combination_of, exchange_place
+from resolab.report.outcome_tables import further_outcomes
 
 
 def drawings(findings: Findings) -> Iterator[Drawing]:
     """Draw every figure the findings have something for."""
-    compared = findings.compared
-    if any(comparison.change.n for _, comparison in compared):
-        yield draw_heat_map(_cells(findings), heat_map_caption(findings))
-        yield draw_differences(_differences(findings), difference_caption(findings))
+    yield from outcome_drawings(findings, findings.plt)
     if findings.exchanges:
         yield draw_exchanges(exchange_series(findings), exchange_caption(findings))
+    for found in further_outcomes(findings):
+        yield from outcome_drawings(findings, found)
 
 
-def _cells(findings: Findings) -> list[HeatCell]:
+def outcome_drawings(findings: Findings, found: OutcomeFindings) -> Iterator[Drawing]:
+    """Draw an outcome's changes against the baseline, if it has any."""
+    if any(comparison.change.n for _, comparison in found.compared):
+        name, label = found.outcome.name, found.outcome.label
+        yield draw_heat_map(
+            _cells(findings, found), heat_map_caption(findings, found), name=f"{name}_change", quantity=label
+        )
+        yield draw_differences(
+            _differences(findings, found),
+            difference_caption(findings, found),
+            name=f"{name}_difference",
+            quantity=label,
+        )
+
+
+def _cells(findings: Findings, found: OutcomeFindings) -> list[HeatCell]:
     return [
         HeatCell(combination_of(findings, one.condition), one.condition.page, one.condition.profile, comparison.change)
-        for one, comparison in findings.compared
+        for one, comparison in found.compared
     ]
 
 
-def _differences(findings: Findings) -> list[DifferenceRow]:
+def _differences(findings: Findings, found: OutcomeFindings) -> list[DifferenceRow]:
     return [
         DifferenceRow(
             page=one.condition.page,
@@ -47,7 +62,7 @@ def _differences(findings: Findings) -> list[DifferenceRow]:
             blocks_ms=comparison.blocks_ms,
             expected_ms=comparison.expected_ms,
         )
-        for one, comparison in findings.compared
+        for one, comparison in found.compared
     ]
 
 

@@ -4,10 +4,10 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 """
 
 from resolab.plan import Condition
-from resolab.plan.factors import OPTIONAL_FACTORS, word_of
+from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
 from resolab.plots import combination_label, level_label
-from resolab.report.findings import ExchangeResult, Findings
-from resolab.report.resolvers import resolver_of, resolvers_of
+from resolab.report.findings.findings import ExchangeResult, Findings
+from resolab.report.findings.resolvers import resolver_of, resolvers_of
 
 
 def combination_of(findings: Findings, condition: Condition) -> str:
@@ -22,19 +22,19 @@ def combination_of(findings: Findings, condition: Condition) -> str:
 
 def varying_levels(findings: Findings, condition: Condition) -> list[str]:
     """Spell the condition's levels of the optional factors in which the plan's differ, and which copy it is."""
-    levels = [_level(factor, condition) for factor in findings.varying if _matters(factor, condition)]
+    levels = [_level(factor, condition) for factor in findings.varying if applies(factor, condition)]
     return [*levels, *([f"copy {condition.replicate}"] if condition.replicate > 1 else [])]
 
 
 def baseline_label(findings: Findings) -> str:
     """Name what conditions are compared with, or say that it is none single."""
-    baselines = {comparison.baseline for _, comparison in findings.compared}
+    baselines = {comparison.baseline for _, comparison in findings.plt.compared}
     labels = {combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode) for one in baselines}
     if len(labels) != 1:
         return "their baseline"
     further: list[str] = []
     for factor in findings.varying:
-        levels = {_level(factor, one) for one in baselines if _matters(factor, one)}
+        levels = {_level(factor, one) for one in baselines if applies(factor, one)}
         if len(levels) == 1:
             further += levels
         elif levels:
@@ -62,19 +62,3 @@ def held_factors(findings: Findings) -> list[str]:
 
 def _level(factor: str, condition: Condition) -> str:
     return level_label(factor, word_of(getattr(condition, factor), factor))
-
-
-def _matters(factor: str, condition: Condition) -> bool:
-    """Whether a factor can have another level where the condition stands; if not, its level says nothing."""
-    if factor == "h3_discovery":
-        return condition.http_version == "h3"
-    native_doh = condition.resolver_path == "native" and condition.dns_transport in {"doh", "doh3"}
-    if factor == "doh_method":
-        return native_doh
-    if factor == "name_resolution":
-        return not native_doh
-    if factor == "requested_dns_handshake_mode":
-        return condition.dns_transport not in {"doudp", "dotcp"} and condition.dns_connection_state == "cold"
-    if factor == "dns_connection_state":
-        return condition.dns_transport != "doudp"
-    return True

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.comparison_tables import named_answers
-from resolab.report.findings import Comparison, ConditionResult, ExchangeResult, Findings
+from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
+from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
 from resolab.report.labels import baseline_label, combination_of
-from resolab.report.resolvers import resolver_of, resolvers_of, several_caches
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -20,11 +20,12 @@ def answers(findings: Findings) -> list[str]:
     Then one per transport's look-up.
     """
     groups: dict[str, list[Compared]] = {}
-    for compared in findings.compared:
+    for compared in findings.plt.compared:
         groups.setdefault(combination_of(findings, compared[0].condition), []).append(compared)
     baseline = baseline_label(findings)
     named = named_answers(findings)
-    sentences = named or [_combination(name, baseline, group) for name, group in groups.items()]
+    phrase = findings.plt.outcome.phrase
+    sentences = named or [_combination(name, baseline, group, phrase) for name, group in groups.items()]
     exchanges: dict[tuple[str, str, str], list[ExchangeResult]] = {}
     for one in findings.exchanges:
         exchanges.setdefault((one.dns_transport, one.requested_handshake_mode, one.resolver_cache), []).append(one)
@@ -32,7 +33,7 @@ def answers(findings: Findings) -> list[str]:
     return sentences + [_lookup(group, caches=caches) for group in exchanges.values()]
 
 
-def _combination(name: str, baseline: str, group: Sequence[Compared]) -> str:
+def _combination(name: str, baseline: str, group: Sequence[Compared], phrase: str) -> str:
     known = [one for one in group if one[1].change.value is not None]
     known.sort(key=lambda one: one[1].change.value or 0.0)
     start = f"{name} against {baseline}: "
@@ -40,9 +41,9 @@ def _combination(name: str, baseline: str, group: Sequence[Compared]) -> str:
         return start + "no answer yet; too few loads ended."
     clear = sum(one[1].change.ci_contains_zero is False for one in known)
     if len(known) == 1:
-        text = f"the median page load time changes by {_place(known[0])}"
+        text = f"the median {phrase} changes by {_place(known[0])}"
     else:
-        text = f"the median page load time changes by {_place(known[0])} to {_place(known[-1])}"
+        text = f"the median {phrase} changes by {_place(known[0])} to {_place(known[-1])}"
     silent = len(group) - len(known)
     tail = f"; {silent} of {len(group)} comparisons give no number" if silent else ""
     return f"{start}{text}; the interval excludes 0 in {clear} of {len(known)} comparisons{tail}."

@@ -1,18 +1,19 @@
 """Findings into the report's tables: columns and printed cells.
 
-For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`paper_tables`).
+For: rounding and words. Not for: HTML (`templates`) or the comparison with the paper (`s24.beside`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
+from resolab.protocols import has_handshake
 from resolab.records import TRIAL_FLAG_MEANINGS
-from resolab.report.findings import ConditionResult, Findings
-from resolab.report.hounsel_statuses import hounsel_status
-from resolab.report.labels import combination_of
-from resolab.report.resolvers import resolvers_of, several_caches, several_distances
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.resolvers import resolvers_of, several_caches, several_distances
+from resolab.report.statuses import H20Status, h20_status, status_counts
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def failure_table(findings: Findings) -> Table:
         (
             kind,
             failure,
-            hounsel_status(failure) if kind == "page load" else "",
+            h20_status(failure) if kind == "page load" else "",
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
             next((one.detail for one in found if one.detail), ""),
@@ -60,6 +61,21 @@ def failure_table(findings: Findings) -> Table:
         rows,
         frozenset((0, 1, 2, 4, 5)),
     )
+
+
+def status_table(findings: Findings) -> Table:
+    """Share of every status by browser, profile and transport; no rows when every load succeeded."""
+    if not any(one.kind == "page load" for one in findings.failures):
+        return Table((), ())
+    groups: dict[tuple[str, str, str], Counter[H20Status]] = {}
+    for condition, counts in status_counts(findings).items():
+        key = (str(condition.browser), condition.profile, str(condition.dns_transport))
+        groups.setdefault(key, Counter()).update(counts)
+    rows = []
+    for (browser, profile, transport), counts in groups.items():
+        shares = (f"{counts[status] / counts.total():.2%}" for status in H20Status)
+        rows.append((browser, profile, transport_label(transport), str(counts.total()), *shares))
+    return _table(("browser", "profile", "transport", "loads", *H20Status), rows, 3)
 
 
 def flag_table(findings: Findings) -> Table:
@@ -119,7 +135,7 @@ def exchange_table(findings: Findings) -> Table:
             *((f"+{one.resolver_extra_rtt_ms:g} ms",) * distances),
             *((one.resolver_cache,) * caches),
             transport_label(one.dns_transport),
-            "none" if one.dns_transport in {"doudp", "dotcp"} else mode_label(one.requested_handshake_mode),
+            mode_label(one.requested_handshake_mode) if has_handshake(one.dns_transport) else "none",
             str(one.n),
             str(one.failed_count),
             both_text(one.median_ms, 2),
@@ -132,44 +148,6 @@ def exchange_table(findings: Findings) -> Table:
         for one in findings.exchanges
     ]
     return _table(columns, rows, 3 + len(resolver))
-
-
-def load_table(findings: Findings) -> Table:
-    """List the page loads of every condition against its baseline."""
-    columns = (
-        "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached", "median PLT ms",
-        "median responseStart ms", "paired difference of PLT, ms", "closed form ms", "Hodges-Lehmann shift ms",
-        "change of median PLT", "Cliff's delta", "method",
-    )  # fmt: skip
-    return _table(columns, [_load_row(findings, one) for one in findings.conditions], 4)
-
-
-def _load_row(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
-    usable = one.trials_count - one.unusable_count
-    start = (
-        one.condition.page,
-        one.condition.profile,
-        combination_of(findings, one.condition),
-        str(one.condition.resolver_path),
-        str(one.trials_count),
-        str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
-        f"{one.reached_count}/{usable}",
-        both_text(one.plt_ms),
-        estimate_text(one.response_start_ms),
-    )
-    if one.comparison is None:
-        word = f"copy {one.condition.replicate}" if one.condition.replicate > 1 else "baseline"
-        return *start, word, "", "", "", "", ""
-    difference, change = one.comparison.difference_ms, one.comparison.change
-    return (
-        *start,
-        both_text(difference, signed=True),
-        number_text(one.comparison.expected_ms, signed=True),
-        "" if one.comparison.shift_ms is None else both_text(one.comparison.shift_ms, signed=True),
-        percent_text(change),
-        "" if one.comparison.delta is None else both_text(one.comparison.delta, 2, signed=True),
-        f"{difference.method}, n = {difference.n}",
-    )
 
 
 def both_text(estimate: Estimate, digits: int = 1, *, signed: bool = False) -> str:

@@ -5,30 +5,27 @@ Not for: everything.
 """
 
 import math
-from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.report.analysis import analyse
-from resolab.report.findings import ConditionResult, Findings
+from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
+from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
-from resolab.report.levels import level_of, level_text
 from resolab.stats import Estimate
-from resolab.store import open_dataset
+from resolab.store.outcomes import PLT, Outcome
 
 
-def terminal_summary(folder: Path) -> RenderableType:
-    """Sum a dataset up; its tables must have been made."""
-    with open_dataset(folder) as dataset:
-        findings = analyse(dataset)
+def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
+    """Sum a dataset up, of its page loads one outcome."""
+    found = findings.of(outcome)
     parts: list[RenderableType] = [_head(findings), _failures(findings)]
     if findings.exchanges:
         parts.append(_exchanges(findings))
-    if any(comparison.change.n for _, comparison in findings.compared):
-        parts.append(_loads(findings))
+    if found is not None and any(comparison.change.n for _, comparison in found.compared):
+        parts.append(_loads(findings, found))
     return Group(*parts)
 
 
@@ -71,19 +68,20 @@ def _exchanges(findings: Findings) -> Table:
     return table
 
 
-def _loads(findings: Findings) -> Table:
-    level = level_text(level_of(findings.plan))
+def _loads(findings: Findings, found: OutcomeFindings) -> Table:
+    level, phrase = level_text(level_of(findings.plan)), found.outcome.phrase
     title = (
-        f"Page load time against {baseline_label(findings)}: median and {level} interval, range of the loads that "
-        "ended; ± half of the interval"
+        f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
+        "the loads that ended; ± half of the interval"
     )
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    unit = found.outcome.unit
     words = ("page, profile, condition", "against the baseline")
-    for column in (words[0], "PLT ms", "range ms", "n", "failed", words[1]):
+    for column in (words[0], f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", words[1]):
         table.add_column(column, justify="left" if column in words else "right", no_wrap=column != words[0])
-    places = dict.fromkeys((one.condition.page, one.condition.profile) for one in findings.conditions)
+    places = dict.fromkeys((one.condition.page, one.condition.profile) for one in found.conditions)
     for place in places:
-        those = [one for one in findings.conditions if (one.condition.page, one.condition.profile) == place]
+        those = [one for one in found.conditions if (one.condition.page, one.condition.profile) == place]
         table.add_row(Text(", ".join(place), style="bold"))
         for one in sorted(those, key=lambda one: one.comparison is not None):
             table.add_row(*_load(findings, one))
@@ -94,9 +92,9 @@ def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     low_high = "" if one.range_ms is None else " … ".join(number_text(end) for end in one.range_ms)
     return (
         f"  {combination_of(findings, one.condition)}",
-        f"{estimate_text(one.plt_ms)} {interval_text(one.plt_ms)}",
+        f"{estimate_text(one.median_ms)} {interval_text(one.median_ms)}",
         low_high,
-        str(one.plt_ms.n),
+        str(one.median_ms.n),
         str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
         "baseline" if one.comparison is None else times_text(one.comparison.change),
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
+from resolab.store.outcomes import times_as_sql
 
 QUERY_DEADLINE_MS = 10_000.0
 """`resolab-core query` gives a query up after so long, set-up and retries included; a failed one counts as that."""
@@ -15,7 +16,7 @@ _DEADLINE_NS = round(QUERY_DEADLINE_MS * 1e6)
 BATCHES_COUNT = 100
 """Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
 
-LOADS = """
+LOADS = f"""
 WITH names AS (
     SELECT trial_id, count(DISTINCT regexp_extract(url, '^[a-z]+://([^/:]+)', 1)) AS names_count
     FROM requests GROUP BY trial_id
@@ -23,13 +24,14 @@ WITH names AS (
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
        t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
        t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
-       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.plt_ms, l.limit_ms, l.failure, n.names_count
+       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {times_as_sql("l")},
+       n.names_count
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 LEFT JOIN names AS n USING (trial_id)
 WHERE t.replicate = 1
 ORDER BY t.block, t.position
-"""
+"""  # noqa: S608 - columns of `outcomes`
 
 # Asked apart from the loads: figures of queries need no list of a million trials.
 RESOLVERS = """
@@ -108,9 +110,10 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_cache: str
     browser_preset: str | None
     loaded: bool
-    plt_ms: float | None
     limit_ms: float | None
     failure: str | None
+    times_ms: dict[str, float | None]
+    """By name of its outcome (`outcomes`)."""
     names_count: int | None
     """Different hosts its requests went to: as many names had to be looked up."""
 

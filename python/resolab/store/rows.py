@@ -20,11 +20,10 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_path: str
     loaded: bool
     handshake_mode: str | None
-    plt_ms: float | None
-    response_start_ms: float | None
     limit_ms: float | None
     failure: str | None
-    plt_sum_ms: float | None = None
+    times_ms: dict[str, float | None]
+    """By name of its outcome (`outcomes`)."""
 
 
 class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):

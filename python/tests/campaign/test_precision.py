@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.browser.trial import INSTRUMENT_FAILURES
 from resolab.campaign.precision import Precision
 from resolab.plan import Plan, Stop
-from resolab.report import page_loads
-from resolab.report.comparisons import comparison_results
+from resolab.report.findings.comparisons import comparison_results
 from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, Outcome
 
 NAMED = """
 [[comparison]]
@@ -23,23 +22,24 @@ dns_transport = ["doudp"]
 """
 
 
-def precision_of(plan: Plan, folder: Path, stop: Stop) -> Precision:
-    precision = Precision(plan, stop, plan.seed)
+def precision_of(plan: Plan, folder: Path, stop: Stop, outcome: Outcome = PLT) -> Precision:
+    precision = Precision(plan, stop, plan.seed, outcome)
     for file in finished_trials(folder).values():
         records = list(read_trial(file))
         precision.add(records[0].condition, records[0].block, records)
     return precision
 
 
+@pytest.mark.parametrize("outcome", [PLT, PLT_SUM, RESPONSE_START, LCP], ids=lambda one: one.name)
 @pytest.mark.parametrize("extra", ["", NAMED])
-def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str) -> None:
+def test_a_look_has_the_widths_of_the_reports_intervals(tmp_path: Path, extra: str, outcome: Outcome) -> None:
     plan = make_plan(PLAN_TEXT + extra)
-    folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True))
+    folder = make_dataset(tmp_path / "d", plan, Faults(timeouts=True, sums=True, lost=True, paints=True))
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        results = comparison_results(replace(plan, stop=Stop(ci_width_ms=1.0)), dataset.measured_loads())
-    in_ms = precision_of(plan, folder, Stop(ci_width_ms=1.0)).look(plan.blocks)
-    in_ratio = precision_of(plan, folder, Stop(ci_width_ratio=1.0)).look(plan.blocks)
+        results = comparison_results(replace(plan, stop=Stop(ci_width_ms=1.0)), dataset.measured_loads(), outcome)
+    in_ms = precision_of(plan, folder, Stop(ci_width_ms=1.0), outcome).look(plan.blocks)
+    in_ratio = precision_of(plan, folder, Stop(ci_width_ratio=1.0), outcome).look(plan.blocks)
     assert len(in_ms.widths) == len(results) == (4 if extra else 20)
     for result, ms, ratio in zip(results, in_ms.widths, in_ratio.widths, strict=True):
         assert (ms.treatment, ms.ci_width_ratio, ratio.ci_width_ms) == (result.comparison.treatment.id, None, None)
@@ -77,7 +77,3 @@ def test_a_look_at_nothing_is_unbounded() -> None:
     look = Precision(make_plan(), Stop(ci_width_ms=1.0), 1).look(0)
     assert look.widest == float("inf")
     assert not look.reached
-
-
-def test_report_and_campaign_leave_out_the_same_failures() -> None:
-    assert set(page_loads.INSTRUMENT_FAILURES) == INSTRUMENT_FAILURES

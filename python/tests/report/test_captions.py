@@ -4,8 +4,9 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, make_plan
 
 from resolab.plan import stream_seed
 from resolab.report.captions import how_sure
-from resolab.report.page_loads import condition_results
+from resolab.report.findings.page_loads import condition_results
 from resolab.stats import STOPPING_LEVEL, Method, Sample, median, relative_change
+from resolab.store.outcomes import OUTCOMES, PLT
 from resolab.store.rows import LoadRow
 
 
@@ -30,7 +31,7 @@ def load(condition: str, block: int, plt_ms: float) -> LoadRow:
     return LoadRow(
         trial_id=f"b{block}", block=block, condition=condition, page="example", profile="4g", dns_transport="doudp",
         http_version="h3", requested_handshake_mode="full", resolver_path="native", loaded=True, handshake_mode="full",
-        plt_ms=plt_ms, response_start_ms=plt_ms, limit_ms=30_000.0, failure=None,
+        limit_ms=30_000.0, failure=None, times_ms=dict.fromkeys(OUTCOMES, plt_ms),
     )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def test_a_plan_that_stops_by_itself_has_the_level_that_stopping_leaves() -> Non
         loads = [load(name, block, 100 + 7 * math.sin(block * len(name))) for name in names for block in range(20)]
         compared = [
             one.comparison
-            for one in condition_results(plan, loads, RTT_MS)
+            for one in condition_results(plan, loads, RTT_MS, PLT)
             if one.comparison and one.comparison.change.n
         ]
         assert [one.difference_ms.level for one in compared] == [level]

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import BROWSER_MS, RTT_MS, make_dataset, make_plan
 
-from resolab.report.analysis import analyse
 from resolab.report.environment import environment
-from resolab.report.findings import Findings
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
 from resolab.report.labels import baseline_label, combination_of, held_factors
+from resolab.report.outcome_tables import outcome_table
 from resolab.report.sentences import answers
-from resolab.report.tables import Table, handshake_table, lateness_table, load_table
+from resolab.report.tables import Table, handshake_table, lateness_table
 from resolab.store import build_tables, open_dataset
 
 PLAN_TEXT = """
@@ -66,12 +67,12 @@ def test_every_condition_has_a_name_of_its_own(findings: Findings) -> None:
     assert "DoH + H3 full, Firefox, native, POST, DNS warm" in names
     # What cannot be otherwise is not said: DoUDP has neither a method nor a connection.
     assert "DoUDP + H2 full, Chromium, by stub" in names
-    assert len(set(column(load_table(findings), "condition"))) == 24
+    assert len(set(column(outcome_table(findings, findings.plt), "condition"))) == 24
 
 
 def test_comparisons_stay_within_their_browser(findings: Findings) -> None:
     assert baseline_label(findings) == "DoUDP + H3 full, same browser, native"
-    for one, comparison in findings.compared:
+    for one, comparison in findings.plt.compared:
         assert comparison.baseline.browser is one.condition.browser
         assert comparison.difference_ms.n == 6
         # Firefox is 40 ms slower here; had its loads been pooled, differences would hold some of that.
@@ -79,7 +80,7 @@ def test_comparisons_stay_within_their_browser(findings: Findings) -> None:
 
 
 def test_the_closed_form_knows_warm_connections_and_tcp(findings: Findings) -> None:
-    expected = {combination_of(findings, one.condition): two.expected_ms for one, two in findings.compared}
+    expected = {combination_of(findings, one.condition): two.expected_ms for one, two in findings.plt.compared}
     assert expected["DoH + H3 full, Chromium, native, POST, DNS cold"] == 2 * RTT_MS["4g"]
     assert expected["DoH + H3 full, Chromium, native, POST, DNS warm"] == 0
     assert expected["DoUDP + H2 full, Firefox, by stub"] == pytest.approx(RTT_MS["4g"])

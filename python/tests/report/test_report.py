@@ -9,7 +9,8 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
 
 from resolab.errors import ConfigurationError
 from resolab.report import build_report, terminal_summary
-from resolab.store import load_manifest, save_manifest
+from resolab.report.findings.analysis import analyse
+from resolab.store import load_manifest, open_dataset, save_manifest
 
 
 class Reader(HTMLParser):
@@ -50,9 +51,11 @@ def section(html: str, name: str) -> str:
 
 
 def shown(folder: Path) -> str:
+    with open_dataset(folder) as dataset:
+        findings = analyse(dataset)
     console = Console(width=200, record=True, file=None)
     with console.capture() as capture:
-        console.print(terminal_summary(folder))
+        console.print(terminal_summary(findings))
     return capture.get()
 
 
@@ -109,7 +112,7 @@ def test_a_clean_run_says_none_in_green(clean: Path) -> None:
 
 def test_every_part_is_there(clean: Path) -> None:
     html, reader = read(clean / "report" / "index.html")
-    assert html.count("<svg") == 3
+    assert html.count("<svg") == 5
     for wanted in (
         "What do DoH and DoQ",
         "DoQ + H3 full against DoUDP + H3 full",
@@ -122,7 +125,15 @@ def test_every_part_is_there(clean: Path) -> None:
     assert "made-up-20240712T101500Z-7" in reader.text
     files = sorted(file.name for file in (clean / "report" / "figures").iterdir())
     assert files == [
-        f"{name}.{kind}" for name in ("dns_exchange", "plt_change", "plt_difference") for kind in ("csv", "pdf", "svg")
+        f"{name}.{kind}"
+        for name in (
+            "dns_exchange",
+            "plt_change",
+            "plt_difference",
+            "response_start_change",
+            "response_start_difference",
+        )
+        for kind in ("csv", "pdf", "svg")
     ]
 
 

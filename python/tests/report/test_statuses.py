@@ -6,9 +6,9 @@ from synthetic_dataset import Faults, make_dataset
 
 from resolab.records import PageFailure
 from resolab.report import build_report
-from resolab.report.analysis import analyse
-from resolab.report.hounsel_statuses import _STATUSES, HounselStatus, hounsel_status
-from resolab.report.status_table import status_table
+from resolab.report.findings.analysis import analyse
+from resolab.report.statuses import _STATUSES, H20Status, h20_status
+from resolab.report.tables import status_table
 from resolab.store import build_tables, open_dataset
 
 
@@ -30,12 +30,12 @@ from resolab.store import build_tables, open_dataset
     ],
 )
 def test_each_of_our_classes_is_one_of_theirs(failure: str | None, status: str) -> None:
-    assert hounsel_status(failure) == status
+    assert h20_status(failure) == status
 
 
 def test_no_class_of_ours_is_forgotten() -> None:
     assert set(_STATUSES) == {*PageFailure, "no_measured_load"}
-    assert len(HounselStatus) == 5
+    assert len(H20Status) == 5
 
 
 def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:
             "FROM page_loads JOIN trials AS t USING (trial_id) "
             "WHERE measured AND t.dns_transport = 'doq' GROUP BY ALL ORDER BY t.profile"
         )
-    assert table.columns == ("browser", "profile", "transport", "loads", *HounselStatus)
+    assert table.columns == ("browser", "profile", "transport", "loads", *H20Status)
     doq = {row[1]: row for row in table.rows if row[2] == "DoQ"}
     for one in timeouts:
         share = one["timed_out"] / one["all_count"]

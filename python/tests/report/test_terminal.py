@@ -8,9 +8,11 @@ from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
+from resolab.report.findings.analysis import analyse
 from resolab.report.terminal import times_text
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
+from resolab.store.outcomes import PLT
 
 
 def change(value: float | None, low: float | None, high: float | None) -> Estimate:
@@ -38,15 +40,19 @@ def test_every_comparison_has_its_line(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "dataset", plan)
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        loads = dataset.measured_loads()
+        findings = analyse(dataset)
 
     def plts(transport: str) -> list[float]:
         wanted = (transport, "full")
-        return [load.plt_ms or 0 for load in loads if (load.dns_transport, load.requested_handshake_mode) == wanted]
+        return [
+            PLT.of(load) or 0
+            for load in findings.loads
+            if (load.dns_transport, load.requested_handshake_mode) == wanted
+        ]
 
     console = Console(width=200)
     with console.capture() as capture:
-        console.print(terminal_summary(folder))
+        console.print(terminal_summary(findings))
     lines = capture.get().splitlines()
     assert "example, 4g" in [line.strip() for line in lines]
     (doh,) = (line for line in lines if line.strip().startswith("DoH + H3 full"))

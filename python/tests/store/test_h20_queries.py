@@ -21,7 +21,7 @@ def test_loads_have_their_levels_and_count_the_names_of_a_page(tmp_path: Path) -
     assert found[0, "doudp"].names_count == 3
     assert found[0, "doudp"].resolver_extra_rtt_ms == 25.0
     assert found[0, "dot"].resolver_cache == "miss"
-    assert (found[1, "doudp"].failure, found[1, "doudp"].plt_ms, found[1, "doudp"].loaded) == (
+    assert (found[1, "doudp"].failure, found[1, "doudp"].times_ms["plt"], found[1, "doudp"].loaded) == (
         "page_timeout",
         None,
         True,

@@ -14,17 +14,18 @@ from pathlib import Path
 from resolab.plan import access_rtt_ms, parse_plan
 from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.captions import exchange_caption
-from resolab.report.exchanges import exchange_results
 from resolab.report.figures import exchange_series
-from resolab.report.findings import Findings
-from resolab.report.h20_amortisation import amortisation_drawings, amortisation_table, amortisations
-from resolab.report.h20_responses import fastest_table, follow_up_table, response_drawings
-from resolab.report.h20_study import Study
-from resolab.report.paper_tables import paper_exchange_table
-from resolab.report.s24_exchanges import exchange_drawings, timings_of
-from resolab.report.s24_scope import scope_of
+from resolab.report.findings.exchanges import exchange_results
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
+from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
+from resolab.report.h20.study import Study
+from resolab.report.s24.beside import paper_exchange_table
+from resolab.report.s24.exchanges import exchange_drawings, timings_of
+from resolab.report.s24.scope import scope_of
 from resolab.report.tables import exchange_table, failure_table, handshake_table
 from resolab.store import Dataset, open_dataset
+from resolab.store.outcomes import PLT
 
 
 def analyse(folder: Path) -> dict[str, object]:
@@ -61,8 +62,8 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
     with part("handshakes"):
         handshakes = dataset.handshakes()
     findings = Findings(
-        manifest=manifest, plan=plan, conditions=[], exchanges=exchanges, failures=failures, flags=[],
-        handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
+        manifest=manifest, plan=plan, loads=(), plt=OutcomeFindings(PLT, ()), exchanges=exchanges, failures=failures,
+        flags=[], handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
     )  # fmt: skip
     with part("tables"):
         tables = [make(findings) for make in (exchange_table, paper_exchange_table, failure_table, handshake_table)]

@@ -1,0 +1,186 @@
+"""Two datasets into what changed between them, condition by condition, and whether that is more than noise.
+
+For: the numbers of `resolab compare A B`; B against A. Not for: showing them (`text`), or one dataset alone.
+
+The datasets share no blocks, so their samples are compared without pairs; within each, effects stay paired by block.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from resolab.errors import ConfigurationError
+from resolab.plan import Plan
+from resolab.report.compare.ground import Difference, ground
+from resolab.report.findings.page_loads import by_condition, contributing, paired_samples, sample_of
+from resolab.report.findings.planned import plan_of
+from resolab.stats import (
+    Estimate,
+    SignificantShare,
+    change_of_medians,
+    cliffs_delta,
+    differences_of,
+    hodges_lehmann,
+    holm,
+    median,
+    paired_p_value,
+    significant_share,
+    two_sample_p_value,
+)
+from resolab.store import Dataset
+from resolab.store.outcomes import PLT, Outcome
+from resolab.store.rows import LoadRow
+
+SIGNIFICANCE = 0.05
+Loads = Mapping[str, Sequence[LoadRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionChange:
+    """One condition in both datasets; every change is B's minus or over A's."""
+
+    condition: str
+    loads_count: tuple[int, int]
+    failed_count: tuple[int, int]
+    median_ms: tuple[Estimate, Estimate]
+    change: Estimate
+    shift_ms: Estimate
+    delta: Estimate
+    p_value: float | None
+    holm_p_value: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the change is more than chance over all conditions together."""
+        return self.holm_p_value is not None and self.holm_p_value <= SIGNIFICANCE
+
+
+@dataclass(frozen=True, slots=True)
+class EffectChange:
+    """A condition against its baseline in both datasets, and how far the effect itself moved."""
+
+    condition: str
+    baseline: str
+    effect_ms: tuple[Estimate, Estimate]
+    shift_ms: Estimate
+    p_value: float | None
+    holm_p_value: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the effect changed by more than chance over all effects together."""
+        return self.holm_p_value is not None and self.holm_p_value <= SIGNIFICANCE
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetComparison:
+    """Everything `resolab compare` shows."""
+
+    dataset_ids: tuple[str, str]
+    outcome: Outcome
+    conditions: Sequence[ConditionChange]
+    only: tuple[Sequence[str], Sequence[str]]
+    effects: Sequence[EffectChange]
+    ground: Sequence[Difference]
+    noise: SignificantShare
+    """A/A comparisons of both datasets together; n = 0 where none has any."""
+
+
+def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
+    """Compare an outcome of the second dataset with that of the first."""
+    loads = (_loads(first, outcome), _loads(second, outcome))
+    plans = (plan_of(first), plan_of(second))
+    common = [name for name in loads[0] if name in loads[1]]
+    return DatasetComparison(
+        dataset_ids=(first.manifest.dataset_id, second.manifest.dataset_id),
+        outcome=outcome,
+        conditions=_corrected([_change(name, loads[0][name], loads[1][name], outcome) for name in common]),
+        only=(
+            [name for name in loads[0] if name not in loads[1]],
+            [name for name in loads[1] if name not in loads[0]],
+        ),
+        effects=_corrected_effects(_effects(plans, loads, outcome)),
+        ground=ground((first, second), plans),
+        noise=_noise(plans, loads, outcome),
+    )
+
+
+def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
+    """Read what contributes to the outcome; a condition of which nothing does is there, too."""
+    loads = dataset.measured_loads()
+    if not loads:
+        raise ConfigurationError(f"failed to compare {dataset.folder}: it has no finished trial; resume its run first")
+    if outcome != PLT and not any(outcome.of(load) is not None for load in loads):
+        problem = f"none of its loads has {outcome.name}"
+        raise ConfigurationError(f"failed to compare {dataset.folder}: {problem}; choose another outcome")
+    return {condition: contributing(outcome, own) for condition, own in sorted(by_condition(loads).items())}
+
+
+def _change(condition: str, before: Sequence[LoadRow], after: Sequence[LoadRow], outcome: Outcome) -> ConditionChange:
+    one, other = sample_of(outcome, before), sample_of(outcome, after)
+    return ConditionChange(
+        condition=condition,
+        loads_count=(len(before), len(after)),
+        failed_count=(_failed(before), _failed(after)),
+        median_ms=(median(one, seed=0), median(other, seed=0)),
+        change=change_of_medians(other, one),
+        shift_ms=hodges_lehmann(other, one),
+        delta=cliffs_delta(other, one),
+        p_value=two_sample_p_value(other, one),
+    )
+
+
+def smallest_p_value(first: int, second: int) -> float:
+    """Return the p of two samples that do not overlap at all: no test by ranks can give less."""
+    return min(1.0, 2 / math.comb(first + second, first))
+
+
+def _failed(loads: Sequence[LoadRow]) -> int:
+    return sum(load.failure is not None for load in loads)
+
+
+def _corrected(changes: Sequence[ConditionChange]) -> list[ConditionChange]:
+    adjusted = iter(holm([one.p_value for one in changes if one.p_value is not None]))
+    return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in changes]
+
+
+def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> list[EffectChange]:
+    """Compare the comparisons both plans have."""
+    found = []
+    second_has = {(one.treatment.id, one.baseline.id) for one in plans[1].comparisons() if one.kind != "aa"}
+    wanted = ((one.treatment.id, one.baseline.id) for one in plans[0].comparisons() if one.kind != "aa")
+    for name, baseline in dict.fromkeys(wanted):
+        known = all(name in each and baseline in each for each in loads)
+        if (name, baseline) not in second_has or not known:
+            continue
+        first, second = (differences_of(*paired_samples(outcome, each[name], each[baseline])) for each in loads)
+        found.append(
+            EffectChange(
+                condition=name,
+                baseline=baseline,
+                effect_ms=(median(first, seed=0), median(second, seed=0)),
+                shift_ms=hodges_lehmann(second, first),
+                p_value=two_sample_p_value(second, first),
+            )
+        )
+    return found
+
+
+def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
+    adjusted = iter(holm([one.p_value for one in effects if one.p_value is not None]))
+    return [one if one.p_value is None else replace(one, holm_p_value=next(adjusted)) for one in effects]
+
+
+def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> SignificantShare:
+    """Sum up the copies of a condition against its first, in either dataset."""
+    p_values, differences = [], []
+    for plan, each in zip(plans, loads, strict=True):
+        for one in plan.comparisons():
+            if one.kind != "aa" or one.treatment.id not in each or one.baseline.id not in each:
+                continue
+            treatment, baseline = paired_samples(outcome, each[one.treatment.id], each[one.baseline.id])
+            p, middle = paired_p_value(treatment, baseline), median(differences_of(treatment, baseline), seed=0).value
+            if p is not None and middle is not None:
+                p_values.append(p)
+                differences.append(middle)
+    return significant_share(p_values, differences)

@@ -1,0 +1,71 @@
+"""What two datasets stand on: programs, machine, plan and the instrument's own readings, side by side.
+
+For: the differences that may explain a change. Not for: the change (`changes`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from resolab.plan import Plan
+from resolab.store import Dataset, Manifest
+
+_PLAN_WORDS = ("name", "question", "source_text", "seed", "blocks", "factors", "comparison_rules")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One fact in both datasets; a reading differs between any two runs, a setting only when something was changed."""
+
+    what: str
+    first: str
+    second: str
+    is_reading: bool = False
+
+
+def ground(datasets: tuple[Dataset, Dataset], plans: tuple[Plan, Plan]) -> list[Difference]:
+    """List the settings that differ, then the readings of both."""
+    sides = [dict(_settings(dataset.manifest, plan)) for dataset, plan in zip(datasets, plans, strict=True)]
+    names = dict.fromkeys((*sides[0], *sides[1]))
+    found = [Difference(name, sides[0].get(name, "none"), sides[1].get(name, "none")) for name in names]
+    readings = [dict(_readings(dataset)) for dataset in datasets]
+    both = dict.fromkeys((*readings[0], *readings[1]))
+    return [one for one in found if one.first != one.second] + [
+        Difference(name, readings[0].get(name, "none"), readings[1].get(name, "none"), is_reading=True) for name in both
+    ]
+
+
+def _settings(manifest: Manifest, plan: Plan) -> Iterator[tuple[str, str]]:
+    versions, machine = manifest.versions, manifest.machine
+    yield "resolab", f"{versions.resolab}, git {manifest.git_commit or 'unknown'}"
+    yield "resolab-core", versions.resolab_core or "unknown"
+    yield from (versions.browsers or {"browser": versions.browser or "none"}).items()
+    yield "Python", versions.python
+    yield "kernel", f"{machine.kernel} ({machine.architecture})"
+    yield "processor", f"{machine.processor or 'unknown'}, {machine.cores_count} cores"
+    yield "memory", "unknown" if machine.memory_bytes is None else f"{machine.memory_bytes / 2**30:.1f} GiB"
+    yield "record format", manifest.format_version
+    yield "plan", manifest.plan
+    yield "seed", str(manifest.seed)
+    yield "blocks", str(manifest.blocks)
+    for profile in manifest.profiles:
+        yield f"profile {profile.name}", str((profile.up, profile.down))
+    for factor in plan.factors.levels:
+        yield factor, ", ".join(plan.words(factor))
+    for one in fields(plan):
+        if one.name not in _PLAN_WORDS:
+            yield f"plan's {one.name.replace('_', ' ')}", str(getattr(plan, one.name))
+
+
+def _readings(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    manifest = dataset.manifest
+    yield "trials", f"{manifest.trials_finished_count} of {manifest.trials_planned_count}, {manifest.status}"
+    yield "load average", f"{_load(manifest.load_average_start)} to {_load(manifest.load_average_end)}"
+    yield "instrument failures", str(manifest.instrument_failures_count)
+    yield "flags", str(sum(one.count for one in dataset.flags()))
+    for one in dataset.lateness():
+        if one.lateness_p99_median_ns is not None:
+            yield f"lateness p99, {one.profile}, {one.browser}", f"{one.lateness_p99_median_ns / 1e3:.0f} us"
+
+
+def _load(load_average: float | None) -> str:
+    return "unknown" if load_average is None else f"{load_average:.2f}"

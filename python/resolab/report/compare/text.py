@@ -1,0 +1,218 @@
+"""A comparison of two datasets in words, tables and JSON.
+
+For: what `resolab compare` prints. Not for: the numbers (`changes`) or printing itself (the command line's).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from resolab.plots import ABSENT, estimate_text, interval_text, number_text
+from resolab.report.compare.changes import (
+    SIGNIFICANCE,
+    ConditionChange,
+    DatasetComparison,
+    EffectChange,
+    smallest_p_value,
+)
+from resolab.report.compare.ground import Difference
+from resolab.report.tables import Table
+from resolab.stats import Estimate, SignificantShare
+
+_WIDE = frozenset(("loads A, B", "failed A, B", "A ms", "B ms", "Cliff's delta"))
+
+
+def verdict(found: DatasetComparison) -> str:
+    """Answer in a sentence or two: what changed, and is it noise."""
+    if found.dataset_ids[0] == found.dataset_ids[1]:
+        return "Both are the same dataset; nothing can differ."
+    total = len(found.conditions)
+    if not total:
+        return "The datasets have no condition in common; nothing can be compared."
+    changed = [one for one in found.conditions if one.significant]
+    moved = sum(one.significant for one in found.effects)
+    effects = f"; of {len(found.effects)} effects against a baseline {moved} changed" if found.effects else ""
+    settings = [one.what for one in found.ground if not one.is_reading]
+    why = f" Settings that differ: {', '.join(settings)}." if settings else " No setting differs."
+    if not any(total * smallest_p_value(*one.loads_count) <= SIGNIFICANCE for one in found.conditions):
+        return (
+            f"Too few loads to tell: with {total} conditions even loads that are all slower would not reach a "
+            f"Holm-adjusted p of 0.05; the intervals beside each change still hold.{_floor(found)}{why}"
+        )
+    if not changed:
+        return (
+            f"Nothing more than noise: none of {total} conditions changed (Holm-adjusted p > 0.05){effects}."
+            f"{_floor(found)}{why}"
+        )
+    # Shifts in ms, since a relative change may be infinite or unknown where too much failed.
+    largest = max(changed, key=lambda one: abs(one.shift_ms.value or 0.0))
+    return (
+        f"More than noise: {len(changed)} of {total} conditions changed (Holm-adjusted p <= 0.05), the most "
+        f"{largest.condition} by {_ms(largest.shift_ms)} ({_percent(largest.change)}){effects}."
+        f"{_floor(found)}{why}"
+    )
+
+
+def _floor(found: DatasetComparison) -> str:
+    noise = found.noise
+    if noise.p95_absolute_difference is None:
+        return " No A/A copies, so the noise floor is not measured."
+    floor = noise.p95_absolute_difference
+    inside = sum(one.shift_ms.value is not None and abs(one.shift_ms.value) <= floor for one in found.conditions)
+    return (
+        f" A/A noise floor within a run: 95 % of {noise.n} differences up to {number_text(floor)} ms; "
+        f"{inside} of {len(found.conditions)} shifts lie within it."
+    )
+
+
+def tables(found: DatasetComparison, *, narrow: bool = False) -> list[tuple[str, Table]]:
+    """List every table under its title, empty ones left out; `narrow` leaves out columns for a narrow terminal."""
+    conditions = _condition_table(found.conditions)
+    some = [
+        (f"Median {found.outcome.phrase}, B against A", _without(conditions, _WIDE) if narrow else conditions),
+        ("Effects against the baseline, B against A", _effect_table(found.effects)),
+        ("Settings that differ", _ground_table([one for one in found.ground if not one.is_reading])),
+        ("Readings of the instrument", _ground_table([one for one in found.ground if one.is_reading])),
+        ("Only in A", Table(("condition",), [(name,) for name in found.only[0]], frozenset((0,)))),
+        ("Only in B", Table(("condition",), [(name,) for name in found.only[1]], frozenset((0,)))),
+    ]
+    return [(title, table) for title, table in some if table.rows]
+
+
+def _without(table: Table, columns: frozenset[str]) -> Table:
+    kept = [position for position, column in enumerate(table.columns) if column not in columns]
+    words = frozenset(place for place, position in enumerate(kept) if position in table.words)
+    return Table([table.columns[one] for one in kept], [[row[one] for one in kept] for row in table.rows], words)
+
+
+def _condition_table(changes: Sequence[ConditionChange]) -> Table:
+    columns = (
+        "condition", "loads A, B", "failed A, B", "A ms", "B ms", "change", "shift ms", "Cliff's delta", "Holm p", ""
+    )  # fmt: skip
+    rows = [
+        (
+            one.condition,
+            "{}, {}".format(*one.loads_count),
+            "{}, {}".format(*one.failed_count),
+            estimate_text(one.median_ms[0]),
+            estimate_text(one.median_ms[1]),
+            _percent(one.change),
+            _both(one.shift_ms),
+            _both(one.delta, 2),
+            _p(one.holm_p_value),
+            "changed" if one.significant else "~",
+        )
+        for one in changes
+    ]
+    return Table(columns, rows, frozenset((0, 9)))
+
+
+def _effect_table(effects: Sequence[EffectChange]) -> Table:
+    columns = ("condition", "baseline", "effect in A ms", "effect in B ms", "shift ms", "Holm p", "")
+    rows = [
+        (
+            one.condition,
+            one.baseline,
+            _both(one.effect_ms[0]),
+            _both(one.effect_ms[1]),
+            _both(one.shift_ms),
+            _p(one.holm_p_value),
+            "changed" if one.significant else "~",
+        )
+        for one in effects
+    ]
+    return Table(columns, rows, frozenset((0, 1, 6)))
+
+
+def _ground_table(differences: Sequence[Difference]) -> Table:
+    return Table(("what", "A", "B"), [(one.what, one.first, one.second) for one in differences], frozenset(range(3)))
+
+
+def _both(estimate: Estimate, digits: int = 1) -> str:
+    return f"{estimate_text(estimate, digits, signed=True)} {interval_text(estimate, digits, signed=True)}".rstrip()
+
+
+def _ms(estimate: Estimate) -> str:
+    return f"{estimate_text(estimate, signed=True)} ms {interval_text(estimate, signed=True)}".rstrip()
+
+
+def _percent(change: Estimate) -> str:
+    if change.low is None:
+        return ABSENT
+    text = f"{estimate_text(change, scale=100, signed=True)} % {interval_text(change, scale=100, signed=True)}"
+    return text.rstrip()
+
+
+def _p(p_value: float | None) -> str:
+    if p_value is None:
+        return ABSENT
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def as_json(found: DatasetComparison) -> dict[str, Any]:
+    """Return everything as JSON has it; an infinite end is null there, `method` none tells a missing interval."""
+    return {
+        "verdict": verdict(found),
+        "dataset_ids": list(found.dataset_ids),
+        "conditions": [
+            {
+                "condition": one.condition,
+                "loads_count": list(one.loads_count),
+                "failed_count": list(one.failed_count),
+                found.outcome.column: [_estimate(each) for each in one.median_ms],
+                "change_ratio": _estimate(one.change),
+                "shift_ms": _estimate(one.shift_ms),
+                "cliffs_delta": _estimate(one.delta),
+                "p_value": one.p_value,
+                "holm_p_value": one.holm_p_value,
+                "significant": one.significant,
+            }
+            for one in found.conditions
+        ],
+        "effects": [
+            {
+                "condition": one.condition,
+                "baseline": one.baseline,
+                "effect_ms": [_estimate(each) for each in one.effect_ms],
+                "shift_ms": _estimate(one.shift_ms),
+                "p_value": one.p_value,
+                "holm_p_value": one.holm_p_value,
+                "significant": one.significant,
+            }
+            for one in found.effects
+        ],
+        "only": {"first": list(found.only[0]), "second": list(found.only[1])},
+        "ground": [
+            {"what": one.what, "first": one.first, "second": one.second, "is_reading": one.is_reading}
+            for one in found.ground
+        ],
+        "noise": _noise(found.noise),
+    }
+
+
+def _noise(noise: SignificantShare) -> dict[str, Any]:
+    return {
+        "comparisons_count": noise.n,
+        "significant_count": noise.significant_count,
+        "share_ci": [noise.ci_low, noise.ci_high],
+        "median_absolute_difference_ms": noise.median_absolute_difference,
+        "p95_absolute_difference_ms": noise.p95_absolute_difference,
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "value": estimate.value,
+        "low": _finite(estimate.low),
+        "high": _finite(estimate.high),
+        "ci_low": _finite(estimate.ci_low),
+        "ci_high": _finite(estimate.ci_high),
+        "n": estimate.n,
+        "censored_count": estimate.censored_count,
+        "level": estimate.level,
+        "method": estimate.method.value,
+    }
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None

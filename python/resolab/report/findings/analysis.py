@@ -1,0 +1,74 @@
+"""A dataset into findings.
+
+For: one place that reads all named queries. Not for: presenting.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from resolab.errors import ConfigurationError
+from resolab.plan import Plan
+from resolab.plan.access_link import access_rtt_ms
+from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
+from resolab.report.findings.exchanges import exchange_results
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.page_loads import condition_results
+from resolab.report.findings.planned import plan_of
+from resolab.report.findings.within_loads import within_loads
+from resolab.store import Dataset, read_calibrations
+from resolab.store.outcomes import OUTCOMES, PLT, PLT_SUM, Outcome, Untold
+from resolab.store.rows import LoadRow
+
+
+def analyse(dataset: Dataset) -> Findings:
+    """Compute everything the report shows; the same dataset always gives the same numbers."""
+    manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
+    rtt_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
+    _check(dataset, plan, loads, rtt_ms)
+    further = [one for one in OUTCOMES.values() if one != PLT and _is_known(one, loads)]
+    return Findings(
+        manifest=manifest,
+        plan=plan,
+        loads=loads,
+        plt=outcome_findings(plan, loads, rtt_ms, PLT),
+        exchanges=exchange_results(plan, dataset, rtt_ms),
+        failures=dataset.failures(),
+        flags=dataset.flags(),
+        handshakes=dataset.handshakes(),
+        lateness=dataset.lateness(),
+        browsers=dataset.browsers(),
+        trials_count=len(loads),
+        calibrations=read_calibrations(dataset.folder),
+        further=[outcome_findings(plan, loads, rtt_ms, one) for one in further],
+        sums=within_loads(plan, loads, PLT_SUM, PLT),
+        varying=plan.varying(),
+    )
+
+
+def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
+    return outcome.untold is Untold.AT_LEAST_ITS_LIMIT or any(outcome.of(load) is not None for load in loads)
+
+
+def outcome_findings(
+    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcome: Outcome
+) -> OutcomeFindings:
+    """Compute all that a report says about one outcome."""
+    copies = aa_results(plan, loads, outcome)
+    return OutcomeFindings(
+        outcome=outcome,
+        conditions=condition_results(plan, loads, rtt_ms, outcome),
+        # Without rules these are every condition's, which `conditions` has.
+        comparisons=comparison_results(plan, loads, outcome) if outcome == PLT or plan.comparison_rules else (),
+        aa=copies,
+        noise=noise_of(copies),
+    )
+
+
+def _check(dataset: Dataset, plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> None:
+    missing = [name for name in plan.factors.profile if name not in rtt_ms]
+    if missing:
+        problem = f"manifest.json holds no profile {missing[0]!r}, which its plan names"
+        raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore the manifest")
+    unknown = {load.condition for load in loads} - {condition.id for condition in plan.conditions()}
+    if unknown:
+        problem = f"its plan has no condition {min(unknown)}, of which it has trials"
+        raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore manifest and trials")

@@ -1,0 +1,83 @@
+"""The plan's comparisons into estimates, tests corrected for their number, and the noise that A/A copies show.
+
+For: `Plan.comparisons()`, paired by block. Not for: every condition against the baseline (`page_loads`), or words.
+"""
+
+from collections.abc import Sequence
+
+from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
+from resolab.report.findings.findings import Noise, PairResult
+from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.stats import (
+    Sample,
+    cliffs_delta,
+    hodges_lehmann,
+    holm,
+    paired_difference,
+    paired_p_value,
+    relative_change,
+    significant_share,
+)
+from resolab.store.outcomes import Outcome
+from resolab.store.rows import LoadRow
+
+
+def comparison_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+    """Estimate the comparisons the plan names or, without any, all with the baseline."""
+    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA], outcome)
+
+
+def aa_results(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome) -> list[PairResult]:
+    """Estimate the comparisons of copies."""
+    return _results(plan, loads, [one for one in plan.comparisons() if one.kind is ComparisonKind.AA], outcome)
+
+
+def noise_of(copies: Sequence[PairResult]) -> Noise | None:
+    """Sum up what copies say: how often nothing looks like something, and how large it then is."""
+    if not copies:
+        return None
+    p_values = [one.p_value for one in copies if one.p_value is not None]
+    differences = [one.difference_ms.value for one in copies if one.difference_ms.value is not None]
+    changes = [one.change.value for one in copies if one.change.value is not None]
+    return Noise(
+        comparisons_count=len(copies),
+        difference_ms=significant_share(p_values, differences),
+        change=significant_share(p_values, changes),
+    )
+
+
+def _results(
+    plan: Plan, loads: Sequence[LoadRow], comparisons: Sequence[PlannedComparison], outcome: Outcome
+) -> list[PairResult]:
+    grouped = by_condition(loads)
+    samples = [
+        paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        for one in comparisons
+    ]
+    p_values = [paired_p_value(*pair) for pair in samples]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [
+        _result(plan, one, pair, (p, None if p is None else next(adjusted)), outcome)
+        for one, pair, p in zip(comparisons, samples, p_values, strict=True)
+    ]
+
+
+def _result(
+    plan: Plan,
+    one: PlannedComparison,
+    pair: tuple[Sample, Sample],
+    p_values: tuple[float | None, float | None],
+    outcome: Outcome,
+) -> PairResult:
+    treatment, baseline = pair
+    level, seed = level_of(plan), stream_seed(plan.seed, outcome.change_stream, one.id)
+    return PairResult(
+        comparison=one,
+        difference_ms=paired_difference(treatment, baseline, level=level),
+        change=relative_change(treatment, baseline, seed=seed, level=level),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
+        delta=cliffs_delta(treatment, baseline, level=level),
+        p_value=p_values[0],
+        adjusted_p_value=p_values[1],
+    )

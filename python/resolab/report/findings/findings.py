@@ -1,0 +1,166 @@
+"""What a dataset says: every number of the report, before it is printed or drawn.
+
+For: the shapes the analysis fills and the presentations read. Not for: computing (`page_loads`, `exchanges`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from resolab.plan import Condition, Plan, PlannedComparison
+from resolab.plan.access_link import access_rtt_ms
+from resolab.records import CalibrationRecord
+from resolab.stats import Estimate, SignificantShare
+from resolab.store import Manifest
+from resolab.store.outcomes import Outcome
+from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition against its baseline, paired by block."""
+
+    baseline: Condition
+    difference_ms: Estimate
+    blocks_ms: tuple[float, ...]
+    change: Estimate
+    expected_ms: float
+    shift_ms: Estimate | None = None
+    """Hodges-Lehmann shift of the pairs."""
+    delta: Estimate | None = None
+    """Cliff's delta of the paired loads."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """One of the plan's comparisons, paired by block."""
+
+    comparison: PlannedComparison
+    difference_ms: Estimate
+    change: Estimate
+    shift_ms: Estimate
+    delta: Estimate
+    p_value: float | None
+    """Of signed ranks."""
+    adjusted_p_value: float | None
+    """By Holm over all comparisons of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the A/A comparisons show; both shares count the same p-values, their floors differ in unit."""
+
+    comparisons_count: int
+    difference_ms: SignificantShare
+    change: SignificantShare
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionResult:
+    """One outcome of all page loads of one condition; `comparison` is None for a baseline and for a copy."""
+
+    condition: Condition
+    trials_count: int
+    failed_count: int
+    unusable_count: int
+    reached_count: int
+    told_count: int
+    """Loads that did not fail and have a value."""
+    median_ms: Estimate
+    comparison: Comparison | None
+    range_ms: tuple[float, float] | None = None
+    """The least and the greatest of those values."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithinLoads:
+    """An outcome against another in the same loads of one condition."""
+
+    other_ms: Estimate
+    """Median of the other outcome."""
+    difference_ms: Estimate
+    """The outcome minus the other, within each load that has both."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeFindings:
+    """What a dataset says about one outcome."""
+
+    outcome: Outcome
+    conditions: Sequence[ConditionResult]
+    comparisons: Sequence[PairResult] = ()
+    """Those the plan names or, without any, all with the baseline."""
+    aa: Sequence[PairResult] = ()
+    noise: Noise | None = None
+
+    @property
+    def compared(self) -> list[tuple[ConditionResult, Comparison]]:
+        """Conditions that have a baseline other than themselves."""
+        return [(one, one.comparison) for one in self.conditions if one.comparison is not None]
+
+    @property
+    def told(self) -> list[ConditionResult]:
+        """Conditions of which some load has a value."""
+        return [one for one in self.conditions if one.told_count]
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeResult:
+    """All cold DNS exchanges of one transport and handshake on one profile with one resolver.
+
+    `round_trips` rise, `shares` is the part of all `n` that took no longer; of many exchanges they are quantiles.
+    """
+
+    profile: str
+    resolver_extra_rtt_ms: float
+    resolver_cache: str
+    rtt_ms: float
+    """To the resolver: the link's round trip and the one beyond it."""
+    dns_transport: str
+    requested_handshake_mode: str
+    n: int
+    failed_count: int
+    reached_count: int
+    round_trips: tuple[float, ...]
+    shares: tuple[float, ...]
+    expected_round_trips: int
+    median_ms: Estimate
+    remainder_ms: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything the report shows."""
+
+    manifest: Manifest
+    plan: Plan
+    loads: Sequence[LoadRow]
+    plt: OutcomeFindings
+    """The page load time, which every report shows first."""
+    exchanges: Sequence[ExchangeResult]
+    failures: Sequence[FailureRow]
+    flags: Sequence[FlagRow]
+    handshakes: Sequence[HandshakeRow]
+    lateness: Sequence[LatenessRow]
+    browsers: Sequence[BrowserRow]
+    trials_count: int
+    calibrations: Sequence[CalibrationRecord] = ()
+    further: Sequence[OutcomeFindings] = ()
+    """The other outcomes of which the dataset has values."""
+    sums: Mapping[str, WithinLoads] = field(default_factory=dict)
+    """The page load time as a sum against the page load time, by condition."""
+    varying: tuple[str, ...] = ()
+    """The optional factors in which conditions differ: none is shown without its level of them."""
+
+    @property
+    def conditions(self) -> Sequence[ConditionResult]:
+        """The page load time of every condition."""
+        return self.plt.conditions
+
+    @property
+    def rtt_ms(self) -> dict[str, float]:
+        """Round trips of the access links, by profile."""
+        return {link.name: access_rtt_ms(link) for link in self.manifest.profiles}
+
+    def of(self, outcome: Outcome) -> OutcomeFindings | None:
+        """Return what there is of an outcome, if anything."""
+        return next((one for one in (self.plt, *self.further) if one.outcome == outcome), None)

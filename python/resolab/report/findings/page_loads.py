@@ -1,0 +1,108 @@
+"""Page loads into estimates per condition, and comparisons with the baseline, of any outcome.
+
+For: samples of loads and what every condition has of them. Not for: what a load contributes (`store.outcomes`), or the
+estimates' mathematics (`stats`).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from resolab.plan import Condition, Plan, stream_seed
+from resolab.protocols import lookup_round_trips, page_handshake_round_trips
+from resolab.records import ResolverCache
+from resolab.report.findings.findings import Comparison, ConditionResult
+from resolab.report.findings.interval_level import level_of
+from resolab.stats import Sample, cliffs_delta, hodges_lehmann, median, paired_difference, pairs, relative_change
+from resolab.store.outcomes import Load, Outcome, contributions, is_usable
+from resolab.store.rows import LoadRow
+
+Grouped = Mapping[str, Sequence[LoadRow]]
+
+
+def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+    """Sort loads into conditions, in their order."""
+    grouped: dict[str, list[LoadRow]] = {}
+    for load in loads:
+        grouped.setdefault(load.condition, []).append(load)
+    return grouped
+
+
+def sample_of(outcome: Outcome, loads: Sequence[Load]) -> Sample:
+    """Return an outcome of loads that contribute to it; a failed one is at least its limit."""
+    return Sample.censored(*contributions(outcome, loads))
+
+
+def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
+    """Leave out what the instrument lost, and what says nothing about the outcome."""
+    return [load for load in loads if outcome.contribution(load) is not None]
+
+
+def paired_samples(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> tuple[Sample, Sample]:
+    """Return the outcome of two conditions in the blocks in which both contribute, in the same order."""
+    own, other = contributing(outcome, own), contributing(outcome, other)
+    treated, compared = pairs([load.block for load in own], [load.block for load in other])
+    return sample_of(outcome, own).take(treated), sample_of(outcome, other).take(compared)
+
+
+def condition_results(
+    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcome: Outcome
+) -> list[ConditionResult]:
+    """Sum up every condition of the plan, those without any load included."""
+    grouped = by_condition(loads)
+    results = []
+    for condition in plan.conditions():
+        baseline = plan.baseline_of(condition)
+        comparison = None
+        # A copy is compared with its first and nothing else (`comparisons`).
+        if baseline != condition and condition.replicate == 1:
+            comparison = _compare(plan, condition, grouped, rtt_ms, outcome)
+        results.append(_result(plan, condition, grouped.get(condition.id, []), comparison, outcome))
+    return results
+
+
+def _result(
+    plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: Outcome
+) -> ConditionResult:
+    usable = [load for load in loads if is_usable(load)]
+    told = [value for load in usable if load.failure is None and (value := outcome.of(load)) is not None]
+    return ConditionResult(
+        condition=condition,
+        trials_count=len(loads),
+        failed_count=sum(load.failure is not None for load in usable),
+        unusable_count=len(loads) - len(usable),
+        reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
+        told_count=len(told),
+        median_ms=median(sample_of(outcome, contributing(outcome, usable)), level=level_of(plan)),
+        comparison=comparison,
+        range_ms=(min(told), max(told)) if told else None,
+    )
+
+
+def _compare(
+    plan: Plan, condition: Condition, grouped: Grouped, rtt_ms: Mapping[str, float], outcome: Outcome
+) -> Comparison:
+    reference, level = plan.baseline_of(condition), level_of(plan)
+    treatment, baseline = paired_samples(outcome, grouped.get(condition.id, []), grouped.get(reference.id, []))
+    both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
+    seed = stream_seed(plan.seed, outcome.change_stream, condition.id)
+    return Comparison(
+        baseline=reference,
+        difference_ms=paired_difference(treatment, baseline, level=level),
+        blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
+        change=relative_change(treatment, baseline, seed=seed, level=level),
+        expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
+        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
+        delta=cliffs_delta(treatment, baseline, level=level),
+    )
+
+
+def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
+    """Time a page load spends before its first request: look-up at the resolver's distance, the page's handshake."""
+    lookup = lookup_round_trips(
+        condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
+    )
+    page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
+    miss_ms = plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
+    link_ms = rtt_ms[condition.profile]
+    return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms

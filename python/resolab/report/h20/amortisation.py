@@ -1,0 +1,233 @@
+"""After how many queries on one connection its set-up is paid for against Do53: Hounsel et al. say about 23.
+
+For: costs of cold, warm and unconnected queries into the curve and its table. Not for: the crossing (`stats`).
+
+Cumulated times are sums, so they are of means, a failed query counting as its deadline: that is where Do53's 5 s after
+a loss are. The medians' crossing stands beside: with the same round trip to the same resolver, a query on an open
+connection can at best tie with Do53, so that at the median set-up is never paid back. For their 23 each query on the
+connection must have been faster than Do53 by a 23rd of the set-up; that is the resolver's doing, not the transport's.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resolab.plan import stream_seed
+from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
+from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
+from resolab.plots.save import Value
+from resolab.protocols import DNS_TRANSPORTS
+from resolab.report.findings.interval_level import level_text
+from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
+from resolab.report.h20.study import Study
+from resolab.report.tables import Table
+from resolab.stats import Amortisation, BatchedMean, amortisation, break_even
+from resolab.store.h20_queries import QUERY_DEADLINE_MS, QueryCostRow
+
+COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISED_AFTER_COUNT})
+"""Numbers of queries drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """One transport on one network to one resolver, costs in ms."""
+
+    profile: str
+    resolver: Resolver
+    dns_transport: str
+    warm_measured: bool
+    """Whether queries on open connections were made; else the exchanges of the cold ones stand for them."""
+    cold: BatchedMean
+    warm: BatchedMean
+    do53: BatchedMean
+    retried_ratio: float
+    failed_count: int
+    found: Amortisation
+    medians_ms: tuple[float, float, float] | None
+    """Of a cold query, one on the open connection, and one of Do53."""
+
+    @property
+    def needed_ms(self) -> float:
+        """What each query would have to save for set-up to be paid for after as many as they say."""
+        return (self.cold.value - self.warm.value) / AMORTISED_AFTER_COUNT
+
+    @property
+    def medians_count(self) -> float | None:
+        """The crossing of the medians; infinite: never; None: a median is not known."""
+        return None if self.medians_ms is None else float(break_even(*self.medians_ms))
+
+
+def amortisations(study: Study) -> list[Paid]:
+    """Find the crossing wherever there are cold queries, exchanges on their connections, and Do53."""
+    profiles = list(study.profiles)
+    groups: dict[tuple[str, Resolver], list[QueryCostRow]] = {}
+    for row in study.costs:
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+        groups.setdefault((row.profile, resolver), []).append(row)
+    ordered = sorted(groups, key=lambda key: (profiles.index(key[0]), key[1].place))
+    found = (_paid(study, *key, groups[key], transport) for key in ordered for transport in list(DNS_TRANSPORTS)[1:])
+    return [one for one in found if one is not None]
+
+
+def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCostRow], transport: str) -> Paid | None:
+    do53 = {row.batch: row for row in rows if row.dns_transport == "doudp"}
+    cold = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "cold")}
+    warm = {row.batch: row for row in rows if (row.dns_transport, row.connection) == (transport, "warm")}
+    phases = all(any(row.exchanges_count for row in found.values()) for found in (cold, do53))
+    if not do53 or not cold or not (warm or phases):
+        return None
+    batches = sorted(do53.keys() | cold.keys() | warm.keys())
+    # Where exchanges stand for warm queries, so they do for Do53's: what a client does before it sends is in neither.
+    costs = (_responses(cold, batches), _responses(warm, batches) if warm else _exchanges(cold, batches))
+    unconnected = _responses(do53, batches) if warm else _exchanges(do53, batches)
+    used = [*do53.values(), *cold.values(), *warm.values()]
+    failed = sum(row.failed_count for row in used)
+    seed = stream_seed(study.findings.plan.seed, "amortisation", profile, str(resolver.extra_rtt_ms), resolver.cache)
+    return Paid(
+        profile=profile,
+        resolver=resolver,
+        dns_transport=transport,
+        warm_measured=bool(warm),
+        cold=costs[0],
+        warm=costs[1],
+        do53=unconnected,
+        retried_ratio=sum(row.retried_count for row in do53.values()) / sum(row.n for row in do53.values()),
+        failed_count=failed,
+        found=amortisation(*costs, unconnected, COUNTS, seed=seed, level=study.level, censored_count=failed),
+        medians_ms=_medians(study, profile, resolver, transport, warm=bool(warm)),
+    )
+
+
+def _responses(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> BatchedMean:
+    return BatchedMean.of(
+        [rows[one].sum_ms if one in rows else 0.0 for one in batches],
+        [rows[one].n if one in rows else 0 for one in batches],
+    )
+
+
+def _exchanges(rows: Mapping[int, QueryCostRow], batches: Sequence[int]) -> BatchedMean:
+    return BatchedMean.of(
+        [rows[one].exchanges_sum_ms if one in rows else 0.0 for one in batches],
+        [rows[one].exchanges_count if one in rows else 0 for one in batches],
+    )
+
+
+def _medians(
+    study: Study, profile: str, resolver: Resolver, transport: str, *, warm: bool
+) -> tuple[float, float, float] | None:
+    """Medians of a cold query, one on the open connection, and one of Do53; None unless all are known."""
+
+    def response(connection: str) -> float | None:
+        for one in study.response_times:
+            levels = (one.profile, one.resolver, one.dns_transport, one.connection, one.requested_handshake_mode)
+            if levels == (profile, resolver, transport, connection, "full"):
+                return one.distribution.median_ms
+        return None
+
+    def exchange(dns_transport: str) -> float | None:
+        for row in study.exchange_medians:
+            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+            if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
+                return row.median_ms
+        return None
+
+    cold, later, do53 = response("cold"), response("warm") if warm else exchange(transport), exchange("doudp")
+    if cold is None or later is None or do53 is None or not math.isfinite(cold) or not math.isfinite(later):
+        return None
+    return cold, later, do53
+
+
+def amortisation_drawings(study: Study, found: Sequence[Paid]) -> Iterator[Drawing]:
+    """Draw the curve, if any crossing can be sought."""
+    if found:
+        yield draw_amortisation(_caption(study, found), [_line(study, one) for one in found], AMORTISED_AFTER_COUNT)
+
+
+def missing_amortisation(found: Sequence[Paid]) -> list[str]:
+    """Say that there is nothing to draw."""
+    if found:
+        return []
+    return ["amortisation: no cold queries over a connection beside Do53 queries on the same network"]
+
+
+def _line(study: Study, one: Paid) -> AmortisationLine:
+    where = ",\n".join(part for part in (one.profile, one.resolver.label(study.resolvers)) if part)
+    return AmortisationLine(where, one.dns_transport, COUNTS, one.found, amortisation_row(one))
+
+
+def amortisation_row(one: Paid) -> dict[str, Value]:
+    """Costs of one transport as numbers."""
+    return {
+        "profile": one.profile,
+        "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
+        "resolver_cache": one.resolver.cache,
+        "dns_transport": one.dns_transport,
+        "warm_queries": "measured" if one.warm_measured else "exchanges of cold queries",
+        "cold_mean_ms": one.cold.value,
+        "warm_mean_ms": one.warm.value,
+        "do53_mean_ms": one.do53.value,
+        "cold_count": int(one.cold.counts.sum()),
+        "warm_count": int(one.warm.counts.sum()),
+        "do53_count": int(one.do53.counts.sum()),
+        "failed_count": one.failed_count,
+        "do53_retried_ratio": one.retried_ratio,
+        "needed_a_query_ms": one.needed_ms,
+        "medians_break_even_count": one.medians_count,
+    }
+
+
+def _caption(study: Study, found: Sequence[Paid]) -> str:
+    counts = [int(one.cold.counts.sum()) for one in found]
+    failed = max(one.failed_count for one in found)
+    sources = {one.warm_measured for one in found}
+    warm = {
+        frozenset({True}): "queries measured on open connections",
+        frozenset({False}): "the exchanges alone of the cold queries (sent on the open connection to answered): "
+        "no query was measured on a connection that was open before",
+    }.get(frozenset(sources), "queries measured on open connections where there are, else the exchanges of cold ones")
+    return (
+        f"Cumulated time of k queries one after the other on one connection, the first cold, less that of k Do53 "
+        f"queries, divided by k. Below 0 set-up is paid for. Dotted: {AMORTISED_AFTER_COUNT} queries, what Hounsel et "
+        f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} "
+        f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; "
+        f"{level_text(study.level)} intervals by percentile bootstrap over blocks (in at most 100 batches). "
+        f"{study.dataset_words}"
+    )
+
+
+def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:
+    """List costs and crossings, and what their 23 would need."""
+    columns = (
+        "network", "resolver", "transport", "Do53 mean ms", "Do53 sent again", "cold mean ms", "open mean ms",
+        "saved a query ms", f"{AMORTISED_AFTER_COUNT} would need ms", "paid after queries", "by medians", "theirs",
+    )  # fmt: skip
+    rows = [
+        (
+            one.profile,
+            one.resolver.label(study.resolvers) or "the only one",
+            transport_label(one.dns_transport),
+            number_text(one.do53.value, 2),
+            f"{one.retried_ratio:.2%}",
+            number_text(one.cold.value, 2),
+            number_text(one.warm.value, 2),
+            f"{estimate_text(saved, 2, signed=True)} {interval_text(saved, 2, signed=True)}".rstrip(),
+            number_text(one.needed_ms, 2, signed=True),
+            count_text(one.found.break_even_count),
+            _by_medians(one),
+            f"about {AMORTISED_AFTER_COUNT}" if one.dns_transport == "dot" else "",
+        )
+        for one in found
+        for saved in [one.found.saved_ms]
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2)))
+
+
+def _by_medians(one: Paid) -> str:
+    count, medians = one.medians_count, one.medians_ms
+    if count is None or medians is None:
+        return "unknown"
+    saved = number_text(medians[2] - medians[1], 2, signed=True)
+    return f"{'never' if math.isinf(count) else f'{count:.0f}'} (saved {saved} ms)"

@@ -1,0 +1,140 @@
+"""Figs. 2, 4 and 5 of Hounsel et al.: page load times of every configuration against others, paired.
+
+For: choosing pairs, cells and panels, and their captions. Not for: what a pair is (`loads`).
+
+A vantage point is a distance of the resolver: the one nearest to the ping from Frankfurt makes Fig. 4, from Seoul
+Fig. 5.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from resolab.plots import Drawing
+from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
+from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
+from resolab.report.captions import intervals_text
+from resolab.report.h20.loads import (
+    Difference,
+    PairKey,
+    difference_curve,
+    difference_sample,
+    levels_of,
+    network_of,
+)
+from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS
+from resolab.report.h20.study import Study
+from resolab.store.h20_queries import H20LoadRow
+
+_FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
+
+
+def difference_drawings(study: Study) -> Iterator[Drawing]:
+    """Draw the matrix of the default network, and one grid for each distance of the resolver."""
+    profile = matrix_profile(study)
+    if profile is not None:
+        cells = matrix_cells(study, profile)
+        yield draw_difference_matrix("h20_fig2", _matrix_caption(study, profile, cells), cells)
+    for extra_rtt_ms in study.distances_ms:
+        found = [one for one in study.differences if one.configuration.resolver.extra_rtt_ms == extra_rtt_ms]
+        if found:
+            vantage = study.vantage_points.get(extra_rtt_ms)
+            name = f"h20_fig5_{extra_rtt_ms:g}ms" if vantage is None else _FIGURES[vantage]
+            caption = _grid_caption(study, found, extra_rtt_ms, vantage)
+            yield draw_difference_cdfs(name, caption, [_panel(study, one) for one in found])
+
+
+def missing_differences(study: Study) -> list[str]:
+    """Say which of the three figures have nothing to draw."""
+    missing = []
+    if matrix_profile(study) is None:
+        missing.append("h20_fig2: no default network with page loads of two configurations in one block")
+    found = {one.configuration.resolver.extra_rtt_ms for one in study.differences}
+    compared = {study.vantage_points[one] for one in found if one in study.vantage_points}
+    for vantage, name in _FIGURES.items():
+        if vantage not in compared:
+            where = f"a resolver about {PING_MS[vantage]:g} ms beyond the access link, as from {vantage}"
+            missing.append(f"{name}: no page loads of Do53 and another transport in one block to {where}")
+    return missing
+
+
+def matrix_profile(study: Study) -> str | None:
+    """Choose the first default network on which two configurations met in a block."""
+    default = (one for one in study.profiles if network_of(one) == DEFAULT_NETWORK)
+    return next((one for one in default if _met(list(study.loads.get(one, {}).values()))), None)
+
+
+def _met(arms: Sequence[Mapping[PairKey, H20LoadRow]]) -> bool:
+    return any(one.keys() & other.keys() for place, one in enumerate(arms) for other in arms[:place])
+
+
+def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
+    """Compare every configuration with every other."""
+    arms = study.loads.get(profile, {})
+    return [
+        MatrixCell(
+            row.label(study.resolvers),
+            column.label(study.resolvers),
+            difference_curve(
+                difference_sample(arms[row], arms[column], study.outcome),
+                {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
+                study.level,
+            ),
+        )
+        for row in arms
+        for column in arms
+        if row != column
+    ]
+
+
+def _panel(study: Study, one: Difference) -> DifferencePanel:
+    resolver = one.configuration.resolver
+    network = network_of(one.profile)
+    caches = {other.cache for other in study.resolvers}
+    further = one.configuration.further
+    series = (*further, *([f"cache {resolver.cache}"] if len(caches) > 1 else []))
+    transport = one.configuration.transport.partition(",")[0]
+    column = one.profile if network == DEFAULT_NETWORK else f"{network} ({one.profile})"
+    return DifferencePanel(
+        row=f"{transport} - Do53",
+        column=column,
+        series=", ".join(series),
+        dns_transport=one.configuration.dns_transport,
+        expected_ms=one.expected_ms,
+        curve=one.curve,
+    )
+
+
+def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> str:
+    pairs = [cell.curve.median_ms.n for cell in cells]
+    return (
+        f"Differences of {study.outcome.phrase} between every two configurations on {profile}, row minus column, "
+        f"paired by block and page ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a "
+        "line and a number, colour by the paper's border of 30 ms; the one at 100 ms is ours. "
+        f"{min(pairs)} to {max(pairs)} pairs a cell. {_failures(study, [profile])} Such pairs are bounds: the two "
+        "edges of a curve hold all it can be; the CSV has their number, and the paper's way beside it, in which they "
+        f"are dropped (survivor columns). Medians have {_intervals(cell.curve for cell in cells)}. "
+        f"{study.dataset_words}"
+    )
+
+
+def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float, vantage: str | None) -> str:
+    pairs = [one.curve.median_ms.n for one in found]
+    profiles = list(dict.fromkeys(one.profile for one in found))
+    theirs = "" if vantage is None else f", as their {vantage}, Fig. {_FIGURES[vantage][-1]}"
+    return (
+        f"Differences of {study.outcome.phrase} to Do53 by network, paired by block and page, with the resolver "
+        f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Line: median; grey tick: closed form, the "
+        f"extra round trips of one cold look-up. Legends: medians, with {_intervals(one.curve for one in found)}. "
+        f"{min(pairs)} to {max(pairs)} pairs a curve. {_failures(study, profiles)} Such pairs are bounds, shaded "
+        f"between the least and the most the distribution can be; the CSV has the paper's way beside it, in which "
+        f"they are dropped. {study.dataset_words}"
+    )
+
+
+def _intervals(curves: Iterable[DifferenceCurve]) -> str:
+    return f"{intervals_text(curve.median_ms for curve in curves)}, pairs taken as independent"
+
+
+def _failures(study: Study, profiles: Sequence[str]) -> str:
+    loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
+    failed = sum(load.failure is not None for load in loads)
+    return f"{failed} of {len(loads)} loads failed and count as at least their limit."

@@ -1,0 +1,197 @@
+"""Page loads by network and configuration (transport and resolver), ready to be paired as Hounsel et al. did.
+
+For: who is compared with whom, and what each pair contributes. Not for: drawing (`differences`).
+
+A pair is of one block and one page, and alike in everything but transport and resolver. A load the network failed is
+at least its limit, so that its pair is a bound; one the instrument lost is left out, as everywhere in the report.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from resolab.plan.factors import applies
+from resolab.plots import level_label, transport_label
+from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
+from resolab.plots.save import Value
+from resolab.protocols import lookup_round_trips, place_of
+from resolab.report.findings.page_loads import sample_of
+from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.printed import DEFAULT_NETWORK, NETWORKS
+from resolab.stats import Sample, differences_of, quantile
+from resolab.store.h20_queries import H20LoadRow
+from resolab.store.outcomes import Outcome
+
+POINTS_COUNT = 201
+"""Points of a drawn curve at most."""
+_FURTHER = (
+    "resolver_path",
+    "name_resolution",
+    "doh_method",
+    "dns_connection_state",
+    "requested_dns_handshake_mode",
+    "browser_preset",
+)
+"""Factors of the look-up that a plan may vary beside the paper's; the page's are alike within every pair."""
+
+PairKey = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A transport to a resolver, and further levels of the look-up in which the dataset's loads differ."""
+
+    dns_transport: str
+    resolver: Resolver
+    further: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """Key for sorting: resolvers in order, transports within them."""
+        return *self.resolver.place, place_of(self.dns_transport), self.further
+
+    @property
+    def transport(self) -> str:
+        """Name it within a resolver."""
+        return ", ".join((transport_label(self.dns_transport), *self.further))
+
+    def label(self, among: Sequence[Resolver]) -> str:
+        """Name it in full."""
+        return ", ".join(part for part in (self.transport, self.resolver.label(among)) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A configuration against Do53 to the same resolver on one network."""
+
+    profile: str
+    configuration: Configuration
+    expected_ms: float
+    """The closed form: extra round trips of one look-up times the round trip to the resolver."""
+    curve: DifferenceCurve
+
+
+Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
+"""By profile, configuration and pair."""
+
+
+def network_of(profile: str) -> str:
+    """Name the paper's network that a profile stands for."""
+    return NETWORKS.get(profile, DEFAULT_NETWORK)
+
+
+def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
+    """Sort what contributes to an outcome into profiles and configurations; of one pair's key the first load stands."""
+    varying = {factor for factor in _FURTHER if _varies(factor, rows)}
+    arranged: dict[str, dict[Configuration, dict[PairKey, H20LoadRow]]] = {}
+    for row in rows:
+        if outcome.contribution(row) is not None:
+            configurations = arranged.setdefault(row.profile, {})
+            configurations.setdefault(_configuration(row, varying), {}).setdefault(_pair_key(row), row)
+    return {
+        profile: {one: configurations[one] for one in sorted(configurations, key=lambda one: one.place)}
+        for profile, configurations in arranged.items()
+    }
+
+
+def _varies(factor: str, rows: Sequence[H20LoadRow]) -> bool:
+    """Whether loads of one transport differ in a factor."""
+    levels: dict[str, set[str | None]] = {}
+    for row in rows:
+        levels.setdefault(row.dns_transport, set()).add(getattr(row, factor))
+    return any(len(found) > 1 for found in levels.values())
+
+
+def _configuration(row: H20LoadRow, varying: set[str]) -> Configuration:
+    further = tuple(_word(factor, row) for factor in _FURTHER if factor in varying and applies(factor, row))
+    return Configuration(row.dns_transport, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache), further)
+
+
+def _word(factor: str, row: H20LoadRow) -> str:
+    level = getattr(row, factor)
+    if factor == "browser_preset":
+        return f"preset {level or 'none'}"
+    return level_label(factor, "default" if level is None else str(level))
+
+
+def _pair_key(row: H20LoadRow) -> PairKey:
+    page = (row.page, row.http_version, row.requested_handshake_mode, row.h3_discovery)
+    return row.block, *page, row.browser
+
+
+def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
+    """Find Do53 to the same resolver that shares most further levels."""
+    found = [one for one in among if one.dns_transport == "doudp" and one.resolver == configuration.resolver]
+    return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
+
+
+def difference_sample(
+    treatment: Mapping[PairKey, H20LoadRow], baseline: Mapping[PairKey, H20LoadRow], outcome: Outcome
+) -> Sample:
+    """Subtract within pairs; failed loads make bounds."""
+    both = [key for key in treatment if key in baseline]
+    own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
+    return differences_of(sample_of(outcome, own), sample_of(outcome, other))
+
+
+def difference_curve(differences: Sample, key: Mapping[str, Value], level: float) -> DifferenceCurve:
+    """Sum a sample of differences up as a curve with its medians, their intervals at a level."""
+    exact = differences.low == differences.high
+    known = np.sort(differences.low[exact])
+    lows, highs = np.sort(differences.low), np.sort(differences.high)
+    ends = np.unique(np.concatenate((lows, highs)))
+    ends = ends[np.isfinite(ends)]
+    if ends.size > POINTS_COUNT:
+        ends = ends[np.round(np.linspace(0, ends.size - 1, POINTS_COUNT)).astype(int)]
+    points = [
+        SharePoint(
+            difference_ms=float(end),
+            least=float(np.searchsorted(highs, end, side="right")) / highs.size,
+            most=float(np.searchsorted(lows, end, side="right")) / lows.size,
+            survivors=float(np.searchsorted(known, end, side="right")) / known.size if known.size else None,
+        )
+        for end in ends
+    ]
+    return DifferenceCurve(
+        points=points,
+        most_before=float(np.count_nonzero(np.isneginf(lows))) / lows.size if lows.size else 0.0,
+        median_ms=quantile(differences, 0.5, level=level),
+        survivors_median_ms=quantile(Sample.exact(known), 0.5, level=level),
+        key=key,
+    )
+
+
+def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, outcome: Outcome) -> list[Difference]:
+    """Compare every configuration with Do53 to the same resolver, in the order of `rtt_ms`, the access links'."""
+    found = []
+    for profile, rtt in rtt_ms.items():
+        arms = loads.get(profile, {})
+        for configuration, arm in arms.items():
+            reference = reference_of(configuration, list(arms))
+            if reference is None or configuration.dns_transport == "doudp":
+                continue
+            sample = difference_sample(arm, arms[reference], outcome)
+            if len(sample):
+                expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
+                key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}
+                key |= {"closed_form_ms": expected}
+                found.append(Difference(profile, configuration, expected, difference_curve(sample, key, level)))
+    return found
+
+
+def _lookup_ms(rtt_ms: float, loads: Mapping[PairKey, H20LoadRow]) -> float:
+    one = next(iter(loads.values()))
+    trips = lookup_round_trips(one.dns_transport, one.requested_dns_handshake_mode, one.dns_connection_state)
+    return trips * (rtt_ms + one.resolver_extra_rtt_ms)
+
+
+def levels_of(side: str, configuration: Configuration) -> dict[str, Value]:
+    """Spell a configuration in columns of a CSV."""
+    return {
+        f"{side}_dns_transport": configuration.dns_transport,
+        f"{side}_resolver_extra_rtt_ms": configuration.resolver.extra_rtt_ms,
+        f"{side}_resolver_cache": configuration.resolver.cache,
+        f"{side}_further_levels": ", ".join(configuration.further),
+    }

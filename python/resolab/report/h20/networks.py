@@ -1,0 +1,196 @@
+"""The medians of Hounsel et al. beside ours, network by network, with what the closed form says about their signs.
+
+For: the tables that answer 'same sign or not, and why'. Not for: the distributions (`differences`).
+
+Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows
+with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
+retransmission timeout: a gain of DoT and DoH that shows at the median only when half of the loads lose a look-up.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from resolab.plots import ABSENT, estimate_text, interval_text, number_text
+from resolab.plots.save import Value
+from resolab.report.h20.loads import Difference, network_of
+from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS
+from resolab.report.h20.study import Study
+from resolab.report.tables import Table
+from resolab.stats import Estimate
+
+Row = Mapping[str, Value]
+
+
+def network_tables(study: Study, rows: Sequence[Row]) -> tuple[Table, Table, Table]:
+    """Set out `network_rows`: every configuration against Do53, what loss does on each network, and why."""
+    pairs = list(zip(study.differences, rows, strict=True))
+    return _medians(study, pairs), _losses(rows), _reasons(study, pairs)
+
+
+def _medians(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
+    columns = (
+        "resolver", "network", "configuration", "theirs ms", "ours: median ms", "pairs", "bounds", "same sign",
+        "failed loads dropped ms", "closed form ms",
+    )  # fmt: skip
+    rows = [
+        (
+            *_place(study, one),
+            _number(found["paper_median_ms"], signed=True),
+            f"{estimate_text(middle, signed=True)} {interval_text(middle, signed=True)}".rstrip(),
+            str(middle.n),
+            str(middle.censored_count),
+            str(found["same_sign"] or ""),
+            estimate_text(one.curve.survivors_median_ms, signed=True),
+            _number(one.expected_ms, signed=True),
+        )
+        for one, found in pairs
+        for middle in [one.curve.median_ms]
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2, 7)))
+
+
+def _losses(rows: Sequence[Row]) -> Table:
+    columns = (
+        "network", "look-up loses a packet", "names a page", "loads that lose a Do53 look-up",
+        "names for half of the loads",
+    )  # fmt: skip
+    found = [
+        (
+            _network(str(profile)),
+            _percent(row["lookup_loss_ratio"]),
+            _number(row["names_count"]),
+            _percent(row["loads_with_loss_ratio"]),
+            _number(row["names_for_half_count"]) or "no loss",
+        )
+        for profile, row in {row["profile"]: row for row in rows}.items()
+    ]
+    return Table(columns, found, frozenset((0,)))
+
+
+def _reasons(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
+    rows = [(*_place(study, one), str(found["why"])) for one, found in pairs]
+    return Table(("resolver", "network", "configuration", "why"), rows, frozenset(range(4)))
+
+
+def _place(study: Study, one: Difference) -> tuple[str, str, str]:
+    resolver = one.configuration.resolver
+    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "another")
+    where = f"{vantage} (+{resolver.extra_rtt_ms:g} ms, cache {resolver.cache})"
+    return where, _network(one.profile), one.configuration.transport
+
+
+def _network(profile: str) -> str:
+    return f"{network_of(profile)} ({profile})"
+
+
+def network_rows(study: Study) -> list[dict[str, Value]]:
+    """List every configuration against Do53 as numbers."""
+    return [_row(study, one) for one in study.differences]
+
+
+def _row(study: Study, one: Difference) -> dict[str, Value]:
+    resolver = one.configuration.resolver
+    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
+    theirs = MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile)), {}).get(one.configuration.dns_transport)
+    loss = study.loss_ratio(one.profile)
+    names = names_a_page(study, one.profile)
+    with_loss = None if names is None else 1 - (1 - loss) ** names
+    middle = one.curve.median_ms
+    return {
+        "vantage_point": vantage,
+        "resolver_extra_rtt_ms": resolver.extra_rtt_ms,
+        "resolver_cache": resolver.cache,
+        "network": network_of(one.profile),
+        "profile": one.profile,
+        "dns_transport": one.configuration.dns_transport,
+        "further_levels": ", ".join(one.configuration.further),
+        "paper_median_ms": theirs,
+        "median_ms": middle.value,
+        "median_low_ms": middle.low,
+        "median_high_ms": middle.high,
+        "ci_low_ms": middle.ci_low,
+        "ci_high_ms": middle.ci_high,
+        "ci_level": middle.level,
+        "ci_method": str(middle.method),
+        "pairs_count": middle.n,
+        "censored_count": middle.censored_count,
+        "survivor_median_ms": one.curve.survivors_median_ms.value,
+        "same_sign": None if theirs is None else same_sign(theirs, middle),
+        "closed_form_ms": one.expected_ms,
+        "lookup_loss_ratio": loss,
+        "names_count": names,
+        "loads_with_loss_ratio": with_loss,
+        "names_for_half_count": names_for_half(loss),
+        "why": _why(study, one, names, with_loss),
+    }
+
+
+def same_sign(theirs_ms: float, ours_ms: Estimate) -> str:
+    """Compare signs; an interval that contains zero has none."""
+    if ours_ms.ci_low is None or ours_ms.ci_high is None or ours_ms.ci_contains_zero:
+        return "not clear"
+    return "yes" if (theirs_ms > 0) == (ours_ms.ci_low > 0) else "no"
+
+
+def names_for_half(loss_ratio: float) -> int | None:
+    """Return how many look-ups a page needs for half of its loads to lose one; None without loss."""
+    return None if loss_ratio == 0 else math.ceil(math.log(0.5) / math.log(1 - loss_ratio))
+
+
+def names_a_page(study: Study, profile: str) -> float | None:
+    """Return the median number of names of the loads that ended on a network."""
+    counts = [row.names_count for row in study.rows if row.profile == profile and row.names_count and not row.failure]
+    return float(np.median(counts)) if counts else None
+
+
+def _why(study: Study, one: Difference, names: float | None, with_loss: float | None) -> str:
+    loss, half = study.loss_ratio(one.profile), names_for_half(study.loss_ratio(one.profile))
+    rtt = study.rtt_ms(one.profile) + one.configuration.resolver.extra_rtt_ms
+    trips = one.expected_ms / rtt if rtt else 0.0
+    parts = [f"set-up: {trips:.0f} more round trips of {rtt:.1f} ms before the first answer"]
+    if half is None:
+        parts.append("no loss, so no 5 s of Do53 to be saved")
+    elif names is not None and with_loss is not None:
+        few = f"too few for the median, which turns at {half} names"
+        turns = "which can turn the median" if with_loss > 0.5 else few
+        waits = f"Do53 waits 5 s in {with_loss:.0%} of loads with {names:g} names ({loss:.1%} a look-up), {turns}"
+        parts.append(waits)
+    means = _mean_costs(study, one)
+    if means is not None:
+        do53, other, retried = means
+        parts.append(
+            f"measured apart, a cold query takes {other - do53:+.0f} ms on average against Do53, of whose queries "
+            f"{retried:.1%} were sent again"
+        )
+    return "; ".join(parts)
+
+
+def _mean_costs(study: Study, one: Difference) -> tuple[float, float, float] | None:
+    """Mean response times of Do53 and of the transport, cold, and the share of Do53 queries sent again."""
+    resolver = one.configuration.resolver
+    rows = [
+        row
+        for row in study.costs
+        if (row.profile, row.resolver_extra_rtt_ms, row.resolver_cache)
+        == (one.profile, resolver.extra_rtt_ms, resolver.cache)
+    ]
+    do53 = [row for row in rows if row.dns_transport == "doudp"]
+    other = [row for row in rows if row.dns_transport == one.configuration.dns_transport and row.connection == "cold"]
+    n_do53, n_other = (sum(row.n for row in found) for found in (do53, other))
+    if not n_do53 or not n_other:
+        return None
+    return (
+        sum(row.sum_ms for row in do53) / n_do53,
+        sum(row.sum_ms for row in other) / n_other,
+        sum(row.retried_count for row in do53) / n_do53,
+    )
+
+
+def _number(value: Value, *, signed: bool = False) -> str:
+    return number_text(value, 0, signed=signed) if isinstance(value, (int, float)) else ""
+
+
+def _percent(value: Value) -> str:
+    return f"{value:.1%}" if isinstance(value, (int, float)) else ABSENT

@@ -1,0 +1,225 @@
+"""Figs. 1 and 3 of Hounsel et al.: query response times by resolver, and on the emulated networks.
+
+For: choosing panels and lines, and their fastest answers against the closed form. Not for: counting (`store`).
+
+A provider is a distance of the resolver and a state of its cache; Fig. 1 has one panel for each on the default
+networks, Fig. 3 one for each emulated network, with the nearest resolver and, where it was measured, a cache that has
+the answer.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from resolab.plots import Drawing, mode_label, number_text, transport_label
+from resolab.plots.response_times import ResponseLine, draw_response_times
+from resolab.plots.save import Value
+from resolab.protocols import cold_exchange_round_trips
+from resolab.report.findings.interval_level import level_text
+from resolab.report.h20.loads import network_of
+from resolab.report.h20.printed import (
+    CITATION,
+    DEFAULT_NETWORK,
+    FASTEST_MS,
+    FASTEST_ROUND_TRIPS,
+    FOLLOW_UP,
+    NETWORKS,
+)
+from resolab.report.h20.study import ResponseTimes, Study
+from resolab.report.tables import Table
+from resolab.stats import Estimate, Method
+from resolab.store import QueryDistribution
+from resolab.store.distributions import DISTRIBUTION_PROBABILITIES
+
+FASTEST_PROBABILITY_PLACE = 2
+"""Of `DISTRIBUTION_PROBABILITIES`: the first percent, which a single early packet does not decide."""
+
+
+def response_drawings(study: Study) -> Iterator[Drawing]:
+    """Draw both figures as far as there are queries."""
+    default = [one for one in study.response_times if network_of(one.profile) == DEFAULT_NETWORK]
+    if default:
+        yield draw_response_times("h20_fig1", _caption(study, default, 1), _lines(study, default, by_resolver=True))
+    emulated = emulated_times(study)
+    if emulated:
+        # The default network stands beside, as the floor of the emulated ones.
+        shown = nearest(study, default) + emulated
+        yield draw_response_times("h20_fig3", _caption(study, shown, 3), _lines(study, shown, by_resolver=False))
+
+
+def missing_responses(study: Study) -> list[str]:
+    """Say which of both figures have nothing to draw."""
+    times = study.response_times
+    missing = []
+    if not any(network_of(one.profile) == DEFAULT_NETWORK for one in times):
+        others = ", ".join(NETWORKS)
+        missing.append(f"h20_fig1: no measured query on a default network (any profile but {others})")
+    if not emulated_times(study):
+        missing.append(f"h20_fig3: no measured query on any of {', '.join(NETWORKS)}")
+    return missing
+
+
+def emulated_times(study: Study) -> list[ResponseTimes]:
+    """Choose what Fig. 3 has: the emulated networks to the nearest resolver."""
+    return nearest(study, [one for one in study.response_times if network_of(one.profile) != DEFAULT_NETWORK])
+
+
+def nearest(study: Study, times: Sequence[ResponseTimes]) -> list[ResponseTimes]:
+    """Keep the nearest resolver of all, with cache hits if it was asked so."""
+    return [one for one in times if one.resolver == study.resolvers[0]]
+
+
+def _lines(study: Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -> list[ResponseLine]:
+    return [
+        ResponseLine(
+            panel=_panel(study, one, by_resolver=by_resolver),
+            label=_label(one),
+            dns_transport=one.dns_transport,
+            warm=one.connection == "warm",
+            points=_points(one.distribution),
+            median_ms=median_of(one.distribution),
+            key={
+                "profile": one.profile,
+                "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
+                "resolver_cache": one.resolver.cache,
+                "dns_transport": one.dns_transport,
+                "requested_handshake_mode": one.requested_handshake_mode,
+                "connection": one.connection,
+            },
+        )
+        for one in times
+    ]
+
+
+def _panel(study: Study, one: ResponseTimes, *, by_resolver: bool) -> str:
+    rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
+    resolver = one.resolver.label(study.resolvers) if by_resolver else ""
+    where = f"{one.profile}, {resolver}\n" if resolver else f"{one.profile}  "
+    return f"{where}(RTT {rtt:.1f} ms)"
+
+
+def _label(one: ResponseTimes) -> str:
+    mode = "" if one.requested_handshake_mode == "full" else f" {mode_label(one.requested_handshake_mode)}"
+    return f"{transport_label(one.dns_transport)}{mode}{' warm' if one.connection == 'warm' else ''}"
+
+
+def _points(distribution: QueryDistribution) -> list[tuple[float, float]]:
+    pairs = zip(distribution.quantiles_ms, DISTRIBUTION_PROBABILITIES, strict=True)
+    return [(time, share) for time, share in pairs if math.isfinite(time)]
+
+
+def median_of(distribution: QueryDistribution) -> Estimate:
+    """Present the distribution's median as every other estimate."""
+    low, high = distribution.median_ci_low_ms, distribution.median_ci_high_ms
+    method = Method.NONE if low is None else Method.ORDER_STATISTIC
+    middle, n = distribution.median_ms, distribution.n
+    return Estimate(middle, middle, low, high, n, distribution.failed_count, distribution.level, method)
+
+
+def _caption(study: Study, times: Sequence[ResponseTimes], figure: int) -> str:
+    total = sum(one.distribution.n for one in times)
+    failed = sum(one.distribution.failed_count for one in times)
+    error = max(one.distribution.relative_error for one in times)
+    what = (
+        "Query response times on the default networks, one panel for each distance and cache of the resolver"
+        if figure == 1
+        else "Query response times on the emulated networks, nearest resolver"
+    )
+    told = f" Times told to {error:.2%}." if error else ""
+    return (
+        f"{what} ({CITATION}, Fig. {figure}). Cold: the set-up of the connection is inside. {total} queries, {failed} "
+        f"failed; these count as infinitely long, so that their curves end below 1. Drawn are 201 quantiles; medians "
+        f"with {level_text(study.level)} intervals by order statistics.{told} {study.dataset_words}"
+    )
+
+
+def fastest_table(study: Study) -> Table:
+    """Set the fastest answers on the emulated networks beside theirs and the closed form."""
+    columns = (
+        "network", "transport", "n", "ours: 1st percentile ms", "RTT ms", "round trips k", "k x RTT ms", "theirs ms",
+        "theirs: round trips",
+    )  # fmt: skip
+    rows = [
+        (
+            str(one["network"]),
+            transport_label(str(one["dns_transport"])),
+            str(one["n_count"]),
+            _number(one["first_percentile_ms"]),
+            _number(one["rtt_ms"]),
+            str(one["round_trips_count"]),
+            _number(one["closed_form_ms"]),
+            _number(one["paper_fastest_ms"], 0),
+            _number(one["paper_round_trips_count"], 0),
+        )
+        for one in fastest_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1)))
+
+
+def fastest_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers."""
+    rows: list[dict[str, Value]] = []
+    for one in emulated_times(study):
+        if one.requested_handshake_mode != "full" or one.connection == "warm":
+            continue
+        network = network_of(one.profile)
+        rtt = study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms
+        trips = cold_exchange_round_trips(one.dns_transport)
+        theirs = FASTEST_MS.get((network, one.dns_transport))
+        row: dict[str, Value] = {
+            "network": network,
+            "profile": one.profile,
+            "dns_transport": one.dns_transport,
+            "n_count": one.distribution.n,
+            "first_percentile_ms": one.distribution.quantiles_ms[FASTEST_PROBABILITY_PLACE],
+            "rtt_ms": rtt,
+            "round_trips_count": trips,
+            "closed_form_ms": trips * rtt,
+            "paper_fastest_ms": theirs,
+            "paper_round_trips_count": None if theirs is None else FASTEST_ROUND_TRIPS[one.dns_transport],
+        }
+        rows.append(row)
+    return rows
+
+
+def follow_up_table(study: Study) -> Table:
+    """Set cold DoH at growing distance of the resolver beside the group's later measurements."""
+    columns = ("of", "where", "resolver", "RTT ms", "DoH median ms", "3 x RTT ms", "rest ms")
+    rows = [
+        (
+            str(one["of"]),
+            str(one["where"]),
+            str(one["resolver"]),
+            *(_number(one[name], 2) for name in ("rtt_ms", "median_ms", "closed_form_ms", "remainder_ms")),
+        )
+        for one in follow_up_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2)))
+
+
+def follow_up_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers; nothing without DoH of ours on a default network."""
+    ours = [
+        ("ours", one.profile, one.resolver.label(study.resolvers) or "near", rtt, one.distribution.median_ms)
+        for one in study.response_times
+        if (one.dns_transport, one.requested_handshake_mode, one.connection) == ("doh", "full", "cold")
+        and network_of(one.profile) == DEFAULT_NETWORK
+        for rtt in [study.rtt_ms(one.profile) + one.resolver.extra_rtt_ms]
+    ]
+    theirs = [("theirs, later", one.vantage_point, one.resolver, one.ping_ms, one.response_ms) for one in FOLLOW_UP]
+    trips = cold_exchange_round_trips("doh")
+    return [
+        {
+            "of": of,
+            "where": where,
+            "resolver": resolver,
+            "rtt_ms": rtt,
+            "median_ms": middle,
+            "closed_form_ms": trips * rtt,
+            "remainder_ms": middle - trips * rtt,
+        }
+        for of, where, resolver, rtt, middle in ([*ours, *theirs] if ours else [])
+    ]
+
+
+def _number(value: Value, digits: int = 1) -> str:
+    return number_text(value, digits) if isinstance(value, (int, float)) else ""

@@ -1,0 +1,93 @@
+"""Figures and tables of Hounsel et al. (WWW 2020) over a dataset, by the paper's numbers.
+
+For: the one list of them. Not for: any of their contents (`responses`, `differences`, `statuses`,
+`networks`, `amortisation`).
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from resolab.plots import Drawing
+from resolab.report.findings.findings import Findings
+from resolab.report.h20.amortisation import (
+    Paid,
+    amortisation_drawings,
+    amortisation_row,
+    amortisation_table,
+    amortisations,
+    missing_amortisation,
+)
+from resolab.report.h20.differences import difference_drawings, missing_differences
+from resolab.report.h20.networks import network_rows, network_tables
+from resolab.report.h20.notes import (
+    AMORTISATION_NOTE,
+    FASTEST_NOTE,
+    FOLLOW_UP_NOTE,
+    NETWORKS_NOTE,
+    TABLE_1_NOTE,
+)
+from resolab.report.h20.responses import (
+    fastest_rows,
+    fastest_table,
+    follow_up_rows,
+    follow_up_table,
+    missing_responses,
+    response_drawings,
+)
+from resolab.report.h20.statuses import status_rows, table_1
+from resolab.report.h20.study import Study
+from resolab.report.named_table import NamedTable
+from resolab.store import Dataset
+
+
+class H20:
+    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
+
+    def __init__(self, dataset: Dataset, findings: Findings) -> None:
+        self.study = Study(dataset, findings)
+
+    @cached_property
+    def _paid(self) -> list[Paid]:
+        return amortisations(self.study)
+
+    def drawings(self) -> Iterator[Drawing]:
+        """Draw every figure the dataset has something for."""
+        yield from response_drawings(self.study)
+        yield from difference_drawings(self.study)
+        yield from amortisation_drawings(self.study, self._paid)
+
+    def tables(self) -> list[NamedTable]:
+        """Make every table the dataset has something for."""
+        study, paid = self.study, self._paid
+        amortised = [amortisation_row(one) for one in paid]
+        found = [
+            self._networks(),
+            NamedTable("h20_table1", "Table 1", table_1(study), status_rows(study), TABLE_1_NOTE),
+            NamedTable(
+                "h20_amortisation",
+                "Amortisation",
+                amortisation_table(study, paid),
+                amortised,
+                AMORTISATION_NOTE,
+            ),
+            NamedTable("h20_fastest", "Fastest answers", fastest_table(study), fastest_rows(study), FASTEST_NOTE),
+            NamedTable(
+                "h20_follow_up",
+                "Cold DoH by distance",
+                follow_up_table(study),
+                follow_up_rows(study),
+                FOLLOW_UP_NOTE,
+            ),
+        ]
+        return [one for one in found if one.rows]
+
+    def _networks(self) -> NamedTable:
+        rows = network_rows(self.study)
+        medians, losses, reasons = network_tables(self.study, rows)
+        further = (("What lost packets do to look-ups", losses), ("Why", reasons))
+        return NamedTable("h20_networks", "Medians by network", medians, rows, NETWORKS_NOTE, further)
+
+    def missing(self) -> list[str]:
+        """Name each figure that is left out and what it lacks, one line each."""
+        missing = [*missing_responses(self.study), *missing_differences(self.study)]
+        return [*missing, *missing_amortisation(self._paid)]

@@ -1,0 +1,108 @@
+"""Table 1 of Hounsel et al.: how many page loads succeed on each network with each transport, and how the others fail.
+
+For: counts and shares with intervals, theirs beside. Not for: what is which status (`report.statuses`).
+
+Every finished trial counts, those that the instrument lost, too: they have a class for them (Selenium Error).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from resolab.plots import ABSENT, number_text, transport_label
+from resolab.plots.save import Value
+from resolab.protocols import place_of
+from resolab.report.findings.interval_level import level_text
+from resolab.report.h20.loads import network_of
+from resolab.report.h20.printed import status_percent
+from resolab.report.h20.study import Study
+from resolab.report.statuses import H20Status, status_counts
+from resolab.report.tables import Table
+from resolab.stats import Estimate, proportion
+
+Key = tuple[float, str, str, str]
+"""Distance of the resolver, profile, transport, preset of the browser's settings."""
+
+
+def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
+    """Add up conditions of the same resolver's distance, profile, transport and preset; copies are left out."""
+    counts: dict[Key, Counter[H20Status]] = {}
+    for one, found in status_counts(study.findings).items():
+        if one.replicate == 1:
+            key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), str(one.browser_preset or "none"))
+            counts.setdefault(key, Counter()).update(found)
+    return counts
+
+
+def table_1(study: Study) -> Table:
+    """List every status of every network and transport."""
+    columns = (
+        "resolver", "network", "transport", "preset", "status", "loads", "of", "%",
+        f"{level_text(study.level)} interval (Wilson)", "theirs % (Frankfurt)", "theirs inside",
+    )  # fmt: skip
+    rows = [
+        (
+            f"+{one['resolver_extra_rtt_ms']:g} ms",
+            str(one["profile"]),
+            transport_label(str(one["dns_transport"])),
+            str(one["browser_preset"]),
+            str(one["status"]),
+            str(one["loads_count"]),
+            str(one["total_count"]),
+            _percent(one["share_ratio"]),
+            f"[{_percent(one['ci_low_ratio'])}, {_percent(one['ci_high_ratio'])}]",
+            "" if one["paper_ratio"] is None else _percent(one["paper_ratio"], 2),
+            _inside(one),
+        )
+        for one in status_rows(study)
+    ]
+    return Table(columns, rows, frozenset((0, 1, 2, 3, 4, 10)))
+
+
+def status_rows(study: Study) -> list[dict[str, Value]]:
+    """List the same as numbers."""
+    counts = _counts(study)
+    profiles = list(study.profiles)
+    ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), place_of(key[2]), key[3]))
+    return [
+        _row(study, key, status, _share(study, counts[key], status), counts[key][status])
+        for key in ordered
+        for status in H20Status
+    ]
+
+
+def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estimate:
+    return proportion(counts[status], counts.total(), level=study.level)
+
+
+def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
+    extra_rtt_ms, profile, dns_transport, preset = key
+    # Theirs is Frankfurt's, and they say that failures from Seoul were alike: it stands beside the nearest resolver.
+    near = extra_rtt_ms == study.distances_ms[0]
+    theirs = status_percent(network_of(profile), dns_transport, status) if near else None
+    return {
+        "vantage_point": study.vantage_points.get(extra_rtt_ms, ""),
+        "resolver_extra_rtt_ms": extra_rtt_ms,
+        "profile": profile,
+        "dns_transport": dns_transport,
+        "browser_preset": preset,
+        "status": str(status),
+        "loads_count": count,
+        "total_count": share.n,
+        "share_ratio": share.value,
+        "ci_low_ratio": share.ci_low,
+        "ci_high_ratio": share.ci_high,
+        "ci_level": share.level,
+        "ci_method": str(share.method),
+        "paper_ratio": None if theirs is None else theirs / 100,
+    }
+
+
+def _percent(ratio: Value, digits: int = 1) -> str:
+    return number_text(ratio * 100, digits) if isinstance(ratio, (int, float)) else ABSENT
+
+
+def _inside(row: Mapping[str, Value]) -> str:
+    theirs, low, high = row["paper_ratio"], row["ci_low_ratio"], row["ci_high_ratio"]
+    if not isinstance(theirs, float) or not isinstance(low, float) or not isinstance(high, float):
+        return ""
+    return "yes" if low <= theirs <= high else "no"

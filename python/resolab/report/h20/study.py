@@ -1,0 +1,163 @@
+"""A dataset as a study in the manner of Hounsel et al.: its networks, resolvers, loads and queries, read once.
+
+For: what every one of their figures and tables starts from. Not for: the figures.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from resolab.plan.access_link import access_rtt_ms
+from resolab.protocols import place_of
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.loads import (
+    Difference,
+    Loads,
+    arrange,
+    compare_with_do53,
+    network_of,
+)
+from resolab.report.h20.printed import DEFAULT_NETWORK, vantage_points
+from resolab.store import Dataset, QueryDistribution
+from resolab.store.h20_queries import (
+    ExchangeMedianRow,
+    H20LoadRow,
+    QueryCostRow,
+    exchange_medians,
+    h20_loads,
+    h20_resolvers,
+    query_costs,
+)
+from resolab.store.outcomes import PLT, Outcome
+
+
+class Study:
+    """Reads what is asked for, when it is asked for; the dataset must be open then."""
+
+    def __init__(self, dataset: Dataset, findings: Findings, outcome: Outcome = PLT) -> None:
+        self.dataset = dataset
+        self.findings = findings
+        self.outcome = outcome
+        self.links = {one.name: one for one in findings.manifest.profiles}
+
+    @property
+    def level(self) -> float:
+        """Level of every interval."""
+        return level_of(self.findings.plan)
+
+    @cached_property
+    def rows(self) -> list[H20LoadRow]:
+        """Finished trials with their loads."""
+        return h20_loads(self.dataset)
+
+    @cached_property
+    def loads(self) -> Loads:
+        """Loads that contribute to the outcome by profile, configuration and pair."""
+        return arrange(self.rows, self.outcome)
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every configuration against Do53 to the same resolver, networks in the paper's order."""
+        rtt_ms = {profile: self.rtt_ms(profile) for profile in self.profiles}
+        return compare_with_do53(self.loads, rtt_ms, self.level, self.outcome)
+
+    @cached_property
+    def distributions(self) -> list[QueryDistribution]:
+        """Response times by network, resolver, transport, handshake and state of the connection."""
+        return self.dataset.query_distributions(_DISTRIBUTION_KEYS, level=self.level)
+
+    @cached_property
+    def response_times(self) -> list["ResponseTimes"]:
+        """The same with their levels as values: networks in the paper's order, resolvers near before far."""
+        profiles = list(self.profiles)
+
+        def place(one: ResponseTimes) -> tuple[object, ...]:
+            transport = place_of(one.dns_transport)
+            handshake = (one.requested_handshake_mode, one.connection)
+            return profiles.index(one.profile), one.resolver.place, transport, handshake
+
+        return sorted((ResponseTimes.of(one) for one in self.distributions), key=place)
+
+    @cached_property
+    def costs(self) -> list[QueryCostRow]:
+        """Sums of what queries took, by batch of blocks."""
+        return query_costs(self.dataset)
+
+    @cached_property
+    def exchange_medians(self) -> list[ExchangeMedianRow]:
+        """Medians of exchanges on an open connection."""
+        return exchange_medians(self.dataset)
+
+    @property
+    def profiles(self) -> Sequence[str]:
+        """Profiles in the order of the paper's networks, default ones first, else in the plan's order."""
+        planned = self.findings.plan.factors.profile
+        order = (DEFAULT_NETWORK, "4G", "lossy 4G", "3G")
+        return sorted(planned, key=lambda profile: order.index(network_of(profile)))
+
+    @cached_property
+    def resolvers(self) -> list[Resolver]:
+        """Distances and cache states that occur, near before far."""
+        found = (Resolver(row.resolver_extra_rtt_ms, row.resolver_cache) for row in h20_resolvers(self.dataset))
+        return sorted(found, key=lambda one: one.place)
+
+    @property
+    def distances_ms(self) -> list[float]:
+        """Distances of the resolver beyond the access link, near before far."""
+        return sorted({one.extra_rtt_ms for one in self.resolvers})
+
+    @property
+    def vantage_points(self) -> dict[float, str]:
+        """The paper's vantage points that distances stand for."""
+        return {distance: name for name, distance in vantage_points(self.distances_ms).items()}
+
+    def rtt_ms(self, profile: str) -> float:
+        """Round trip of the access link."""
+        return access_rtt_ms(self.links[profile])
+
+    def loss_ratio(self, profile: str) -> float:
+        """Chance that a query or its response is lost on the access link, a packet each."""
+        link = self.links[profile]
+        return 1 - (1 - link.up.loss_ratio) * (1 - link.down.loss_ratio)
+
+    @property
+    def dataset_words(self) -> str:
+        """The end of every caption."""
+        return f"Dataset {self.findings.manifest.dataset_id}."
+
+
+_DISTRIBUTION_KEYS = (
+    "profile",
+    "resolver_extra_rtt_ms",
+    "resolver_cache",
+    "dns_transport",
+    "requested_handshake_mode",
+    "connection",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """One distribution of query response times with its levels as values."""
+
+    profile: str
+    resolver: Resolver
+    dns_transport: str
+    requested_handshake_mode: str
+    connection: str
+    distribution: QueryDistribution
+
+    @classmethod
+    def of(cls, distribution: QueryDistribution) -> "ResponseTimes":
+        """Read the levels out of a distribution's key."""
+        key: Mapping[str, str] = distribution.key
+        return cls(
+            profile=key["profile"],
+            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"]),
+            dns_transport=key["dns_transport"],
+            requested_handshake_mode=key["requested_handshake_mode"],
+            connection=key["connection"],
+            distribution=distribution,
+        )

@@ -1,0 +1,94 @@
+"""The outcomes of page loads in tables: every condition against its baseline, and a sum beside the time it stands for.
+
+For: rounding and words, of any outcome alike. Not for: the plan's comparisons and copies (`comparison_tables`).
+"""
+
+from resolab.plots import ABSENT, estimate_text, number_text
+from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
+from resolab.report.labels import combination_of
+from resolab.report.tables import Table, both_text, percent_text
+from resolab.store.outcomes import PLT, PLT_SUM, RESPONSE_START
+
+
+def further_outcomes(findings: Findings) -> list[OutcomeFindings]:
+    """List the outcomes that have no section of their own."""
+    return [one for one in findings.further if one.outcome != PLT_SUM and one.told]
+
+
+def outcome_table(findings: Findings, found: OutcomeFindings) -> Table:
+    """List an outcome of every condition against its baseline."""
+    early = findings.of(RESPONSE_START) if found.outcome == PLT else None
+    starts = {} if early is None else {one.condition: one for one in early.conditions}
+    label, unit = found.outcome.label, found.outcome.unit
+    first = (f"median {RESPONSE_START.label} {RESPONSE_START.unit}",) * (found.outcome == PLT)
+    columns = (
+        "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached",
+        f"median {label} {unit}", *first, f"paired difference of {label}, {unit}", f"closed form {unit}",
+        f"Hodges-Lehmann shift {unit}", f"change of median {label}", "Cliff's delta", "method",
+    )  # fmt: skip
+    rows = [
+        (*_loads(findings, one), *(_start(starts.get(one.condition)) for _ in first), *_against_baseline(one))
+        for one in (found.conditions if found.outcome == PLT else found.told)
+    ]
+    return Table(columns, rows, frozenset(range(4)))
+
+
+def _loads(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
+    return (
+        one.condition.page,
+        one.condition.profile,
+        combination_of(findings, one.condition),
+        str(one.condition.resolver_path),
+        str(one.trials_count),
+        str(one.failed_count) + (f" + {one.unusable_count} lost" if one.unusable_count else ""),
+        f"{one.reached_count}/{one.trials_count - one.unusable_count}",
+        both_text(one.median_ms),
+    )
+
+
+def _start(one: ConditionResult | None) -> str:
+    return ABSENT if one is None else estimate_text(one.median_ms)
+
+
+def _against_baseline(one: ConditionResult) -> tuple[str, ...]:
+    if one.comparison is None:
+        return place_word(one), "", "", "", "", ""
+    difference = one.comparison.difference_ms
+    return (
+        both_text(difference, signed=True),
+        number_text(one.comparison.expected_ms, signed=True),
+        "" if one.comparison.shift_ms is None else both_text(one.comparison.shift_ms, signed=True),
+        percent_text(one.comparison.change),
+        "" if one.comparison.delta is None else both_text(one.comparison.delta, 2, signed=True),
+        f"{difference.method}, n = {difference.n}",
+    )
+
+
+def place_word(one: ConditionResult) -> str:
+    """Say why a condition is compared with no baseline."""
+    return f"copy {one.condition.replicate}" if one.condition.replicate > 1 else "baseline"
+
+
+def sum_table(findings: Findings) -> Table:
+    """List the page load time as a sum beside the page load time, of every condition that has sums."""
+    own, other = PLT_SUM, PLT
+    found = findings.of(own)
+    columns = (
+        "page", "profile", "condition", "n", f"median {other.label} ms", f"median {own.label} ms",
+        f"sum - {other.label} ms", f"change of median {own.label}",
+    )  # fmt: skip
+    rows = [
+        (
+            one.condition.page,
+            one.condition.profile,
+            combination_of(findings, one.condition),
+            str(one.median_ms.n),
+            both_text(within.other_ms),
+            both_text(one.median_ms),
+            both_text(within.difference_ms, signed=True),
+            place_word(one) if one.comparison is None else percent_text(one.comparison.change),
+        )
+        for one in (() if found is None else found.told)
+        for within in [findings.sums[one.condition.id]]
+    ]
+    return Table(columns, rows, frozenset(range(3)))

@@ -1,0 +1,71 @@
+"""Our numbers beside those of Sengupta et al.
+
+For: the comparison section. Not for: their numbers themselves (`printed`).
+"""
+
+from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.protocols import remainder_ms
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.labels import combination_of
+from resolab.report.s24.printed import dns_exchange_median_ms, plt_change_percent
+from resolab.report.tables import Table
+
+
+def paper_exchange_table(findings: Findings) -> Table:
+    """Compare cold DNS exchanges."""
+    level = level_text(level_of(findings.plan))
+    columns = (
+        "profile", "transport", "k x RTT ms", "theirs: median ms", "ours: median ms", f"ours: {level} interval",
+        "theirs: c ms", "ours: c ms",
+    )  # fmt: skip
+    rows = []
+    for one in findings.exchanges:
+        theirs = dns_exchange_median_ms(one.profile, one.dns_transport, one.requested_handshake_mode)
+        # Their resolver stood where the pages did, and had the answers.
+        if theirs is not None and (one.resolver_extra_rtt_ms, one.resolver_cache) == (0, "hit"):
+            row = (
+                one.profile,
+                transport_label(one.dns_transport),
+                number_text(one.expected_round_trips * one.rtt_ms, 2),
+                number_text(theirs, 2),
+                estimate_text(one.median_ms, 2),
+                interval_text(one.median_ms, 2),
+                number_text(remainder_ms(theirs, one.rtt_ms, one.expected_round_trips), 2),
+                estimate_text(one.remainder_ms, 2),
+            )
+            rows.append(row)
+    return Table(columns, rows, frozenset(range(2)))
+
+
+def paper_load_table(findings: Findings) -> Table:
+    """Compare changes of page load time."""
+    level = level_text(level_of(findings.plan))
+    columns = (
+        "page", "profile", "combination", "theirs", "ours", f"ours: {level} interval", "ours: difference ms",
+        "closed form ms",
+    )  # fmt: skip
+    rows = []
+    for one, comparison in findings.plt.compared:
+        condition, base = one.condition, comparison.baseline
+        # Their baseline is DoUDP with a full H3 handshake; against another one there is nothing to compare.
+        if (base.dns_transport, base.http_version, base.requested_handshake_mode) != ("doudp", "h3", "full"):
+            continue
+        mode = condition.requested_handshake_mode
+        theirs = plt_change_percent(condition.profile, condition.page, condition.dns_transport, mode)
+        # They looked names up with a cold connection and a full handshake.
+        like_theirs = (condition.http_version, condition.dns_connection_state) == ("h3", "cold")
+        if theirs is None or not like_theirs or condition.requested_dns_handshake_mode != "full":
+            continue
+        row = (
+            condition.page,
+            condition.profile,
+            combination_of(findings, condition),
+            f"{number_text(theirs, signed=True)} %",
+            estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
+            interval_text(comparison.change, scale=100, signed=True),
+            estimate_text(comparison.difference_ms, signed=True),
+            number_text(comparison.expected_ms, signed=True),
+        )
+        rows.append(row)
+    return Table(columns, rows, frozenset(range(3)))

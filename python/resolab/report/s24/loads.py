@@ -1,0 +1,241 @@
+"""Figs. 8 to 12 of Sengupta et al.: page load times against DoUDP + H3 with a full handshake.
+
+For: what each of those figures shows of a dataset, once of `plt` and once of `plt_sum`, never of both.
+Not for: the tables beside them (`changes`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from resolab.plots import (
+    CdfAxis,
+    Curve,
+    Drawing,
+    HeatCell,
+    draw_cdfs,
+    draw_heat_map,
+    estimate_text,
+    interval_text,
+    number_text,
+    transport_look,
+)
+from resolab.report.captions import how_sure, intervals_text
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.page_loads import by_condition, contributing
+from resolab.report.s24.distributions import Distribution, distribution_of, median_text
+from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
+from resolab.report.s24.scope import BASELINE, IN_PAPER, LEFT_OUT, Combination, Scope, combination_name
+from resolab.stats import Estimate
+from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
+from resolab.store.rows import LoadRow
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTimes:
+    """One outcome of the page loads with everything the figures show of it."""
+
+    outcome: Outcome
+    values: Mapping[str, Distribution]
+    """By condition: its loads in milliseconds; what failed never came."""
+    medians: Mapping[str, Estimate]
+    changes: Mapping[str, Estimate]
+    """By condition: the change of its median against DoUDP + H3 full."""
+
+
+def load_times_of(findings: Findings) -> list[LoadTimes]:
+    """Return `plt`, and `plt_sum` where the dataset has it."""
+    found = (findings.of(one) for one in (PLT, PLT_SUM))
+    return [_load_times(one, findings.loads) for one in found if one is not None]
+
+
+def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
+    grouped = by_condition(contributing(found.outcome, loads))
+    return LoadTimes(
+        outcome=found.outcome,
+        values={condition: distribution_of(_values(found.outcome, own)) for condition, own in grouped.items()},
+        medians={one.condition.id: one.median_ms for one in found.conditions},
+        changes={
+            one.condition.id: comparison.change
+            for one, comparison in found.compared
+            if _is_baseline(comparison.baseline)
+        },
+    )
+
+
+def _values(outcome: Outcome, loads: Sequence[LoadRow]) -> list[float | None]:
+    values, _ = contributions(outcome, loads)
+    return values
+
+
+def _is_baseline(condition: object) -> bool:
+    found = tuple(
+        str(getattr(condition, name)) for name in ("dns_transport", "requested_handshake_mode", "http_version")
+    )
+    return found == (*BASELINE, "h3")
+
+
+_NETWORKS = ("fiber", "4g")
+
+
+def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterator[Drawing]:
+    """Draw Figs. 8 to 12 of one outcome, each if the dataset has anything for it."""
+    if any(cell.change and cell.change.n for cell in _cells(times, scope)):
+        yield _heat_map(times, findings, scope)
+        yield _medians(times, findings, scope)
+    relative = _relative(times, scope)
+    if any(curve.n for curve in relative):
+        yield _draw(
+            f"s24_fig9{times.outcome.suffix}", "Fig. 9", _GRID, relative, _RELATIVE_AXIS, times, findings, scope
+        )
+    for name, number, page in (("s24_fig10", "Fig. 10", "wikipedia"), ("s24_fig11", "Fig. 11", "instagram")):
+        curves = _absolute(times, scope, page)
+        if curves:
+            axis = CdfAxis(f"{times.outcome.label}, ms", times.outcome.column, shared=False)
+            medians = [times.medians[one] for one in _conditions(scope, page)]
+            words = (
+                f"The {page} page on fiber and 4G: {times.outcome.meaning}. In the legend the medians, with "
+                f"{intervals_text(medians)}."
+            )
+            yield _draw(f"{name}{times.outcome.suffix}", number, words, curves, axis, times, findings, scope)
+
+
+_GRID = (
+    "Every load against the median of DoUDP + H3 full on the same page and profile (the line at 0); each row of panels "
+    "has its own axis."
+)
+_RELATIVE_AXIS = CdfAxis("change against the baseline's median, %", "relative_change_ratio", (0,), percent=True)
+
+
+def _cells(times: LoadTimes, scope: Scope) -> list[HeatCell]:
+    cells = []
+    for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
+        for profile in scope.profiles:
+            for page in scope.pages:
+                condition = scope.cells.get((page, profile), {}).get(combination)
+                theirs = plt_change_percent(profile, page, *combination)
+                change = None if condition is None else times.changes.get(condition.id)
+                reference = None if theirs is None else theirs / 100
+                cells.append(HeatCell(combination_name(combination), page, profile, change, reference))
+    return cells
+
+
+def _heat_map(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
+    cells = _cells(times, scope)
+    caption = (
+        f"Fig. 8 of {CITATION}, here: change of the median {times.outcome.meaning} against DoUDP + H3 full on the same "
+        "page and profile, paired by block; in italics the paper's, which is always of its sum. A dashed frame marks "
+        "cells whose interval contains 0. DoUDP and DoH with 0-RTT are not in the paper. "
+        f"{how_sure([cell.change for cell in cells if cell.change])} {_tail(times, findings, scope)}"
+    )
+    quantity = times.outcome.label
+    return draw_heat_map(cells, caption, name=f"s24_fig8{times.outcome.suffix}", quantity=quantity)
+
+
+def _relative(times: LoadTimes, scope: Scope) -> list[Curve]:
+    curves = []
+    for profile in scope.profiles:
+        for page in scope.pages:
+            cell = scope.cells.get((page, profile), {})
+            for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
+                one = _against_median(times, cell, combination)
+                label = combination_name(combination)
+                curves.append(_curve(profile, page, label, combination, one, {"page": page, "profile": profile}))
+    return curves
+
+
+def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combination: Combination) -> Distribution:
+    """Relate every load to the baseline's median; nothing, where that median is no number."""
+    condition, baseline = cell.get(combination), cell.get(BASELINE)
+    middle = times.medians.get(getattr(baseline, "id", ""))
+    values = times.values.get(getattr(condition, "id", ""))
+    if middle is None or middle.value is None or values is None:
+        return Distribution([], 0)
+    return Distribution([(value / middle.value - 1, count) for value, count in values.steps], values.n)
+
+
+def _absolute(times: LoadTimes, scope: Scope, page: str) -> list[Curve]:
+    curves = []
+    for profile in _NETWORKS:
+        for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
+            condition = scope.cells.get((page, profile), {}).get(combination)
+            if condition is None or condition.id not in times.values:
+                continue
+            one = times.values[condition.id]
+            label = f"{combination_name(combination)}: {_median_beside_theirs(times, condition.id, combination)}"
+            curves.append(_curve("", profile, label, combination, one, {"page": page, "profile": profile}))
+    return curves
+
+
+def _conditions(scope: Scope, page: str) -> list[str]:
+    cells = (scope.cells.get((page, profile), {}) for profile in _NETWORKS)
+    return [condition.id for cell in cells for condition in cell.values()]
+
+
+def _median_beside_theirs(times: LoadTimes, condition: str, combination: Combination) -> str:
+    ours = times.medians[condition]
+    page, profile = condition.split(".")[:2]
+    theirs = plt_median_ms(profile, page, *combination)
+    text = f"{estimate_text(ours)} {interval_text(ours)} ms, n = {ours.n}".replace("  ", " ")
+    return text + (f" (paper {number_text(theirs)})" if theirs is not None else "")
+
+
+def _medians(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
+    curves = []
+    level = level_of(findings.plan)
+    for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
+        known = [cell[combination].id for cell in scope.cells.values() if combination in cell]
+        found = [times.changes[one] for one in known if one in times.changes and times.changes[one].n]
+        one = distribution_of([change.value for change in found])
+        label = f"{combination_name(combination)}: {median_text(one.scaled(100), level, 1)} %, n = {one.n}"
+        curves.append(_curve("", "", label, combination, one, {}))
+    axis = CdfAxis("change of the median, %", "relative_change_ratio", (0,), percent=True)
+    words = (
+        f"The changes of the median {times.outcome.meaning} against DoUDP + H3 full, one for each page and "
+        f"profile; in the legend the median of those, with {level_text(level)} intervals by order statistics."
+    )
+    return _draw(f"s24_fig12{times.outcome.suffix}", "Fig. 12", words, curves, axis, times, findings, scope)
+
+
+def _curve(
+    row: str, column: str, label: str, combination: Combination, one: Distribution, key: Mapping[str, str]
+) -> Curve:
+    return Curve(
+        row=row,
+        column=column,
+        label=label,
+        look=transport_look(*combination),
+        points=one.points if one.n else [],
+        n=one.n,
+        failed_count=one.failed_count,
+        key={**key, "combination": combination_name(combination)},
+    )
+
+
+def _draw(
+    name: str,
+    number: str,
+    words: str,
+    curves: Sequence[Curve],
+    axis: CdfAxis,
+    times: LoadTimes,
+    findings: Findings,
+    scope: Scope,
+) -> Drawing:
+    counts = [curve.n for curve in curves if curve.n]
+    caption = (
+        f"{number} of {CITATION}, here: {words} n = {min(counts)} to {max(counts)} a curve. The axis may end before "
+        f"the slowest twentieth; the CSV holds all. {_tail(times, findings, scope)}"
+    )
+    size = (3.1, 1.75) if name.startswith("s24_fig9") else (5.1, 2.6)
+    return draw_cdfs(name, curves, axis, caption, panel_inch=size)
+
+
+def _tail(times: LoadTimes, findings: Findings, scope: Scope) -> str:
+    conditions = [one.id for cell in scope.cells.values() for one in cell.values()]
+    parts = [times.values[one] for one in conditions if one in times.values]
+    failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)
+    return (
+        f"{failed} of {total} loads failed and count as never ended.{scope.note} "
+        f"Dataset {findings.manifest.dataset_id}."
+    )

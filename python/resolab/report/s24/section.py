@@ -1,0 +1,76 @@
+"""The figures and tables of Sengupta et al. (TNSM 2024), each from one dataset, under the paper's numbers.
+
+For: one list of them for the report, and what the dataset lacks.
+Not for: what is in each (`exchanges`, `loads`, `changes`, `profiles`, `beside`).
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from resolab.plots import Drawing
+from resolab.report.findings.findings import Findings
+from resolab.report.named_table import NamedTable
+from resolab.report.s24.changes import changes_table, overhead_table
+from resolab.report.s24.exchanges import Timings, exchange_drawings, timings_of
+from resolab.report.s24.loads import LoadTimes, load_drawings, load_times_of
+from resolab.report.s24.profiles import connect_table, profile_table
+from resolab.report.s24.scope import Scope, scope_of
+from resolab.store import Dataset
+
+_NEEDS = {
+    "s24_fig3": "page loads over HTTP/3",
+    "s24_fig4": "page loads over HTTP/3 on fiber or 4g",
+    "s24_fig5": "cold DNS exchanges with a full handshake",
+    "s24_fig6": "cold DNS exchanges with a full handshake on fiber or 4g",
+    "s24_fig7": "cold DNS exchanges with a full handshake",
+    "s24_fig8": "a baseline DoUDP + H3 full, and DoQ or DoH beside it",
+    "s24_fig9": "ended loads of DoUDP + H3 full, and DoQ or DoH beside it",
+    "s24_fig10": "loads of the page wikipedia on fiber or 4g",
+    "s24_fig11": "loads of the page instagram on fiber or 4g",
+    "s24_fig12": "a baseline DoUDP + H3 full, and DoQ or DoH beside it",
+}
+
+
+class S24:
+    """The paper's figures and tables of one dataset, which must be open; what several of them need is found once."""
+
+    def __init__(self, dataset: Dataset, findings: Findings) -> None:
+        self.dataset = dataset
+        self.findings = findings
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The conditions that are the paper's."""
+        return scope_of(self.findings.plan)
+
+    @cached_property
+    def timings(self) -> Timings:
+        """Durations in round trips."""
+        return timings_of(self.dataset, self.findings, self.scope)
+
+    @cached_property
+    def times(self) -> list[LoadTimes]:
+        """The page load time and, where the dataset has it, the paper's sum."""
+        return load_times_of(self.findings)
+
+    def drawings(self) -> Iterator[Drawing]:
+        """Draw every figure of the paper for which the dataset has something."""
+        yield from exchange_drawings(self.timings, self.findings, self.scope)
+        for times in self.times:
+            yield from load_drawings(times, self.findings, self.scope)
+
+    def tables(self) -> list[NamedTable]:
+        """Make every table that compares with the paper for which the dataset has something."""
+        found = [
+            profile_table(self.findings),
+            connect_table(self.timings),
+            changes_table(self.times, self.scope, self.findings.rtt_ms),
+            *(overhead_table(times.outcome, self.findings, self.scope) for times in self.times),
+        ]
+        return [one for one in found if one is not None]
+
+    @staticmethod
+    def missing(drawn: Iterable[str]) -> list[str]:
+        """Name the figures of the paper that are not among those drawn, each with what the dataset would need."""
+        names = set(drawn)
+        return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]

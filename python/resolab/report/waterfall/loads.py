@@ -1,0 +1,160 @@
+"""Which page load of a dataset, and its records as a waterfall.
+
+For: any measured load by its trial or condition. Not for: drawing (`plots`) or printing (`text`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.plots import Drawing, Event, Span, WaterfallRequest, draw_waterfall
+from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
+from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
+from resolab.store.outcomes import PLT, is_usable
+
+if TYPE_CHECKING:
+    from resolab.store.rows import LoadRow
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """One measured load: its requests in the order in which they began, and the page's events."""
+
+    trial: str
+    condition: str
+    requests: Sequence[WaterfallRequest]
+    events: Sequence[Event]
+    failure: str | None
+    dataset_id: str
+
+    @property
+    def title(self) -> str:
+        """Trial and condition, and why the load failed if it did."""
+        return f"{self.trial}  {self.condition}" + (f"  failed: {self.failure}" if self.failure else "")
+
+
+def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
+    """Return one load by its trial, the median load of a condition, or the median load of every condition.
+
+    Median: of the loads that ended, the one with the median page load time, the faster of the two in the middle.
+    """
+    trials = finished_trials(dataset_folder(folder))
+    if wanted in trials:
+        return [waterfall_of(folder, wanted)]
+    medians = _median_trials(folder)
+    if wanted is None:
+        return [waterfall_of(folder, trial) for trial in medians.values()]
+    if wanted not in medians:
+        has = f"trials as {next(iter(trials))}" if trials else "no finished trial"
+        names = f" and conditions as {next(iter(medians))}" if medians else ""
+        problem = f"it is no finished trial and no condition with a load that ended; the dataset has {has}{names}"
+        raise ConfigurationError(f"failed to draw {wanted!r} of {folder}: {problem}")
+    return [waterfall_of(folder, medians[wanted])]
+
+
+def _median_trials(folder: Path) -> dict[str, str]:
+    with open_dataset(folder) as dataset:
+        loads = [load for load in dataset.measured_loads() if is_usable(load)]
+    groups: dict[str, list[LoadRow]] = {}
+    for load in loads:
+        if load.failure is None and PLT.of(load) is not None:
+            groups.setdefault(load.condition, []).append(load)
+    medians = {}
+    for condition in sorted(groups):
+        ordered = sorted(groups[condition], key=lambda load: (PLT.of(load) or 0.0, load.trial_id))
+        medians[condition] = ordered[(len(ordered) - 1) // 2].trial_id
+    return medians
+
+
+def waterfall_of(folder: Path, trial: str) -> Waterfall:
+    """Read one trial's measured load."""
+    records = list(read_trial(finished_trials(folder)[trial]))
+    load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
+    if load is None:
+        raise ConfigurationError(f"failed to draw {trial} of {folder}: the trial has no measured load; choose another")
+    resources = [one for one in records if isinstance(one, ResourceRecord)]
+    condition = next(one.condition for one in records if isinstance(one, TrialRecord))
+    requests = [_request(one) for one in sorted(resources, key=lambda one: one.start_ms)]
+    instants = (("FCP", load.fcp_ms), ("LCP", load.lcp_ms), ("load", load.plt_ms))
+    return Waterfall(
+        trial=trial,
+        condition=condition,
+        requests=requests or [_document(load)],
+        events=[Event(name, at_ms) for name, at_ms in instants if at_ms is not None],
+        failure=None if load.failure is None else str(load.failure),
+        dataset_id=load_manifest(folder).dataset_id,
+    )
+
+
+def draw_load(waterfall: Waterfall) -> Drawing:
+    """Draw it as a figure."""
+    caption = (
+        f"One measured load, trial {waterfall.trial} ({waterfall.condition}): n = 1, no interval. Look-up, TCP, TLS or "
+        "QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells them (W3C "
+        "Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a thin "
+        f"line is time before or between phases. Dataset {waterfall.dataset_id}."
+    )
+    return draw_waterfall(
+        f"waterfall-{waterfall.trial}", waterfall.title, waterfall.requests, waterfall.events, caption
+    )
+
+
+def _document(load: PageLoadRecord) -> WaterfallRequest:
+    """Make the document's request of a load that has no other account of it: it failed before its first byte."""
+    resource = ResourceRecord(
+        url=load.url,
+        initiator_type="navigation",
+        start_ms=0.0,
+        next_hop_protocol=load.next_hop_protocol,
+        domain_lookup_start_ms=load.domain_lookup_start_ms,
+        domain_lookup_end_ms=load.domain_lookup_end_ms,
+        connect_start_ms=load.connect_start_ms,
+        connect_end_ms=load.connect_end_ms,
+        request_start_ms=load.request_start_ms,
+        response_start_ms=load.response_start_ms,
+        response_end_ms=load.response_end_ms,
+    )
+    return _request(resource)
+
+
+def _request(resource: ResourceRecord) -> WaterfallRequest:
+    parts = urlsplit(resource.url)
+    label = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TLS"
+    # Over TCP the handshake begins at secureConnectionStart; QUIC's is one with connecting (RFC 9001 section 4).
+    secure = resource.connect_start_ms if handshake == "QUIC" else resource.secure_connection_start_ms
+    tcp_end = resource.connect_end_ms if secure is None else secure
+    phases = (
+        ("look-up", resource.domain_lookup_start_ms, resource.domain_lookup_end_ms),
+        ("TCP", None if handshake == "QUIC" else resource.connect_start_ms, tcp_end),
+        (handshake, secure, resource.connect_end_ms),
+        ("wait", resource.request_start_ms, resource.response_start_ms),
+        ("receive", resource.response_start_ms, resource.response_end_ms),
+    )
+    spans = [
+        Span(name, start, end) for name, start, end in phases if start is not None and end is not None and end > start
+    ]
+    return WaterfallRequest(
+        label=label,
+        start_ms=resource.start_ms,
+        spans=spans,
+        row={
+            "url": resource.url,
+            "initiator_type": resource.initiator_type,
+            "next_hop_protocol": resource.next_hop_protocol,
+            "status": resource.status,
+            "transfer_size_bytes": resource.transfer_size_bytes,
+            "start_ms": resource.start_ms,
+            "domain_lookup_start_ms": resource.domain_lookup_start_ms,
+            "domain_lookup_end_ms": resource.domain_lookup_end_ms,
+            "connect_start_ms": resource.connect_start_ms,
+            "secure_connection_start_ms": secure,
+            "connect_end_ms": resource.connect_end_ms,
+            "request_start_ms": resource.request_start_ms,
+            "response_start_ms": resource.response_start_ms,
+            "response_end_ms": resource.response_end_ms,
+        },
+    )

@@ -1,0 +1,66 @@
+"""What a load contributes to an outcome: the same from a row of the tables as from its record."""
+
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import Faults, make_dataset
+
+from resolab.records import INSTRUMENT_FAILURES, PageFailure, PageLoadRecord
+from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store.h20_queries import h20_loads
+from resolab.store.outcomes import FCP, LCP, OUTCOMES, PLT, RESPONSE_START, Contribution, Outcome, is_usable
+from resolab.store.rows import LoadRow
+
+
+def load(failure: str | None = None, *, loaded: bool = True, **times_ms: float) -> LoadRow:
+    return LoadRow(
+        trial_id="b0", block=0, condition="c", page="example", profile="4g", dns_transport="doudp", http_version="h3",
+        requested_handshake_mode="full", resolver_path="native", loaded=loaded, handshake_mode="full",
+        limit_ms=30_000.0 if loaded else None, failure=failure, times_ms=dict.fromkeys(OUTCOMES) | times_ms,
+    )  # fmt: skip
+
+
+def test_a_value_is_contributed_as_it_is() -> None:
+    assert LCP.contribution(load(plt=2.0, lcp=1.0)) == Contribution(1.0, 30_000.0)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+def test_a_load_the_network_failed_is_at_least_its_limit_even_of_what_it_had_reached(outcome: Outcome) -> None:
+    assert outcome.contribution(load("page_timeout", response_start=9.0, fcp=10.0)) == Contribution(None, 30_000.0)
+
+
+@pytest.mark.parametrize("failure", sorted(INSTRUMENT_FAILURES))
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+def test_what_the_instrument_lost_contributes_nothing(outcome: Outcome, failure: str) -> None:
+    assert outcome.contribution(load(failure, plt=1.0, lcp=1.0)) is None
+    assert outcome.contribution(load(loaded=False)) is None
+    assert not is_usable(load(failure))
+
+
+def test_what_a_browser_does_not_tell_is_left_out_but_a_load_event_must_come() -> None:
+    untold = load()
+    assert FCP.contribution(untold) is None
+    assert PLT.contribution(untold) == RESPONSE_START.contribution(untold) == Contribution(None, 30_000.0)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: Path, outcome: Outcome) -> None:
+    faults = Faults(timeouts=True, sums=True, paints=True, lost=True)
+    folder = make_dataset(tmp_path / "d", faults=faults)
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        rows, of_study = dataset.measured_loads(), h20_loads(dataset)
+    files = finished_trials(folder)
+    records = [
+        next(one for one in read_trial(files[row.trial_id]) if isinstance(one, PageLoadRecord) and one.measured)
+        for row in rows
+    ]
+    told = [outcome.contribution_of_record(record) for record in records]
+    assert told == [outcome.contribution(row) for row in rows] == [outcome.contribution(row) for row in of_study]
+    assert PageFailure.DRIVER in {record.failure for record in records}
+    assert any(one is not None and one.value_ms is None for one in told)
+
+
+def test_columns_end_with_their_unit() -> None:
+    assert {one.unit for one in OUTCOMES.values()} == {"ms"}
+    assert {one.column for one in OUTCOMES.values()} <= set(PageLoadRecord.__struct_fields__)
