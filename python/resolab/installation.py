@@ -27,8 +27,14 @@ def project_root() -> Path:
 
 
 def checkout() -> Path | None:
-    """Find the checkout, whose commit says which code this is; none for a wheel's copy."""
+    """Find the checkout, whose git says which code this is; none for a wheel's copy."""
     return None if is_installed() else _CHECKOUT
+
+
+def packaged_commit() -> str | None:
+    """Read the commit that a wheel was built from; none in a checkout."""
+    file = _PACKAGED / "commit"
+    return file.read_text("utf-8").strip() if file.is_file() else None
 
 
 def find_core() -> Path:

@@ -9,13 +9,12 @@ import time
 from pathlib import Path
 
 import resolab
-from resolab.engine import find_core
 from resolab.errors import ConfigurationError, MachineError
+from resolab.installation import checkout, find_core, packaged_commit
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, git_commit
 from resolab.store.manifest import RunStart
 
-PROJECT_ROOT = Path(__file__).parents[3]
 SHOWN_DIGITS = 12
 """Of a sha256, for people."""
 
@@ -24,7 +23,7 @@ def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart
     """Describe what trials that begin now stand on; `versions` are those of resolab-core and the browsers."""
     return RunStart(
         unix_ns=time.time_ns(),
-        git_commit=git_commit(PROJECT_ROOT),
+        git_commit=_commit(),
         resolab_core_sha256=_core_sha256(),
         pages_sha256={page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page},
         versions={"resolab": resolab.__version__, **versions},
@@ -64,6 +63,11 @@ def _facts(start: RunStart) -> dict[str, str]:
 def _changed(kind: str, name: str) -> ConfigurationError:
     problem = f"{kind} {name!r} has changed since the run began; put it back, or start anew"
     return ConfigurationError(f"could not resume: {problem}")
+
+
+def _commit() -> str | None:
+    root = checkout()
+    return git_commit(root) if root else packaged_commit()
 
 
 def _core_sha256() -> str | None:
