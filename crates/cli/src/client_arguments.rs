@@ -251,10 +251,7 @@ impl ClientArguments {
         let pins: Result<_, _> = self.pin.iter().map(read).collect();
         Ok(ClientOptions {
             handshake_mode: self.handshake.into(),
-            doh_method: match self.doh_method {
-                DohMethodArgument::Post => resolab_dns::DohMethod::Post,
-                DohMethodArgument::Get => resolab_dns::DohMethod::Get,
-            },
+            doh_method: self.doh_method.into(),
             udp_retry_policy: self.udp_retry_policy(),
             tcp_fast_open: self.tcp_fast_open,
             edns: EdnsOptions { padding, ..edns },

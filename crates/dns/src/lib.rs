@@ -6,13 +6,20 @@
 
 pub mod bootstrap;
 pub mod client;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod client_subnet;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod cookie;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod edns;
 pub mod fetch;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod iana;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod message;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod question;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod resolver_address;
 pub mod stub;
 
@@ -22,7 +29,9 @@ mod exchange;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kernel_stamps;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod sent_edns;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod stamp;
 mod transports;
 mod upstream;

@@ -5,6 +5,7 @@ use crate::edns::QueryEdns;
 use crate::question::Question;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{RData, Record};
+use resolab_record::rcode_text;
 use std::net::IpAddr;
 use thiserror::Error;
 
@@ -170,7 +171,7 @@ pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
         Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
     let rcode = message.metadata.response_code;
     Ok(Response {
-        rcode: rcode_text(rcode),
+        rcode: rcode_text(rcode.into()),
         is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
         truncated: message.metadata.truncation,
         answer_count: message.answers.len() as u32,
@@ -201,28 +202,6 @@ pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {
     };
     let others = answers.iter().filter(|record| address_of(record).is_none());
     others.take(ANSWERS_MAX_COUNT).map(text).collect()
-}
-
-/// A response code's mnemonic (IANA DNS RCODEs).
-pub fn rcode_text(rcode: ResponseCode) -> String {
-    let number = u16::from(rcode);
-    let name = match number {
-        0 => "NOERROR",
-        1 => "FORMERR",
-        2 => "SERVFAIL",
-        3 => "NXDOMAIN",
-        4 => "NOTIMP",
-        5 => "REFUSED",
-        6 => "YXDOMAIN",
-        7 => "YXRRSET",
-        8 => "NXRRSET",
-        9 => "NOTAUTH",
-        10 => "NOTZONE",
-        16 => "BADVERS",
-        23 => "BADCOOKIE",
-        _ => return format!("RCODE{number}"),
-    };
-    name.to_owned()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use resolab_record::{HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use support::hold::Hold;
 use support::{PAUSE, TestResolver};
 use tokio::sync::oneshot;
 
@@ -19,7 +20,6 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const CONNECTED: [&str; 5] = ["tcp", "tls", "https", "h3", "quic"];
 /// What bringing the kernel's clock to the record's may be off by.
 const CONVERSION_NS: u64 = 1_000;
-const TRY_COUNT: u32 = 20;
 
 async fn ask(client: &DnsClient, name: &str, slot: &mut Slot) -> QueryRecord {
     let question = Question::parse(name, "A").unwrap();
@@ -113,7 +113,7 @@ async fn of_two_outstanding_queries_each_has_what_came_until_its_own_end() {
 }
 
 /// A resolver that goes on while the client's thread does not.
-fn resolver_of_its_own() -> (TestResolver, oneshot::Sender<()>) {
+fn resolver_of_its_own() -> (TestResolver, Hold, oneshot::Sender<()>) {
     let (hand_over, resolver) = mpsc::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     thread::spawn(move || {
@@ -123,36 +123,31 @@ fn resolver_of_its_own() -> (TestResolver, oneshot::Sender<()>) {
             .unwrap();
         runtime.block_on(async {
             let resolver = TestResolver::start(TicketPolicy::None).await;
-            hand_over.send(resolver).unwrap();
+            hand_over.send((resolver, Hold::begin())).unwrap();
             let _ = stopped.await;
         });
     });
-    (resolver.recv().unwrap(), stop)
+    let (resolver, hold) = resolver.recv().unwrap();
+    (resolver, hold, stop)
 }
 
 #[tokio::test]
 async fn it_is_of_the_arrival_and_not_of_the_reading() {
-    let (resolver, _stop) = resolver_of_its_own();
+    let (resolver, hold, _stop) = resolver_of_its_own();
     for scheme in CONNECTED {
         let client = resolver.client(scheme, ClientOptions::default());
         let mut slot = None;
         ask(&client, "a.test", &mut slot).await;
-        let mut is_told_apart = false;
-        // Again, since the machine may hold the resolver up as well.
-        for _ in 0..TRY_COUNT {
-            let sleep_over_the_arrival = async {
-                tokio::time::sleep(PAUSE / 6).await;
-                thread::sleep(PAUSE * 3);
-            };
-            let (record, ()) =
-                tokio::join!(ask(&client, "late.test", &mut slot), sleep_over_the_arrival);
-            assert!(received_after(&record) >= PAUSE, "{scheme}");
-            is_told_apart = read_after(&record) >= PAUSE;
-            if is_told_apart {
-                break;
-            }
-        }
-        assert!(is_told_apart, "{scheme}");
+        let sleep_over_the_arrival = async {
+            hold.block_until_written().await;
+            thread::sleep(PAUSE);
+        };
+        let (record, ()) =
+            tokio::join!(ask(&client, "held.test", &mut slot), sleep_over_the_arrival);
+        hold.go_on();
+        received_after(&record);
+        let waited = read_after(&record);
+        assert!(waited >= PAUSE, "{scheme}: {waited:?}");
         slot.unwrap().0.close().await;
     }
 }

@@ -6,6 +6,8 @@ pub mod answer;
 pub mod behaviour;
 pub mod early_data;
 pub mod resolver;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod wire;
 pub mod wire_cache;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod zone;

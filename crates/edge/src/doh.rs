@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, Method, StatusCode};
+use resolab_dns::iana::DNS_MESSAGE;
 use resolab_record::{DnsTransport, HttpVersion};
 
-const DNS_MESSAGE: &str = "application/dns-message";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method

@@ -6,6 +6,7 @@
 
 mod h2_client;
 mod h3_client;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod origins;
 pub mod private_alpn;
 pub mod quic_streams;

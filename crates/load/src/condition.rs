@@ -1,7 +1,7 @@
 //! Conditions under which a run counts as failed: a figure of its result, a comparison, a number
 //! with its unit. Not for: the figures.
 
-use crate::counting::RCODE_NAMES;
+use resolab_record::RCODE_NAMES;
 use resolab_record::{LoadRecord, TimeDistribution};
 use std::fmt;
 use std::str::FromStr;

@@ -6,9 +6,7 @@ pub mod matching;
 pub mod slots;
 
 mod live;
-mod rcode;
 mod tally;
 
 pub use live::{LiveCounters, LiveCounts};
-pub use rcode::RCODE_NAMES;
 pub use tally::{Tally, Times};

@@ -10,15 +10,18 @@
 //! they send; `plan` says what is wanted; then `gathering`, `counting`, and at the bottom `sockets`,
 //! `timing`, `names` and `error`.
 
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod condition;
 mod counting;
 mod error;
 mod gathering;
 mod loops;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod names;
 mod plan;
 mod run;
 mod sockets;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod summary;
 mod timing;
 mod transports;

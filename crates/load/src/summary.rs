@@ -1,9 +1,9 @@
 //! The record of a load run, from its plan and its tally. Not for: counting.
 
-use crate::counting::{RCODE_NAMES, Tally, Times};
+use crate::counting::{Tally, Times};
 use crate::gathering::{Gathering, gathering_limit};
 use crate::plan::{Arrivals, LoadPlan, Pace};
-use resolab_record::{DohMethod, LoadPace, LoadRecord, TimeDistribution};
+use resolab_record::{DohMethod, LoadPace, LoadRecord, RCODE_NAMES, TimeDistribution};
 use std::collections::BTreeMap;
 
 /// What neither plan nor tally knows.

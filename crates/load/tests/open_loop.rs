@@ -4,13 +4,10 @@
 mod support;
 
 use resolab_load::{Arrivals, Extent, LoadPlan, Pace};
-use resolab_record::{Failure, LoadPace};
+use resolab_record::{Failure, LoadPace, LoadRecord};
 use std::sync::Arc;
 use std::time::Duration;
 use support::{Reaction, Server, answer_to, answers_all, run_checked, run_until_the_server_dies};
-
-/// Times a run is asked again before a machine that stops now and then is no excuse.
-const TRIES: usize = 4;
 
 fn open(server: &Server, rate_per_s: f64, arrivals: Arrivals, count: u64) -> LoadPlan {
     let mut plan = server.plan();
@@ -23,6 +20,40 @@ fn open(server: &Server, rate_per_s: f64, arrivals: Arrivals, count: u64) -> Loa
     plan
 }
 
+/// From the first query to the last, as sent.
+fn sent_span_ns(record: &LoadRecord) -> f64 {
+    let distance_ns = 1e9 / record.asked_rate_per_s.unwrap();
+    let rate_ratio = 1.0 + record.rate_error_ratio.unwrap();
+    (record.sent_count - 1) as f64 * distance_ns / rate_ratio
+}
+
+/// A machine that stops now and then makes queries late; it makes no query early, and what is late
+/// does not delay what is wanted next. So the span of a schedule that is kept is off by no more
+/// than the largest lateness. How late queries are on a machine at rest is measured by
+/// `scripts/bench`.
+fn assert_kept(record: &LoadRecord, wanted_span_ns: f64, spread_ns: f64) {
+    let lateness = record.send_lateness.as_ref().unwrap();
+    assert_eq!(lateness.sample_count, record.sent_count);
+    let off_ns = (sent_span_ns(record) - wanted_span_ns).abs();
+    assert!(
+        off_ns <= lateness.max_ns as f64 + spread_ns + 1_000.0,
+        "{off_ns} {record:?}"
+    );
+    // Each query's own lateness is in what its response took from when it was wanted; where a
+    // busy machine lost some, the means are not of the same queries.
+    if record.completed_count < record.sent_count {
+        return;
+    }
+    let exchange = record.query_exchange.as_ref().unwrap();
+    let wanted_to_sent_ns = record.query_response_time.mean_ns - exchange.mean_ns;
+    // Distributions keep three digits of each figure.
+    let resolution_ns = record.query_response_time.mean_ns * 0.002 + 1_000.0;
+    assert!(
+        (wanted_to_sent_ns - lateness.mean_ns).abs() <= resolution_ns,
+        "{record:?}"
+    );
+}
+
 #[test]
 fn a_constant_rate_is_kept_on_every_transport() {
     for (scheme, rate) in [
@@ -32,36 +63,24 @@ fn a_constant_rate_is_kept_on_every_transport() {
         ("udp", 50_000.0),
     ] {
         let server = Server::start(scheme, answers_all());
-        let is_kept = |_| {
-            let count = (rate / 4.0) as u64;
-            let record = run_checked(open(&server, rate, Arrivals::Constant, count));
-            assert_eq!(record.sent_count, count);
-            assert_eq!(record.pace, LoadPace::Constant);
-            assert_eq!(record.asked_rate_per_s, Some(rate));
-            let lateness = record.send_lateness.unwrap();
-            assert_eq!(lateness.sample_count, count);
-            // No query leaves early, so wanted to answered is never less than sent to answered.
-            let exchange = record.query_exchange.unwrap();
-            assert!(record.query_response_time.mean_ns >= exchange.mean_ns);
-            assert!(record.run_ns > 200_000_000);
-            // Only the first and the last query's lateness can change the rate.
-            record.rate_error_ratio.unwrap().abs() < 0.01 && lateness.p50_ns < 5_000_000
-        };
-        assert!((0..TRIES).any(is_kept), "{scheme} {rate}");
+        let count = (rate / 4.0) as u64;
+        let record = run_checked(open(&server, rate, Arrivals::Constant, count));
+        assert_eq!(record.sent_count, count);
+        assert_eq!(record.pace, LoadPace::Constant);
+        assert_eq!(record.asked_rate_per_s, Some(rate));
+        assert!(record.run_ns > 200_000_000);
+        assert_kept(&record, (count - 1) as f64 * 1e9 / rate, 0.0);
     }
 }
 
 #[test]
 fn poisson_arrivals_have_the_rate_and_the_seeds_instants() {
     let server = Server::start("udp", answers_all());
-    let plan = || open(&server, 4_000.0, Arrivals::Poisson, 2_000);
-    let is_kept = |_| {
-        let record = run_checked(plan());
-        assert_eq!(record.pace, LoadPace::Poisson);
-        // Four standard deviations of the mean of as many draws, and some for lateness.
-        record.rate_error_ratio.unwrap().abs() < 4.0 / 2_000_f64.sqrt() + 0.01
-    };
-    assert!((0..TRIES).any(is_kept));
+    let record = run_checked(open(&server, 4_000.0, Arrivals::Poisson, 2_000));
+    assert_eq!(record.pace, LoadPace::Poisson);
+    // Four standard deviations of the sum of as many draws.
+    let mean_ns = 1e9 / 4_000.0;
+    assert_kept(&record, 1_999.0 * mean_ns, 4.0 * 2_000_f64.sqrt() * mean_ns);
 }
 
 #[test]

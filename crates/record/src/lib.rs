@@ -22,6 +22,7 @@ mod path;
 mod process;
 mod profile;
 mod query;
+mod rcode;
 mod terms;
 mod trial;
 mod trial_flag;
@@ -53,6 +54,7 @@ pub use query::{
     Bootstrap, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
+pub use rcode::{RCODE_NAMES, rcode_text};
 pub use terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,

@@ -36,7 +36,7 @@ pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
 pub(crate) use server_hello::ServerHelloReader;
 pub use setup::{Handshake, Phase, SetupLog};
-pub use tcp::{ClientTcpStream, connect as connect_tcp};
+pub use tcp::{ClientTcpStream, connect as connect_tcp, tcp_connect_failure};
 pub use tcp_options::TcpOptions;
 pub use tickets::TicketStore;
 pub use tls::{ClientTlsStream, connect as connect_tls, stream_failure};

@@ -51,6 +51,15 @@ pub fn run(
     arrivals.join().unwrap()
 }
 
+/// The rate at which a train of packets came: the median over its first half of the rate from there to
+/// half a train later. A machine that pauses bends a few of those, a wrong link all of them.
+pub fn rate_bps(received_ns: &[u64], packet_bytes: usize) -> f64 {
+    let half = received_ns.len() / 2;
+    let pairs = received_ns.iter().zip(&received_ns[half..]);
+    let mut spans_ns: Vec<u64> = pairs.map(|(from_ns, to_ns)| to_ns - from_ns).collect();
+    half as f64 * packet_bytes as f64 * 8e9 / quantile(&mut spans_ns, 0.5) as f64
+}
+
 fn send_all(from: &UdpSocket, to: &UdpSocket, count: usize, packet_bytes: usize, gap: Duration) {
     let target = to.local_addr().unwrap();
     let mut payload = vec![0; packet_bytes - HEADER_BYTES];

@@ -1,6 +1,6 @@
 //! What the resolver on loopback answers, by name. Not for: how that travels.
 
-use super::PAUSE;
+use super::{PAUSE, hold};
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::rdata::{A, TXT};
@@ -9,7 +9,8 @@ use std::time::Duration;
 
 /// `silent.*` is not answered, `here.*` has the resolver's own address, `servfail.*` fails, `other.*` gets the answer to another question,
 /// `large.*` has an answer too large for UDP, `keepalive.*` one with an edns-tcp-keepalive option,
-/// `aged.*` one that was 7 s in an HTTP cache, `late.*` is answered after [`PAUSE`], and the second
+/// `aged.*` one that was 7 s in an HTTP cache, `held.*` is answered when the client says so
+/// ([`super::hold`]), `late.*` is answered after [`PAUSE`], and the second
 /// half of the answer to `halves.*` comes that long after the first. Over QUIC the stream of
 /// `unended.*` ends that long after its answer; over HTTP/3 that of `trailers.*` has
 /// trailers, too, and ends that long after them.
@@ -59,6 +60,7 @@ pub async fn in_halves(mut answer: Vec<u8>) -> (Vec<u8>, Duration, Vec<u8>) {
     if is_late {
         tokio::time::sleep(PAUSE).await;
     }
+    hold::until_wanted(&answer).await;
     let second = answer.split_off(answer.len() / 2);
     (
         answer,

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 mod answers;
+pub mod hold;
 pub mod stub;
 
 pub use answers::answer;
@@ -256,6 +257,7 @@ async fn serve_framed<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
                     return;
                 }
             }
+            hold::written(&query).await;
         }
     }
 }
@@ -302,6 +304,7 @@ async fn answer_h2(request: Request<h2::RecvStream>, mut respond: SendResponse<B
             let _ = send.send_data(first.into(), false);
             tokio::time::sleep(pause).await;
             let _ = send.send_data(second.into(), true);
+            hold::written(&query).await;
         }
         None => std::future::pending().await,
     }
@@ -356,6 +359,7 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
                 tokio::time::sleep(PAUSE).await;
             }
             stream.finish().await.unwrap();
+            hold::written(&body).await;
         });
     }
 }
@@ -382,6 +386,7 @@ pub async fn serve_doq(connection: quinn::Connection) {
                 tokio::time::sleep(PAUSE).await;
             }
             let _ = send.finish();
+            hold::written(&query[2..]).await;
         });
     }
 }

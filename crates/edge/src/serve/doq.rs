@@ -5,16 +5,12 @@ use crate::connections::OpenConnection;
 use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::world::{Answer, Arrival, World};
 use quinn::{Connection, ReadToEndError, RecvStream, SendStream, VarInt};
+pub use resolab_dns::iana::doq_error::NO_ERROR;
+use resolab_dns::iana::doq_error::{EXCESSIVE_LOAD, PROTOCOL_ERROR};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::{Arc, OnceLock};
 use tokio::time::timeout;
-
-/// DOQ_NO_ERROR (RFC 9250 section 8.4).
-pub const NO_ERROR: u32 = 0;
-const PROTOCOL_ERROR: u32 = 2;
-/// DOQ_EXCESSIVE_LOAD, for a stream whose query does not become complete.
-const EXCESSIVE_LOAD: u32 = 4;
 
 /// What a client must not do (RFC 9250 section 4.3.3); it ends the connection.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! out. Not for: what the bytes are.
 
 use resolab_record::Failure;
-use resolab_transport::client::TlsClient;
+use resolab_transport::client::{TlsClient, tcp_connect_failure};
 use resolab_transport::clock::monotonic_ns;
 use rustls::ClientConnection;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -29,7 +29,7 @@ impl Phase {
     /// What a connection that `error` ended in this phase counts as.
     pub fn failure_of(self, error: &io::Error) -> Failure {
         match self {
-            Self::Connecting => connect_failure(error),
+            Self::Connecting => tcp_connect_failure(error),
             Self::Handshaking => Failure::TlsHandshakeFailed,
             Self::Open => Failure::QueryConnectionClosed,
         }
@@ -42,23 +42,6 @@ impl Phase {
             Self::Handshaking => Failure::TlsHandshakeTimeout,
             Self::Open => Failure::QueryTimeout,
         }
-    }
-}
-
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the standard library's list of kinds grows; what matters is named"
-)]
-fn connect_failure(error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
-            Failure::TcpConnectRefused
-        }
-        io::ErrorKind::TimedOut => Failure::TcpConnectTimeout,
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
-            Failure::TcpConnectUnreachable
-        }
-        _ => Failure::Other,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::plan::WorkerPlan;
 use crate::transports::quic::{self, QuicProtocol, Trouble};
 use bytes::{Bytes, BytesMut};
 use quinn::{Connection, ReadError, RecvStream, WriteError};
+use resolab_dns::iana::doq_error::{EXCESSIVE_LOAD, NO_ERROR};
 use resolab_record::Failure;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -16,9 +17,6 @@ use std::task::Poll;
 
 /// Of a message's length (RFC 1035 section 4.2.2).
 const PREFIX_BYTES: usize = 2;
-/// DOQ_NO_ERROR and DOQ_EXCESSIVE_LOAD (RFC 9250 section 4.3).
-const NO_ERROR: u32 = 0x0;
-const EXCESSIVE_LOAD: u32 = 0x4;
 
 /// Carry out a worker's share.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {

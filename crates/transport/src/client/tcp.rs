@@ -38,7 +38,7 @@ pub async fn connect(
         .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
     let inner = socket.connect(address).await.map_err(|error| {
         MeasuredFailure::new(
-            failure_of(&error),
+            tcp_connect_failure(&error),
             format_args!("connect to {address}: {error}"),
         )
     })?;
@@ -89,11 +89,12 @@ fn ask_for_fast_open(socket: &TcpSocket) -> io::Result<()> {
     }
 }
 
+/// What a TCP connection that could not be made counts as.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of the system's errors those with a failure of their own are named"
 )]
-fn failure_of(error: &io::Error) -> Failure {
+pub fn tcp_connect_failure(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Failure::TcpConnectRefused,
         ErrorKind::TimedOut => Failure::TcpConnectTimeout,

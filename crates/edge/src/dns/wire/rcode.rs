@@ -1,4 +1,6 @@
-//! Response codes (IANA, DNS RCODEs): the numbers, and the names records spell.
+//! Response codes (IANA, DNS RCODEs): those the edge knows, by their numbers.
+
+use resolab_record::rcode_text;
 
 /// Response codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,16 @@ impl Rcode {
 
     /// Its number, the part in the OPT record included.
     pub fn number(self) -> u16 {
-        self.row().0
+        match self {
+            Self::NoError => 0,
+            Self::FormErr => 1,
+            Self::ServFail => 2,
+            Self::NxDomain => 3,
+            Self::NotImp => 4,
+            Self::Refused => 5,
+            Self::BadVers => 16,
+            Self::Other(number) => number,
+        }
     }
 
     /// That of a number.
@@ -47,23 +58,7 @@ impl Rcode {
 
     /// As text, the way records spell it.
     pub fn text(self) -> String {
-        match self.row() {
-            (_, Some(name)) => name.to_owned(),
-            (number, None) => format!("RCODE{number}"),
-        }
-    }
-
-    fn row(self) -> (u16, Option<&'static str>) {
-        match self {
-            Self::NoError => (0, Some("NOERROR")),
-            Self::FormErr => (1, Some("FORMERR")),
-            Self::ServFail => (2, Some("SERVFAIL")),
-            Self::NxDomain => (3, Some("NXDOMAIN")),
-            Self::NotImp => (4, Some("NOTIMP")),
-            Self::Refused => (5, Some("REFUSED")),
-            Self::BadVers => (16, Some("BADVERS")),
-            Self::Other(number) => (number, None),
-        }
+        rcode_text(self.number())
     }
 }
 
@@ -79,7 +74,7 @@ mod tests {
         assert_eq!(Rcode::of(3).text(), "NXDOMAIN");
         assert_eq!(
             (Rcode::of(9), Rcode::of(9).text()),
-            (Rcode::Other(9), "RCODE9".to_owned())
+            (Rcode::Other(9), "NOTAUTH".to_owned())
         );
     }
 }

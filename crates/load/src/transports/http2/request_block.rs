@@ -3,8 +3,8 @@
 //! query and stays out of the table, where it would evict the rest.
 //! Not for: any other request.
 
-/// The media type of a DNS message (RFC 8484 section 6).
-pub const DNS_MESSAGE: &[u8] = b"application/dns-message";
+/// The media type of a DNS message, as header blocks have it.
+pub const DNS_MESSAGE: &[u8] = resolab_dns::iana::DNS_MESSAGE.as_bytes();
 /// The peer's table unless it says otherwise (RFC 9113 section 6.5.2).
 const DEFAULT_TABLE_BYTES: u32 = 4_096;
 /// What an entry takes beside its name and value (RFC 7541 section 4.1).
