@@ -24,7 +24,7 @@ mod witness;
 pub use authority::{AuthorityError, CertificateAuthority};
 pub use black_hole::BlackHole;
 pub use byte_counts::ByteCounts;
-pub use client_hello::{ClientHello, Progress};
+pub use client_hello::{ClientHello, Progress, RecordReader};
 pub use facts::HandshakeFacts;
 pub use plain_stream::PlainStream;
 pub use policies::{ServerPolicies, TicketTerms};
