@@ -89,37 +89,8 @@ pub async fn exchange(
     let Some(end) = end? else {
         return Ok(());
     };
-    let message = &bytes[2..end];
-    if message.starts_with(&[0, 0]) {
-        let in_early_data = opened_early && connection.in_early_data() == Some(true);
-        let arrival = Arrival {
-            message,
-            transport: DnsTransport::Doq,
-            peer: connection.peer,
-            connection: Some(connection),
-            in_early_data: Some(in_early_data),
-            received_ns: monotonic_ns(),
-        };
-        let reply = world.answer(&arrival).await;
-        let sent = match &reply.answer {
-            Some(answer) if !reply.keepalive_asked => send_answer(&mut send, answer).await,
-            _ => false,
-        };
-        world.write_query(reply.note, sent);
-        match reply.answer {
-            _ if reply.keepalive_asked => {
-                return Err(Violation("edns-tcp-keepalive in a query"));
-            }
-            None if reply.is_withheld => {
-                // Until the client gives up or goes.
-                let _ = send.stopped().await;
-                return Ok(());
-            }
-            Some(_) => {}
-            None => return Err(Violation("no DNS query")),
-        }
-    } else {
-        return Err(Violation("the message ID is not 0"));
+    if !answer(world, connection, &mut send, &bytes[2..end], opened_early).await? {
+        return Ok(());
     }
     let more = bytes.len() > end;
     let ending = timeout(
@@ -132,6 +103,43 @@ pub async fn exchange(
         return Ok(());
     };
     ended
+}
+
+/// Answer the message; whether it was answered, for one withheld ends with the client's patience.
+async fn answer(
+    world: &World,
+    connection: &OpenConnection,
+    send: &mut SendStream,
+    message: &[u8],
+    opened_early: bool,
+) -> Result<bool, Violation> {
+    if !message.starts_with(&[0, 0]) {
+        return Err(Violation("the message ID is not 0"));
+    }
+    let arrival = Arrival {
+        message,
+        transport: DnsTransport::Doq,
+        peer: connection.peer,
+        connection: Some(connection),
+        in_early_data: Some(opened_early && connection.in_early_data() == Some(true)),
+        received_ns: monotonic_ns(),
+    };
+    let reply = world.answer(&arrival).await;
+    let sent = match &reply.answer {
+        Some(answer) if !reply.keepalive_asked => send_answer(send, answer).await,
+        _ => false,
+    };
+    world.write_query(reply.note, sent);
+    match reply.answer {
+        _ if reply.keepalive_asked => Err(Violation("edns-tcp-keepalive in a query")),
+        Some(_) => Ok(true),
+        None if reply.is_withheld => {
+            // Until the client gives up or goes.
+            let _ = send.stopped().await;
+            Ok(false)
+        }
+        None => Err(Violation("no DNS query")),
+    }
 }
 
 /// Read until the first message is whole; where it ends, `None` if it never will be.

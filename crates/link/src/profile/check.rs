@@ -81,16 +81,12 @@ pub fn check_direction(
     ] {
         keys.check(key, value, range)?;
     }
-    if let Some(jitter) = jitter {
-        keys.check_jitter(jitter, *one_way_delay_ms)?;
-    }
-    if let Some(chain) = gilbert_elliott {
-        keys.check_chain(chain)?;
-    }
-    if let Some(traffic) = cross_traffic {
-        keys.check_cross_traffic(traffic)?;
-    }
-    Ok(())
+    keys.check_parts(
+        jitter.as_ref(),
+        gilbert_elliott.as_ref(),
+        cross_traffic.as_ref(),
+        *one_way_delay_ms,
+    )
 }
 
 /// Check the networks of far servers.
@@ -115,6 +111,26 @@ pub fn check_far(profile: &str, far: &[FarNetwork]) -> Result<(), ProfileError> 
 }
 
 impl Direction<'_> {
+    /// Check the keys that are tables of their own.
+    fn check_parts(
+        &self,
+        jitter: Option<&Jitter>,
+        chain: Option<&GilbertElliott>,
+        traffic: Option<&CrossTraffic>,
+        delay_ms: f64,
+    ) -> Result<(), ProfileError> {
+        if let Some(jitter) = jitter {
+            self.check_jitter(jitter, delay_ms)?;
+        }
+        if let Some(chain) = chain {
+            self.check_chain(chain)?;
+        }
+        if let Some(traffic) = traffic {
+            self.check_cross_traffic(traffic)?;
+        }
+        Ok(())
+    }
+
     fn check(
         &self,
         key: &str,
