@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,16 @@ class Load:
         host = self.result.measured.url.split("/")[2]
         records = self.before if warmup else self.after
         return [one for one in records if one["record"] == "edge_query" and one["qname"].lower().rstrip(".") == host]
+
+
+RACES_COUNT = 3
+"""Loads in which HTTP/3 races TCP: a machine that stops for a moment can turn one, a wrong program turns all."""
+
+
+def usual_winner(loads):
+    """The first of the loads whose document came by the version that most of them came by."""
+    versions = [load.document()[0]["http_version"] for load in loads]
+    return loads[versions.index(statistics.mode(versions))]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ import base64
 import contextlib
 import os
 import select
+import socket
 import subprocess
+import threading
 import time
 
 import dns.message
@@ -14,7 +16,6 @@ from edge_under_test import ALPN, ASKED, NAME, OWN_ADDRESS, PAGE, SITE, connecti
 ADDRESS = bytes(map(int, OWN_ADDRESS.split(".")))
 TIMEOUT_S = 20
 QUERY = dns.message.make_query(ASKED, "A", id=0).to_wire()
-ATTEMPTS_COUNT = 4
 
 
 def h2_request(authority, path):
@@ -43,11 +44,12 @@ SEEN_AS = {"dot": "edge_query", "doh": "edge_query", "h2": "edge_request", "h1":
 
 
 @contextlib.contextmanager
-def s_client(edge, way, *options):
-    """OpenSSL's TLS client: what goes in is sent, what comes out was received."""
+def s_client(edge, way, *options, port=None):
+    """OpenSSL's TLS client: what goes in is sent, what comes out was received; by another port than the edge's if told."""
     transport, name, alpn, _, _ = WAYS[way]
     command = ["openssl", "s_client", "-quiet", "-no_ign_eof", "-tls1_3", "-alpn", alpn, "-servername", name]
-    command += ["-verify_return_error", "-CAfile", edge.ca, "-connect", f"{edge.address}:{edge.port(transport)}"]
+    where = f"{edge.address}:{port or edge.port(transport)}"
+    command += ["-verify_return_error", "-CAfile", edge.ca, "-connect", where]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         [*map(str, command), *map(str, options)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
@@ -72,14 +74,57 @@ def receive(process, wanted):
         received += chunk
 
 
-def seen(edge, way):
-    """The one query or request, and its connection once the handshake is over, which an early answer precedes."""
-    records, deadline = edge.records(), time.monotonic() + TIMEOUT_S
-    (record,) = [one for one in records if one["record"] == SEEN_AS[way]]
-    while connection_of(record, records)["handshake_mode"] is None:
+def wait_for_records(edge, enough, records=()):
+    """Ask the edge until these and the new ones are enough."""
+    records, deadline = [*records, *edge.records()], time.monotonic() + TIMEOUT_S
+    while not enough(records):
         assert time.monotonic() < deadline, records
         records += edge.records()
-    return record, connection_of(record, records)
+    return records
+
+
+def seen(edge, way, records=()):
+    """The one query or request, and its connection once the handshake is over, which an early answer precedes."""
+
+    def of(records):
+        (record,) = [one for one in records if one["record"] == SEEN_AS[way]]
+        return record, connection_of(record, records)
+
+    return of(wait_for_records(edge, lambda records: of(records)[1]["handshake_mode"] is not None, records))
+
+
+@contextlib.contextmanager
+def relay(edge, way):
+    """A port before the edge's; what the edge sends passes once the event is set, what the client sends at once."""
+    heard = threading.Event()
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server((edge.address, 0)))
+        listener.settimeout(TIMEOUT_S)
+
+        def serve():
+            with (
+                listener.accept()[0] as client,
+                socket.create_connection((edge.address, edge.port(WAYS[way][0]))) as server,
+            ):
+                back = threading.Thread(target=pass_on, args=(server, client, heard))
+                back.start()
+                pass_on(client, server)
+                back.join()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        stack.callback(thread.join)
+        yield listener.getsockname()[1], heard
+
+
+def pass_on(source, sink, allowed=None):
+    """All that comes, until its end."""
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(65536):
+            if allowed is not None:
+                allowed.wait(TIMEOUT_S)
+            sink.sendall(chunk)
+        sink.shutdown(socket.SHUT_WR)
 
 
 def get_ticket(edge, way, session):
@@ -96,31 +141,22 @@ def set_policy(edge, way, policy):
     edge.command("set_ticket_policy", name=WAYS[way][1], policy=policy)
 
 
-def again(edge, way, session, tmp_path, *, in_time):
-    """A second connection with the ticket; what is asked goes as early data, or after the handshake."""
-    early = tmp_path / "early"
-    early.write_bytes(WAYS[way][3] if in_time else b"")
-    with s_client(edge, way, "-sess_in", session, *(("-early_data", early) if in_time else ())) as second:
-        if not in_time:
-            second.stdin.write(WAYS[way][3])
-        receive(second, WAYS[way][4])
-        return seen(edge, way)
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_early_data_is_accepted_and_said_to_be_early(edge, way, tmp_path):
     set_policy(edge, way, "early_data")
-    early = []
-    for _ in range(ATTEMPTS_COUNT):
-        get_ticket(edge, way, tmp_path / "session")
-        record, connection = again(edge, way, tmp_path / "session", tmp_path, in_time=True)
-        assert (connection["handshake_mode"], connection["early_data_accepted"]) == ("zero_rtt", True), connection
-        assert connection["alpn"] == WAYS[way][2]
-        early.append(record["in_early_data"])
-        if early[-1]:
-            return
-    # should the machine stop in between, the handshake is over first, but not each time
-    raise AssertionError(early)
+    get_ticket(edge, way, tmp_path / "session")
+    early = tmp_path / "early"
+    early.write_bytes(WAYS[way][3])
+    options = "-sess_in", tmp_path / "session", "-early_data", early
+    with relay(edge, way) as (port, heard), s_client(edge, way, *options, port=port) as second:
+        # The client's part of the handshake cannot end before it has heard anything.
+        records = wait_for_records(edge, lambda records: any(one["record"] == SEEN_AS[way] for one in records))
+        heard.set()
+        receive(second, WAYS[way][4])
+        record, connection = seen(edge, way, records)
+    assert (connection["handshake_mode"], connection["early_data_accepted"]) == ("zero_rtt", True), connection
+    assert connection["alpn"] == WAYS[way][2]
+    assert record["in_early_data"] is True
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -150,7 +186,10 @@ def test_a_ticket_without_early_data_resumes(edge, way, tmp_path):
         check=True,
     )
     assert "Max Early Data: 0\n" in shown.stdout, shown.stdout
-    record, connection = again(edge, way, tmp_path / "session", tmp_path, in_time=False)
+    with s_client(edge, way, "-sess_in", tmp_path / "session") as second:
+        second.stdin.write(WAYS[way][3])
+        receive(second, WAYS[way][4])
+        record, connection = seen(edge, way)
     assert record["in_early_data"] is False
     assert (connection["handshake_mode"], connection["early_data_accepted"]) == ("resumed", None), connection
 
