@@ -17,6 +17,7 @@ mod edge_control;
 mod edge_names;
 mod failure;
 mod fetch;
+mod hello;
 mod load;
 mod path;
 mod process;
@@ -40,7 +41,8 @@ pub use failure::Failure;
 pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
 };
-pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
+pub use hello::{HelloFacts, KeyExchangeGroup};
+pub use load::{HelloCount, LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord,
@@ -70,7 +72,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.7";
+pub const FORMAT_VERSION: &str = "1.8";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
