@@ -9,6 +9,7 @@ from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedCompa
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
+from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
@@ -24,6 +25,7 @@ __all__ = [
     "Corpus",
     "Factors",
     "Instrument",
+    "KeyExchange",
     "Limits",
     "Plan",
     "PlannedComparison",

@@ -9,6 +9,7 @@ from typing import Any
 
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop, schema_of
 from resolab.records import DnsTransport
@@ -36,6 +37,7 @@ def plan_schema() -> Schema:
                 "stop": _settings(Stop),
                 "resolver": _settings(ResolverSettings),
                 "queries": _settings(Queries),
+                "key_exchange": _table(key_exchange_schema()),
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),
             },

@@ -11,6 +11,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.stats import Estimate, SignificantShare
 from resolab.store import Manifest
+from resolab.store.hello_queries import HelloRow
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
@@ -140,6 +141,7 @@ class Findings:
     failures: Sequence[FailureRow]
     flags: Sequence[FlagRow]
     handshakes: Sequence[HandshakeRow]
+    hellos: Sequence[HelloRow]
     lateness: Sequence[LatenessRow]
     browsers: Sequence[BrowserRow]
     trials_count: int
