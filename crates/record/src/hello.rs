@@ -90,7 +90,7 @@ pub struct HelloFacts {
     #[serde(default)]
     pub certificate_bytes: Option<u32>,
     /// Packets of the server's flight, ServerHello to Finished. Over QUIC those that begin with an
-    /// Initial or Handshake packet: at the edge sent before the client answered, at the client
+    /// Initial or Handshake packet, acknowledgements alone left out: at the edge sent before the client answered, at the client
     /// received until its handshake was over. Over TCP at the client `null` where early data was
     /// accepted: an answer may have come along.
     #[serde(default)]

@@ -4,6 +4,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// A datagram with an Initial packet is at least as long, but for a server's that only acknowledges
+/// (RFC 9000 section 14.1).
+const INITIAL_LEAST_BYTES: usize = 1_200;
+
 /// What a datagram begins with (RFC 9000 section 17.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FirstPacket {
@@ -11,7 +15,8 @@ pub(crate) enum FirstPacket {
     Handshake,
     /// Retry, or Version Negotiation: the handshake begins anew.
     Restart,
-    /// Early data, a short header, or nothing of QUIC version 1.
+    /// Early data, a short header, an Initial packet of acknowledgements alone, or nothing of QUIC
+    /// version 1.
     Other,
 }
 
@@ -20,7 +25,7 @@ impl FirstPacket {
         match datagram {
             [first, 0, 0, 0, 0, ..] if first & 0x80 != 0 => Self::Restart,
             [first, 0, 0, 0, 1, ..] if first & 0x80 != 0 => match (first >> 4) & 3 {
-                0 => Self::Initial,
+                0 if datagram.len() >= INITIAL_LEAST_BYTES => Self::Initial,
                 2 => Self::Handshake,
                 3 => Self::Restart,
                 _ => Self::Other,
@@ -162,8 +167,11 @@ mod tests {
             (0xC3, 9, Other),
             (0x43, 1, Other),
         ] {
-            assert_eq!(FirstPacket::of(&[first, 0, 0, 0, version, 8]), expected);
+            let mut datagram = [0; INITIAL_LEAST_BYTES];
+            (datagram[0], datagram[4]) = (first, version);
+            assert_eq!(FirstPacket::of(&datagram), expected);
         }
+        assert_eq!(FirstPacket::of(&[0xC3, 0, 0, 0, 1, 8]), Other);
         assert_eq!(FirstPacket::of(&[]), Other);
     }
 

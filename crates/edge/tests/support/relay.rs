@@ -24,13 +24,15 @@ impl Relayed {
     }
 
     /// Datagrams that began with an Initial packet before any came down; those that began with an
-    /// Initial or Handshake packet and came down before the next one of those went up.
+    /// Initial or Handshake packet and came down before the next one of those went up. Initial
+    /// packets in short datagrams acknowledge and do no more (RFC 9000 section 14.1).
     pub fn first_flights(&self) -> (u32, u32) {
         let passed = self.passed.lock().unwrap();
         let (mut up, mut down) = (0, 0);
         for (is_up, bytes) in passed.iter() {
             let kind = (bytes[0] & 0x80 != 0).then_some((bytes[0] >> 4) & 3);
             match (is_up, kind) {
+                (_, Some(0)) if bytes.len() < 1_200 => {}
                 (true, Some(0)) if down == 0 => up += 1,
                 (true, Some(0 | 2)) => break,
                 (false, Some(0 | 2)) => down += 1,

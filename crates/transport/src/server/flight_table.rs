@@ -81,7 +81,11 @@ impl FlightTable {
 mod tests {
     use super::*;
 
-    const INITIAL: [u8; 6] = [0xC0, 0, 0, 0, 1, 8];
+    const INITIAL: [u8; 1_200] = {
+        let mut datagram = [0; 1_200];
+        (datagram[0], datagram[4]) = (0xC0, 1);
+        datagram
+    };
     const RETRY: [u8; 6] = [0xF0, 0, 0, 0, 1, 8];
 
     fn client(number: u16) -> SocketAddr {
