@@ -13,7 +13,7 @@ WITH resolvers AS (
 ), asked AS (
     SELECT trial_id, time_origin_ns AS since_ns,
            time_origin_ns + coalesce(query_response_time_ns, 10000000000) AS until_ns
-    FROM queries WHERE purpose = 'measured'
+    FROM queries WHERE purpose = 'measured' AND connection = 'cold'
 ), seen AS (
     SELECT c.*, t.browser, t.resolver_path, r.trial_id IS NOT NULL AS to_resolver,
            EXISTS (SELECT 1 FROM asked AS a

@@ -141,7 +141,6 @@ class Findings:
     failures: Sequence[FailureRow]
     flags: Sequence[FlagRow]
     handshakes: Sequence[HandshakeRow]
-    hellos: Sequence[HelloRow]
     lateness: Sequence[LatenessRow]
     browsers: Sequence[BrowserRow]
     trials_count: int
@@ -152,6 +151,8 @@ class Findings:
     """The page load time as a sum against the page load time, by condition."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
+    hellos: Sequence[HelloRow] = ()
+    """Connections by who opened them."""
 
     @property
     def conditions(self) -> Sequence[ConditionResult]:
