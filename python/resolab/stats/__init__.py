@@ -14,6 +14,13 @@ from resolab.stats.overhead import remaining_share
 from resolab.stats.proportion import proportion
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import Sample, ecdf
+from resolab.stats.sequence import (
+    MedianSequence,
+    change_at_any_look,
+    difference_at_any_look,
+    lower_rank,
+    median_at_any_look,
+)
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.significance import (
     SignificantShare,
@@ -33,19 +40,24 @@ __all__ = [
     "Amortisation",
     "BatchedMean",
     "Estimate",
+    "MedianSequence",
     "Method",
     "Sample",
     "SignificantShare",
     "amortisation",
     "break_even",
+    "change_at_any_look",
     "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
+    "difference_at_any_look",
     "differences_of",
     "ecdf",
     "hodges_lehmann",
     "holm",
+    "lower_rank",
     "median",
+    "median_at_any_look",
     "median_interval_ranks",
     "paired_difference",
     "paired_p_value",
