@@ -12,7 +12,7 @@ from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
-from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop
+from resolab.plan.settings import DecidedBy, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule
 
 __all__ = [
     "FACTORS",
@@ -22,6 +22,7 @@ __all__ = [
     "ComparisonRule",
     "Condition",
     "Corpus",
+    "DecidedBy",
     "Factors",
     "Instrument",
     "Limits",
@@ -31,6 +32,7 @@ __all__ = [
     "Repeat",
     "ResolverSettings",
     "Stop",
+    "StopRule",
     "access_rtt_ms",
     "block_order",
     "load_plan",

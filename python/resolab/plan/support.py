@@ -12,6 +12,7 @@ from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects
 from resolab.plan.model import Plan
+from resolab.plan.settings import DecidedBy
 from resolab.protocols import (
     OVER_HTTP,
     WITHOUT_CONNECTION,
@@ -210,3 +211,7 @@ def check_comparisons(source: str, plan: Plan) -> None:
             raise ConfigurationError(f"{where}: {problem} of this plan; {hint}")
     if plan.stop is not None and not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
         raise ConfigurationError(f"{source}: stop: there is no comparison whose interval could be narrow enough")
+    margin = getattr(getattr(plan, "analysis", None), "equivalence_margin", None)
+    if plan.stop is not None and DecidedBy.EQUIVALENCE in plan.stop.decided_by and margin is None:
+        needs = "'equivalence' needs an equivalence margin in [analysis]"
+        raise ConfigurationError(f"{source}: stop.decided_by: {needs}")
