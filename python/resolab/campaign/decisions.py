@@ -26,7 +26,7 @@ class Decisions:
         self, plan: Plan, stop: Stop, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
     ) -> None:
         """Begin without any trial; `margins_ms` has the equivalence margins by the comparisons' identifiers."""
-        self._stop, self._measured = stop, Measured(outcome)
+        self._stop, self._measured = stop, Measured(outcome, plan.conditions())
         planned = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
         margins = margins_ms or {}
         self._comparisons = [_Open(one, stop, margins.get(one.id), self._measured) for one in planned]

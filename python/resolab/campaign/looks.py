@@ -16,7 +16,7 @@ from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_b
 from resolab.plan import Plan
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
-from resolab.store.outcomes import OUTCOMES, PLT
+from resolab.store.outcomes import OUTCOMES
 
 
 class Looks:
@@ -95,7 +95,7 @@ class Looks:
 def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:
     if plan.stop is None:
         return None
-    outcome = OUTCOMES[getattr(getattr(plan, "analysis", None), "primary", PLT.name)]
+    outcome = OUTCOMES[plan.analysis.primary]
     if plan.stop.drops_conditions:
         return Decisions(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)
     return Precision(plan, plan.stop, manifest.seed, outcome)

@@ -12,13 +12,11 @@ from resolab.records import LinkProfile
 
 def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:
     """Return the margins by the comparisons' identifiers; none where the plan has none."""
-    margin = getattr(getattr(plan, "analysis", None), "equivalence_margin", None)
+    margin = plan.analysis.equivalence_margin
     if margin is None:
         return {}
     rtt_ms = {one.name: access_rtt_ms(one) for one in profiles}
     return {
-        one.id: margin.ms
-        if margin.ms is not None
-        else margin.rtts * (rtt_ms[one.treatment.profile] + one.treatment.resolver_extra_rtt_ms)
+        one.id: margin.of(rtt_ms[one.treatment.profile] + one.treatment.resolver_extra_rtt_ms)
         for one in plan.comparisons()
     }

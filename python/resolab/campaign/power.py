@@ -30,7 +30,7 @@ from resolab.stats import (
 )
 from resolab.stats.power import PAIRS_NEEDED, Aim
 from resolab.store import Dataset
-from resolab.store.outcomes import OUTCOMES, PLT, Outcome, contributions
+from resolab.store.outcomes import OUTCOMES, Outcome, contributions
 from resolab.store.rows import LoadRow
 
 MOST_BLOCKS = 1_000
@@ -92,7 +92,7 @@ class _Pilot:
     """A dataset's loads and seconds by the levels of its conditions."""
 
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
-        self.outcome: Outcome = OUTCOMES[getattr(getattr(plan, "analysis", None), "primary", PLT.name)]
+        self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = replace(parse_plan(text, source, corpus=None), seed=pilot.manifest.seed)
         names = {_levels(one): one.id for one in own.conditions()}

@@ -23,7 +23,7 @@ class Precision:
     """One outcome of a campaign's page loads, as far as the stopping rule needs them."""
 
     def __init__(self, plan: Plan, stop: Stop, seed: int, outcome: Outcome = PLT) -> None:
-        self._stop, self._seed, self._measured = stop, seed, Measured(outcome)
+        self._stop, self._seed, self._measured = stop, seed, Measured(outcome, plan.conditions())
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:

@@ -1,15 +1,19 @@
 """Tables of a plan that set numbers and switches: declared once, as fields with their bounds, then read and described.
 
 For: limits, instrument, resolver, queries, when to stop; reading any such field of a section, and its JSON Schema.
+`analysis` declares its table by the same means.
 Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
 
-import enum
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 from resolab.plan.section import Section
 from resolab.records import PathBackend
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 HIGHEST_BLOCKS = 100_000
 
@@ -28,14 +32,14 @@ class Within:
 class OneOf:
     """Words of a closed vocabulary, one of which may be given."""
 
-    words: tuple[enum.StrEnum, ...]
+    words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SomeOf:
     """Words of a closed vocabulary, a list of which may be given."""
 
-    words: tuple[enum.StrEnum, ...]
+    words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class Queries:
     """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
 
 
-class StopRule(enum.StrEnum):
+class StopRule(StrEnum):
     """How a campaign knows that it has seen enough."""
 
     FIXED_WIDTH = "fixed_width"
@@ -86,7 +90,7 @@ class StopRule(enum.StrEnum):
     """Each comparison is decided by its own sequence of intervals; what no open one needs is loaded no more."""
 
 
-class DecidedBy(enum.StrEnum):
+class DecidedBy(StrEnum):
     """What decides a comparison, once it holds of its confidence sequence."""
 
     DIFFERENCE = "difference"
@@ -123,7 +127,7 @@ class Stop:
         return self.rule is StopRule.CONFIDENCE_SEQUENCE
 
 
-Table = TypeVar("Table", Limits, Instrument, ResolverSettings, Queries, Stop)
+Table = TypeVar("Table", bound="DataclassInstance")
 
 
 def table_in(section: Section, table: type[Table]) -> Table:

@@ -174,19 +174,14 @@ def test_failed_loads_are_bounds_and_lost_ones_make_no_pair() -> None:
 
 @pytest.mark.parametrize("extra", [0.0, 25.0])
 def test_a_margin_in_round_trips_is_that_of_the_link_and_the_resolver(extra: float) -> None:
-    from types import SimpleNamespace
-    from typing import Any, cast
-
     from synthetic_dataset import RTT_MS, profile
 
     from resolab.campaign.margins import margins_ms
 
-    plan = parse_plan(TEXT.replace('["full"]\n', f'["full"]\nresolver_extra_rtt_ms = [{extra}]\n', 1), "p", None)
+    text = TEXT.replace('["full"]\n', f'["full"]\nresolver_extra_rtt_ms = [{extra}]\n', 1)
     links = [profile("fiber"), profile("4g")]
-    assert margins_ms(plan, links) == {}
-    asked: Any = SimpleNamespace(
-        analysis=SimpleNamespace(equivalence_margin=SimpleNamespace(ms=None, rtts=0.25)),
-        comparisons=plan.comparisons,
-    )
-    found = margins_ms(cast(Plan, asked), links)
+    assert margins_ms(parse_plan(text, "p", None), links) == {}
+    found = margins_ms(parse_plan(text + "[analysis]\nequivalence_margin_rtts = 0.25\n", "p", None), links)
     assert sorted(set(found.values())) == pytest.approx([(RTT_MS[name] + extra) / 4 for name in ("fiber", "4g")])
+    in_ms = margins_ms(parse_plan(text + "[analysis]\nequivalence_margin_ms = 5.0\n", "p", None), links)
+    assert set(in_ms.values()) == {5.0}

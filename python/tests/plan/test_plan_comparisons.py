@@ -172,6 +172,7 @@ WRONG = [
     ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["width"]', "stop.decided_by: 'width' needs one of"),
     ('[stop]\nrule = "confidence_sequence"\nci_width_ms = 1\ndecided_by = ["difference"]', "decided_by: lacks 'width'"),
     ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["equivalence"]', "stop.decided_by: 'equivalence' needs"),
+    ('[analysis]\nestimand = "shift"\n[stop]\nrule = "confidence_sequence"', "stop.rule: .* analysis.estimand is 'shift'"),
     ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["luck"]', "stop.decided_by: unknown level"),
     ("[resolver]\nmiss_delay_ms = -1", "resolver.miss_delay_ms: must be a number above 0"),
     ('[[repeat]]\npage = ["wikipedia"]\n', r"repeat\[0\]: matches no condition"),

@@ -11,6 +11,7 @@ from resolab.report.comparison_tables import named_answers
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_of_loads
+from resolab.report.findings.sensitivity import ALL
 from resolab.report.s24.beside import paper_load_table
 from resolab.stats import LEVEL, STOPPING_LEVEL, Method, Sample, difference_at_any_look
 from resolab.store import build_tables, open_dataset
@@ -49,6 +50,11 @@ def test_medians_differences_and_changes_have_sequences(findings: Findings) -> N
         treatment, baseline = (Sample.exact([loads[arm][block] for block in range(14)]) for arm in loads)
         same = difference_at_any_look(treatment, baseline)
         assert (one.difference_ms.ci_low, one.difference_ms.ci_high) == (same.ci_low, same.ci_high)
+
+
+def test_the_same_without_doubtful_loads_has_sequences_too(findings: Findings) -> None:
+    for one, same in zip(findings.sensitivities, findings.plt.comparisons, strict=True):
+        assert one.estimates[ALL] == same.difference_ms
 
 
 def test_what_is_good_at_one_look_only_has_neither_interval_nor_p(findings: Findings) -> None:
