@@ -166,3 +166,18 @@ def test_the_report_says_when_and_why_and_has_the_sequences_intervals(tmp_path: 
     assert "it is as narrow as asked" in page
     assert "confidence sequence, valid at any look" in page
     assert "of 4 comparisons decided" in page
+
+
+def test_the_plans_primary_outcome_and_margin_decide(tmp_path: Path) -> None:
+    text = PLAN.replace("{paths}", "1").replace("blocks = 30", "blocks = 12").replace("ci_width_ms = 9.0\n", "")
+    margin = "[analysis]\nequivalence_margin_ms = 8.0\n"
+    run(Loads(), parse_plan(text + margin, "dropping.toml", None), tmp_path / "plt")
+    reasons = {one.treatment: one.reasons for one in load_manifest(tmp_path / "plt").decisions}
+    assert reasons["example.fiber.dot.h3.full"] == [DecidedBy.EQUIVALENCE]
+    assert reasons["example.fiber.doh.h3.full"] == [DecidedBy.DIFFERENCE]
+    # These loads have no first byte: all that is known of it is that it took no less than the limit.
+    first_byte = margin + 'primary = "response_start"\n'
+    run(Loads(), parse_plan(text + first_byte, "dropping.toml", None), tmp_path / "start")
+    assert all(
+        one.after_blocks is None and one.pairs_count == 12 for one in load_manifest(tmp_path / "start").decisions
+    )
