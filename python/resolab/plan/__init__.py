@@ -5,6 +5,7 @@ and seeds. Not for: running anything or judging results.
 """
 
 from resolab.plan.access_link import access_rtt_ms
+from resolab.plan.analysis import Analysis, Estimand, Margin, OutcomeName
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
@@ -13,26 +14,32 @@ from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
-from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop
+from resolab.plan.settings import DecidedBy, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule
 
 __all__ = [
     "FACTORS",
     "OPTIONAL_FACTORS",
+    "Analysis",
     "Baseline",
     "ComparisonKind",
     "ComparisonRule",
     "Condition",
     "Corpus",
+    "DecidedBy",
+    "Estimand",
     "Factors",
     "Instrument",
     "KeyExchange",
     "Limits",
+    "Margin",
+    "OutcomeName",
     "Plan",
     "PlannedComparison",
     "Queries",
     "Repeat",
     "ResolverSettings",
     "Stop",
+    "StopRule",
     "access_rtt_ms",
     "block_order",
     "load_plan",

@@ -7,6 +7,7 @@ profiles, combinations that cannot be); `resolab plan check` says those.
 from dataclasses import fields
 from typing import Any
 
+from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
@@ -38,6 +39,7 @@ def plan_schema() -> Schema:
                 "resolver": _settings(ResolverSettings),
                 "queries": _settings(Queries),
                 "key_exchange": _table(key_exchange_schema()),
+                "analysis": _settings(Analysis),
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),
             },

@@ -947,6 +947,7 @@ class PageFailure(enum.StrEnum):
     CONNECT = "connect"
     TLS = "tls"
     HTTP_STATUS = "http_status"
+    INCOMPLETE = "incomplete"
     BROWSER_CRASH = "browser_crash"
     BROWSER_HANG = "browser_hang"
     DRIVER = "driver"
@@ -990,6 +991,7 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     dns_connection_state: ConnectionState | None = None
     dns_failure: DnsFailure | None = None
     foreign_names: list[str] = []
+    last_byte_ms: float | None = None
     plt_sum_ms: float | None = None
     dns_cache_state: ConnectionState | None = None
     http_cache_state: ConnectionState | None = None

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
+from resolab.report.decisions import decision_table
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
@@ -29,6 +30,7 @@ from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_t
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.section import S24
+from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
@@ -113,7 +115,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
     }
     (folder / "figures").mkdir(exist_ok=True)
-    for one in (one for paper in papers for one in paper.tables):
+    sensitivity = sensitivity_table(findings)
+    for one in (sensitivity, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -130,6 +133,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         citation=CITATION,
         statuses_citation=STATUSES_CITATION,
         tables=_tables(findings),
+        sensitivity=sensitivity,
         aa_sentences=aa_sentences(findings),
         papers=papers,
         outcomes=[_section(findings, found) for found in further_outcomes(findings)],
@@ -152,6 +156,7 @@ def _tables(findings: Findings) -> dict[str, Table]:
         "loads": outcome_table(findings, findings.plt),
         "comparisons": comparison_table(findings, findings.plt),
         "aa": aa_table(findings, findings.plt),
+        "decisions": decision_table(findings),
         "plt_sums": sum_table(findings),
         "paper_exchanges": paper_exchange_table(findings),
         "paper_loads": paper_load_table(findings),

@@ -30,6 +30,8 @@ class Method(enum.StrEnum):
     """Score interval of a share (Wilson 1927)."""
     BOOTSTRAP_T = "bootstrap_t"
     """Studentised bootstrap (Efron 1981)."""
+    CONFIDENCE_SEQUENCE = "confidence_sequence"
+    """Of a median, good at any look (`sequence`)."""
     NONE = "none"
     """No interval: too few values for the level."""
 
@@ -61,6 +63,13 @@ class Estimate:
         if self.ci_low is None or self.ci_high is None:
             return None
         return self.ci_low <= 0 <= self.ci_high
+
+    @property
+    def verdict(self) -> int:
+        """What the interval says: 1 above 0, -1 below, 0 where it holds 0 or there is none."""
+        if self.ci_contains_zero is not False or self.ci_low is None:
+            return 0
+        return 1 if self.ci_low > 0 else -1
 
     @property
     def ci_width(self) -> float | None:
