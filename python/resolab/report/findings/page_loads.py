@@ -91,13 +91,13 @@ def _compare(
         difference_ms=paired_difference(treatment, baseline, level=level),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=relative_change(treatment, baseline, seed=seed, level=level),
-        expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
+        expected_ms=before_request_ms(plan, condition, rtt_ms) - before_request_ms(plan, reference, rtt_ms),
         shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
         delta=cliffs_delta(treatment, baseline, level=level),
     )
 
 
-def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
+def before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
     """Time a page load spends before its first request: look-up at the resolver's distance, the page's handshake."""
     lookup = lookup_round_trips(
         condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
