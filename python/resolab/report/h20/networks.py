@@ -14,8 +14,8 @@ import numpy as np
 
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
-from resolab.report.h20.loads import Difference, network_of
-from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS
+from resolab.report.h20.loads import Difference
+from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
@@ -90,16 +90,21 @@ def network_rows(study: Study) -> list[dict[str, Value]]:
     return [_row(study, one) for one in study.differences]
 
 
+def their_median_ms(study: Study, one: Difference) -> float | None:
+    """Find the paper's median of the same transport, network and vantage point."""
+    vantage = study.vantage_points.get(one.configuration.resolver.extra_rtt_ms, "")
+    return MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile) or ""), {}).get(one.configuration.dns_transport)
+
+
 def _row(study: Study, one: Difference) -> dict[str, Value]:
     resolver = one.configuration.resolver
-    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
-    theirs = MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile)), {}).get(one.configuration.dns_transport)
+    theirs = their_median_ms(study, one)
     loss = study.loss_ratio(one.profile)
     names = names_a_page(study, one.profile)
     with_loss = None if names is None else 1 - (1 - loss) ** names
     middle = one.curve.median_ms
     return {
-        "vantage_point": vantage,
+        "vantage_point": study.vantage_points.get(resolver.extra_rtt_ms, ""),
         "resolver_extra_rtt_ms": resolver.extra_rtt_ms,
         "resolver_cache": resolver.cache,
         "network": network_of(one.profile),

@@ -14,7 +14,7 @@ from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, contributing, sample_of
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed import PLT_BASELINE_MS, plt_change_percent
+from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Scope, combination_name
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
@@ -40,7 +40,7 @@ def changes_table(times: Sequence[LoadTimes], scope: Scope, rtt_ms: Mapping[str,
                 profile=profile,
                 combination=combination_name(combination),
                 theirs_ratio=theirs / 100,
-                their_baseline_ms=PLT_BASELINE_MS[profile][page],
+                their_baseline_ms=plt_baseline_ms(profile, page),
                 plt=plt.changes[condition.id],
                 plt_sum=sums.changes.get(condition.id) if sums else None,
                 baseline_ms=plt.medians[cell[BASELINE].id].value,
