@@ -22,6 +22,7 @@ from resolab.report.h20.loads import (
 from resolab.report.h20.networks import their_median_ms
 from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
 from resolab.report.h20.study import Study
+from resolab.report.trouble import flags_and_drops
 from resolab.store.h20_queries import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
@@ -125,8 +126,8 @@ def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float
     return (
         f"Differences of {study.outcome.phrase} to Do53 by network, paired by block and page, with the resolver "
         f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Dot and bar: median and its interval; "
-        "grey tick: closed form, the extra round trips of one cold look-up; cross: the paper's median. The axis is linear "
-        "between the dotted lines, where it has any, and logarithmic beyond. Legends: medians, with "
+        "grey tick: closed form, the extra round trips of one cold look-up; cross: the paper's median. Between "
+        "dotted lines the axis is linear, beyond them logarithmic. Legends: medians, with "
         f"{_intervals(one.curve for one in found)}. "
         f"{min(pairs)} to {max(pairs)} pairs a curve. {_failures(study, profiles)} Such pairs are bounds, shaded "
         f"between the least and the most the distribution can be; the CSV has the paper's way beside it, in which "
@@ -141,4 +142,5 @@ def _intervals(curves: Iterable[DifferenceCurve]) -> str:
 def _failures(study: Study, profiles: Sequence[str]) -> str:
     loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
-    return f"{failed} of {len(loads)} loads failed and count as at least their limit."
+    told = flags_and_drops(study.findings, profiles)
+    return f"{failed} of {len(loads)} loads failed and count as at least their limit; {told}."
