@@ -13,8 +13,8 @@ from resolab.report.plain_answers import (
     plain_answers,
     primary_outcome,
     too_few_sentence,
-    trouble_sentence,
 )
+from resolab.report.trouble import trouble_sentence
 from resolab.stats import holm, least_paired_p_value, pairs_for_significance
 from resolab.store import build_tables, open_dataset
 
@@ -83,12 +83,12 @@ def test_failures_flags_and_drops_stand_in_one_sentence(tmp_path: Path) -> None:
     found = analysed(tmp_path / "d", Faults(timeouts=True, late=True))
     counted = sum(one.count for one in found.failures if one.kind == "page load")
     assert trouble_sentence(found) == (
-        f"{counted} of 144 loads failed (page_timeout {counted}); flags: lateness_exceeded 16; the link's queues dropped "
-        "none."
+        f"{counted} of 144 loads failed (page_timeout {counted}); flags, kept: lateness_exceeded 16; packets dropped by "
+        "the link's queues: none."
     )
     dropped = [replace_drops(one, 9) for one in found.lateness]
     packets = dropped[0].packets_count
-    assert f"{9 / packets:.1%} on {dropped[0].profile}" in trouble_sentence(replace(found, lateness=dropped))
+    assert f"{9 / packets:.2%} on {dropped[0].profile}" in trouble_sentence(replace(found, lateness=dropped))
 
 
 def replace_drops(row, count: int):
@@ -102,5 +102,7 @@ def test_the_answer_begins_with_them(tmp_path: Path) -> None:
     answer = page.partition('<section id="answer">')[2].partition("</section>")[0]
     first = answer.index('<p class="plain">')
     assert first < answer.index("<ul>") < answer.index("Each condition against its baseline, tested")
-    assert "Behind it: 0 of 144 loads failed; flags: none; the link&#39;s queues dropped none." in answer
+    assert (
+        "Behind it: 0 of 144 loads failed; flags, kept: none; packets dropped by the link&#39;s queues: none." in answer
+    )
     assert "p after Holm" in answer
