@@ -7,7 +7,7 @@ from h20_dataset import Arm, Query, make_h20_dataset
 from resolab.plots import Drawing
 from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
-from resolab.report.h20.networks import names_for_half, same_sign
+from resolab.report.h20.networks import median_quantile, names_for_half, same_sign
 from resolab.report.h20.printed import vantage_points
 from resolab.report.h20.section import H20
 from resolab.report.named_table import NamedTable
@@ -149,8 +149,8 @@ def test_the_networks_table_is_no_wider_than_a_page(
     assert sum(widths) + 2 * len(widths) < 150
     assert len(networks.table.rows) == len(networks.rows) == len(reasons.rows)
     assert [row[0] for row in losses.rows] == ["default (default-h20)", "lossy 4G (lossy-4g-h20)"]
-    assert losses.rows[1][1:] == ("3.0%", "12", "30.4%", "23")
-    assert losses.rows[0][4] == "no loss"
+    assert losses.rows[1][1:] == ("3.0%", "12", "30.4%", "0.28", "23")
+    assert losses.rows[0][4:] == ("0.50", "no loss")
     assert "Do53 waits 5 s in 30% of loads with 12 names" in reasons.rows[-1][3]
 
 
@@ -266,6 +266,16 @@ def test_a_preset_is_compared_with_do53_of_its_own_only_and_counted_apart(tmp_pa
         if row["dns_transport"] == "doh"
     }
     assert (shares["h20", "DNS Error"], shares["none", "DNS Error"]) == (1, 0)
+
+
+def test_a_median_moves_before_half_of_the_loads_wait() -> None:
+    waits, rest = [-5_000.0] * 30, [float(number) for number in range(70)]
+    middle = quantile(Sample.exact(waits + rest), 0.5).value
+    at = median_quantile(0.3)
+    assert at == pytest.approx(0.2 / 0.7)
+    assert middle == pytest.approx(quantile(Sample.exact(rest), at).value, abs=1)
+    assert median_quantile(0.5) is None
+    assert median_quantile(0.0) == 0.5
 
 
 def test_names_for_half_of_the_loads() -> None:
