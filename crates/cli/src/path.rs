@@ -10,6 +10,7 @@ use announce::{Conditions, announce, exit_code, failed, say_what_was_not_capture
 use commands::{Controller, ServeError};
 use resolab_link::carrying::ferry::FerryError;
 use resolab_link::carrying::keep_awake;
+use resolab_link::hosts::rights;
 use resolab_link::path::{Backend, Grants, Path, Wishes};
 use resolab_link::profile;
 use resolab_link::seeing::capture::Capture;
@@ -109,6 +110,9 @@ fn run_ours(
     {
         let what = format!("keep processors awake: {error}");
         return failed(output::EXIT_MACHINE, what);
+    }
+    if let Err(error) = rights::give_up() {
+        return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
     }
     if let Some(file) = arguments.pcap {
         // Not before: until here there may be one thread only.

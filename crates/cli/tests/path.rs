@@ -538,3 +538,34 @@ fn seed_and_packet_index_decide_drops_and_delays_as_in_the_model() {
         .all(|(a, b)| a.is_none() == b.is_none());
     assert!(!same_lost, "another seed loses other packets");
 }
+
+#[test]
+fn a_standing_path_has_given_up_what_only_making_it_took() {
+    let Some(lab) = Lab::open("one_way_delay_ms = 1", "one_way_delay_ms = 1") else {
+        return;
+    };
+    // CAP_DAC_OVERRIDE, CAP_NET_ADMIN, CAP_SYS_NICE (linux/capability.h)
+    let (change_networks, kept) = (1 << 12, 1 << 1 | 1 << 12 | 1 << 23);
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", lab.pid())).unwrap();
+    let statuses: Vec<String> = tasks
+        .map(|task| std::fs::read_to_string(task.unwrap().path().join("status")).unwrap())
+        .collect();
+    assert!(
+        statuses.len() > 1,
+        "the ferry and the commands have a thread each"
+    );
+    for status in &statuses {
+        let rights = |set: &str| {
+            let line = status.lines().find(|line| line.starts_with(set)).unwrap();
+            u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap()
+        };
+        for set in ["CapInh", "CapPrm", "CapEff", "CapBnd"] {
+            assert_eq!(rights(set) & !kept, 0, "{set} of {status}");
+        }
+        assert_ne!(
+            rights("CapEff") & change_networks,
+            0,
+            "MTUs cannot be changed"
+        );
+    }
+}

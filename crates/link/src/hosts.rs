@@ -5,6 +5,7 @@
 pub mod anchor;
 pub(crate) mod interface;
 pub mod namespace;
+pub mod rights;
 pub mod tun;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
