@@ -62,7 +62,9 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
     adjusted = [one.adjusted_p_value for one in group if one.adjusted_p_value is not None]
     kept = sum(p <= SIGNIFICANCE for p in adjusted)
     counted = sum(one.adjusted_p_value is not None for one in found.comparisons)
-    holm = f" After Holm's correction over {counted} comparisons {kept} of {len(adjusted)} stand." if adjusted else ""
+    holm = ""
+    if adjusted and too_few_sentence(found) is None:
+        holm = f" After Holm's correction over {counted} comparisons {kept} of {len(adjusted)} stand."
     return f"{name} against {against}, {found.outcome.phrase} ({_ESTIMANDS[estimand]}): {'; '.join(parts)}.{holm}"
 
 
@@ -79,6 +81,7 @@ def _sorted(group: Iterable[PairResult], estimand: str) -> tuple[list[PairResult
             undecided.append(one)
     longer.sort(key=lambda one: -(estimate_of(one, estimand).ci_low or 0))
     shorter.sort(key=lambda one: estimate_of(one, estimand).ci_high or 0)
+    undecided.sort(key=lambda one: estimate_of(one, estimand).value or 0)
     return longer, shorter, undecided
 
 
@@ -91,7 +94,7 @@ def _places(group: Sequence[PairResult], estimand: str, of: int) -> str:
     """Count the places and name some; of more than can be named, the first and the last."""
     shown = list(group) if len(group) <= NAMED_COUNT else [group[0], group[-1]]
     named = (" ... " if len(group) > NAMED_COUNT else ", ").join(_place(one, estimand) for one in shown)
-    return f"in {len(group)} of {of} ({named})"
+    return f"in {len(group)} of {of}: {named}"
 
 
 def _place(one: PairResult, estimand: str) -> str:
@@ -99,7 +102,7 @@ def _place(one: PairResult, estimand: str) -> str:
     scale, unit = (100, "%") if estimand == RELATIVE_CHANGE else (1, "ms")
     value = estimate_text(found, scale=scale, signed=True)
     interval = interval_text(found, scale=scale, signed=True) or "no interval"
-    return f"{treatment.page} on {treatment.profile} {value} {unit} {interval}, n = {found.n}"
+    return f"{treatment.page} on {treatment.profile} {value} {unit} {interval} (n = {found.n})"
 
 
 def too_few_sentence(found: OutcomeFindings) -> str | None:
@@ -114,5 +117,5 @@ def too_few_sentence(found: OutcomeFindings) -> str | None:
     return (
         f"With {pairs} pairs the test's least p is {least:.2g}; corrected for {len(tested)} comparisons nothing could "
         f"be significant at {SIGNIFICANCE:.0%}, however large: that takes {pairs_for_significance(len(tested))} pairs. "
-        "Undecided here says nothing against an effect."
+        "The intervals stand each for itself."
     )

@@ -36,10 +36,10 @@ def test_each_combination_has_a_sentence_with_its_decided_and_undecided_places(f
     assert len(sentences) == 5  # six combinations, one of them the baseline
     doh = next(one for one in sentences if one.startswith("DoH + H3 full against DoUDP + H3 full, page load time"))
     # Two round trips more everywhere, far beyond the noise; the clearest place stands first.
-    assert "(median of the paired differences): longer in 4 of 4 (" in doh
+    assert "(median of the paired differences): longer in 4 of 4: " in doh
     assert "on 4g +18" in doh.partition("(median of the paired differences)")[2].partition(" ... ")[0]
-    assert "n = 6" in doh
-    assert "After Holm's correction over 20 comparisons 0 of 4 stand." in doh
+    assert "(n = 6)" in doh
+    assert "Holm" not in doh  # six pairs cannot be significant after it
     early = next(one for one in sentences if one.startswith("DoUDP + H3 0-RTT"))
     assert "shorter in " in early
 
@@ -57,7 +57,7 @@ def test_without_intervals_nothing_is_decided(tmp_path: Path) -> None:
     for sentence in plain_answers(found):
         assert "longer" not in sentence
         assert "undecided in 4 of 4" in sentence
-        assert "no interval, n = 3" in sentence
+        assert "no interval (n = 3)" in sentence
 
 
 def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None:
@@ -69,6 +69,14 @@ def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None
     )
     assert "that takes 10 pairs" in sentence
     assert too_few_sentence(replace(found, comparisons=found.comparisons[:1])) is None  # p = 0.031 alone
+
+
+def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path: Path) -> None:
+    text = PLAN_TEXT.replace("blocks = 6", "blocks = 10").replace('["example", "wikipedia"]', '["wikipedia"]')
+    found = analysed(tmp_path / "d", text=text)
+    doh = next(one for one in plain_answers(found) if one.startswith("DoH + H3 full"))
+    assert "After Holm's correction over 10 comparisons 2 of 2 stand." in doh
+    assert too_few_sentence(primary_outcome(found)) is None
 
 
 def test_the_number_of_pairs_is_the_least_that_holm_lets_through() -> None:

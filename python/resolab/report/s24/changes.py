@@ -61,7 +61,8 @@ _COLUMNS = (
 )  # fmt: skip
 _NOTE = (
     "Theirs: changes of the median of their sum. Sign: of our estimate against theirs; 'undecided' where our interval "
-    "contains 0. Closed form: the round trips before the page's first request beyond those of DoUDP + H3 full, times "
+    "contains 0. Signs are of the change of the median, the paper's estimand; the report's answer goes by the plan's. "
+    "Closed form: the round trips before the page's first request beyond those of DoUDP + H3 full, times "
     "RTT: 0 for DoQ + H3 0-RTT (one more for the look-up, one less for the handshake), 1 for DoQ and 2 for DoH with a "
     "full handshake. Beyond it: change times the baseline's median, less the closed form. Theirs holds the costs of "
     "their instrument, 10 to 20 ms, and in the 0-RTT rows the round trip that their 0-RTT did not save: what is left "
