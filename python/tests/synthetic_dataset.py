@@ -237,6 +237,7 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         dns_handshake_mode=None if condition.dns_transport == "doudp" or dns_state == "warm" else dns_mode,
         dns_connection_state=None if condition.dns_transport == "doudp" else dns_state,
         lcp_ms=plt - LCP_BEFORE_LOAD_MS if painted else None,
+        last_byte_ms=None if failed or not measured else response_start + RECEIVE_MS,
         plt_sum_ms=plt + SUM_EXTRA_MS if faults.sums and measured and not failed else None,
     )
 

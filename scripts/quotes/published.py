@@ -17,7 +17,8 @@ from typing import Any
 from resolab.stats import Estimate, Sample, paired_difference, paired_p_value
 
 Row = Mapping[str, Any]
-INCOMPLETE = "resources_missing"
+INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
+"""As failures say it, and as flags do that have no such failure beside them."""
 
 
 class Published:
@@ -89,7 +90,7 @@ class Published:
     def _join(self, dataset: str) -> list[Row]:
         trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
         measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"] == "true"]
-        return [{**row, **_judged(trials[row["trial_id"]])} for row in measured]
+        return [_judged(row, trials[row["trial_id"]]) for row in measured]
 
     def _pairs(
         self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False
@@ -107,9 +108,12 @@ class Published:
         return own, other
 
 
-def _judged(trial: Row) -> Row:
+def _judged(load: Row, trial: Row) -> Row:
+    """Put a load and its trial together; that it lacked resources stands apart from other failures."""
     flags = json.loads(trial["flags"])
-    return {**trial, "flags": flags, "is_incomplete": INCOMPLETE in flags}
+    other = None if load["failure"] == INCOMPLETE else load["failure"]
+    is_incomplete = load["failure"] == INCOMPLETE or INCOMPLETE_FLAG in flags
+    return {**load, **trial, "flags": flags, "failure": other, "is_incomplete": is_incomplete}
 
 
 def _sample(loads: Sequence[Row], outcome: str) -> Sample:

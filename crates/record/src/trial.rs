@@ -33,6 +33,8 @@ pub enum PageFailure {
     Tls,
     /// The document's status was not 2xx.
     HttpStatus,
+    /// The load event came, but not all of the page's requests were answered: `plt_ms` is no load time.
+    Incomplete,
     /// The browser or its renderer died.
     BrowserCrash,
     /// The browser stopped answering.
@@ -228,6 +230,10 @@ pub struct PageLoadRecord {
     /// Names asked during the load that the page did not need.
     #[serde(default)]
     pub foreign_names: Vec<String>,
+    /// End of the last response that came before the load event, the document's included (Resource
+    /// Timing's responseEnd).
+    #[serde(default)]
+    pub last_byte_ms: Option<f64>,
     /// Load time without the look-up plus a separately measured look-up; never to be mixed with
     /// `plt_ms`.
     #[serde(default)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, Stop, stream_seed
-from resolab.records import PageLoadRecord, Record
+from resolab.records import ConnectionState, DnsTransport, HandshakeMode, Record
 from resolab.stats import STOPPING_LEVEL, Estimate, Sample, paired_difference, pairs, relative_change, width_reached
 from resolab.store import WidthReached
 from resolab.store.outcomes import PLT, Contribution, Outcome
@@ -36,12 +36,12 @@ class Precision:
     def __init__(self, plan: Plan, stop: Stop, seed: int, outcome: Outcome = PLT) -> None:
         self._stop, self._seed, self._outcome = stop, seed, outcome
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
+        self._exchanges = {one.id: _exchange_of(one) for one in plan.conditions()}
         self._loads: dict[str, dict[int, Contribution]] = {}
 
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
         """Take in what a finished trial contributes to the outcome."""
-        load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
-        told = None if load is None else self._outcome.contribution_of_record(load)
+        told = self._outcome.contribution_of_records(list(records), self._exchanges.get(condition))
         if told is not None:
             self._loads.setdefault(condition, {})[block] = told
 
@@ -104,6 +104,12 @@ class Precision:
             ci_width_ms=width if in_ms else None,
             ci_width_ratio=None if in_ms else width,
         )
+
+
+def _exchange_of(one: Condition) -> DnsTransport | None:
+    """Name the transport of the cold exchange that a condition's sum is made of, if it has a sum."""
+    cold = one.dns_connection_state is ConnectionState.COLD
+    return one.dns_transport if cold and one.requested_dns_handshake_mode is HandshakeMode.FULL else None
 
 
 def _sample(loads: dict[int, Contribution]) -> Sample:

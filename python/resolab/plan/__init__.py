@@ -5,6 +5,7 @@ and seeds. Not for: running anything or judging results.
 """
 
 from resolab.plan.access_link import access_rtt_ms
+from resolab.plan.analysis import Analysis, Estimand, Margin, OutcomeName
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
@@ -17,14 +18,18 @@ from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings,
 __all__ = [
     "FACTORS",
     "OPTIONAL_FACTORS",
+    "Analysis",
     "Baseline",
     "ComparisonKind",
     "ComparisonRule",
     "Condition",
     "Corpus",
+    "Estimand",
     "Factors",
     "Instrument",
     "Limits",
+    "Margin",
+    "OutcomeName",
     "Plan",
     "PlannedComparison",
     "Queries",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from resolab.errors import ConfigurationError
+from resolab.plan.analysis import analysis_in
 from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
 from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
@@ -85,6 +86,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
         resolver=table_in(top.section("resolver", required=False), ResolverSettings),
         queries=table_in(top.section("queries", required=False), Queries),
+        analysis=analysis_in(top.section("analysis", required=False)),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
+from resolab.plan.analysis import Analysis
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
@@ -48,6 +49,7 @@ class Plan:
     """None: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
     queries: Queries = field(default_factory=Queries)
+    analysis: Analysis = field(default_factory=Analysis)
 
     def combinations(self) -> list[Condition]:
         """Every combination of levels, in the plan's order."""

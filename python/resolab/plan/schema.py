@@ -7,6 +7,7 @@ profiles, combinations that cannot be); `resolab plan check` says those.
 from dataclasses import fields
 from typing import Any
 
+from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.model import Plan, Repeat
@@ -36,6 +37,7 @@ def plan_schema() -> Schema:
                 "stop": _settings(Stop),
                 "resolver": _settings(ResolverSettings),
                 "queries": _settings(Queries),
+                "analysis": _settings(Analysis),
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),
             },

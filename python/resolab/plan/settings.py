@@ -1,14 +1,19 @@
 """Tables of a plan that set numbers and switches: declared once, as fields with their bounds, then read and described.
 
 For: limits, instrument, resolver, queries, when to stop; reading any such field of a section, and its JSON Schema.
+`analysis` declares its table by the same means.
 Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
 
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 from resolab.plan.section import Section
 from resolab.records import PathBackend
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 HIGHEST_BLOCKS = 100_000
 
@@ -27,7 +32,7 @@ class Within:
 class OneOf:
     """Words of a closed vocabulary that may be given."""
 
-    words: tuple[PathBackend, ...]
+    words: tuple[StrEnum, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class Stop:
     check_every_blocks: Annotated[int, Within(1, HIGHEST_BLOCKS)] = 1
 
 
-Table = TypeVar("Table", Limits, Instrument, ResolverSettings, Queries, Stop)
+Table = TypeVar("Table", bound="DataclassInstance")
 
 
 def table_in(section: Section, table: type[Table]) -> Table:
@@ -107,7 +112,7 @@ def value_in(section: Section, table: type, key: str) -> Any:
     default: Any = next(one.default for one in fields(table) if one.name == key)
     if isinstance(bounds, OneOf):
         given = section.optional_one_of(key, [word.value for word in bounds.words])
-        return default if given is None else PathBackend(given)
+        return default if given is None else type(bounds.words[0])(given)
     if kind is bool:
         return section.flag(key, default=default)
     if kind is int:

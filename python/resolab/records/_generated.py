@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.7"
+FORMAT_VERSION = "1.8"
 
 
 class AddressProof(enum.StrEnum):
@@ -910,6 +910,7 @@ class PageFailure(enum.StrEnum):
     CONNECT = "connect"
     TLS = "tls"
     HTTP_STATUS = "http_status"
+    INCOMPLETE = "incomplete"
     BROWSER_CRASH = "browser_crash"
     BROWSER_HANG = "browser_hang"
     DRIVER = "driver"
@@ -953,6 +954,7 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     dns_connection_state: ConnectionState | None = None
     dns_failure: DnsFailure | None = None
     foreign_names: list[str] = []
+    last_byte_ms: float | None = None
     plt_sum_ms: float | None = None
     dns_cache_state: ConnectionState | None = None
     http_cache_state: ConnectionState | None = None

@@ -26,10 +26,11 @@ from resolab.report.h20.study import has_h20_network
 from resolab.report.labels import baseline_label
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
-from resolab.report.plain_answers import plain_answers, primary_outcome, too_few_sentence
+from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.section import S24
+from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
@@ -117,7 +118,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
     }
     (folder / "figures").mkdir(exist_ok=True)
-    for one in (one for paper in papers for one in paper.tables):
+    sensitivity = sensitivity_table(findings)
+    for one in (sensitivity, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -130,7 +132,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         figures=figures,
         plain_answers=plain_answers(findings),
         trouble=trouble_sentence(findings),
-        too_few=too_few_sentence(primary_outcome(findings)),
+        too_few=too_few_sentence(findings.primary),
         answers=answers(findings),
         baseline=baseline_label(findings),
         level=level_text(level_of(findings.plan)),
@@ -140,6 +142,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         comparisons_title="The comparisons the plan names"
         if findings.plan.comparison_rules
         else "Each condition against its baseline, tested",
+        sensitivity=sensitivity,
         aa_sentences=aa_sentences(findings),
         papers=papers,
         outcomes=[_section(findings, found) for found in further_outcomes(findings)],

@@ -3,11 +3,14 @@
 For: rounding and words, of any outcome alike. Not for: the plan's comparisons and copies (`comparison_tables`).
 """
 
+from resolab.plan import Condition
 from resolab.plots import ABSENT, estimate_text, number_text
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
-from resolab.store.outcomes import PLT, PLT_SUM, RESPONSE_START
+from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, RESPONSE_START
+
+_PARTS = (f"median {RESPONSE_START.label} ms", f"median {LAST_BYTE.label} ms", f"{PLT.label} beyond it, ms")
 
 
 def further_outcomes(findings: Findings) -> list[OutcomeFindings]:
@@ -17,17 +20,15 @@ def further_outcomes(findings: Findings) -> list[OutcomeFindings]:
 
 def outcome_table(findings: Findings, found: OutcomeFindings) -> Table:
     """List an outcome of every condition against its baseline."""
-    early = findings.of(RESPONSE_START) if found.outcome == PLT else None
-    starts = {} if early is None else {one.condition: one for one in early.conditions}
     label, unit = found.outcome.label, found.outcome.unit
-    first = (f"median {RESPONSE_START.label} {RESPONSE_START.unit}",) * (found.outcome == PLT)
+    parts = _PARTS if found.outcome == PLT else ()
     columns = (
         "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached",
-        f"median {label} {unit}", *first, f"paired difference of {label}, {unit}", f"closed form {unit}",
+        f"median {label} {unit}", *parts, f"paired difference of {label}, {unit}", f"closed form {unit}",
         f"Hodges-Lehmann shift {unit}", f"change of median {label}", "Cliff's delta", "method",
     )  # fmt: skip
     rows = [
-        (*_loads(findings, one), *(_start(starts.get(one.condition)) for _ in first), *_against_baseline(one))
+        (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_against_baseline(one))
         for one in (found.conditions if found.outcome == PLT else found.told)
     ]
     return Table(columns, rows, frozenset(range(4)))
@@ -46,8 +47,17 @@ def _loads(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
     )
 
 
-def _start(one: ConditionResult | None) -> str:
-    return ABSENT if one is None else estimate_text(one.median_ms)
+def _parts(findings: Findings, condition: Condition) -> tuple[str, ...]:
+    """Write when the network was waited for first and last, and what the browser did after that."""
+    within = findings.browser_parts.get(condition.id)
+    beyond = ABSENT if within is None else estimate_text(within.difference_ms)
+    return *(_median(findings.of(one), condition) for one in (RESPONSE_START, LAST_BYTE)), beyond
+
+
+def _median(found: OutcomeFindings | None, condition: Condition) -> str:
+    of_condition = (one for one in (() if found is None else found.conditions) if one.condition == condition)
+    one = next(of_condition, None)
+    return ABSENT if one is None or not one.told_count else estimate_text(one.median_ms)
 
 
 def _against_baseline(one: ConditionResult) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
-"""Our failure classes as the five statuses of Hounsel et al. (WWW 2020), Table 1.
+"""Our failure classes as the five statuses of Hounsel et al. (WWW 2020), Table 1, and one that they lack.
 
 For: which status each of our failures is, and how often each condition had which. Not for: tables of them (`tables`,
 `h20.statuses`), or which failure a load had.
 
-Their text defines no status. What their published code (noise-lab/dns-measurement) shows: a load whose HAR was written
-is successful, whatever status the document had, which nothing looks at; everything else is an exception of Selenium's,
-kept as text. From that text a time-out, `about:neterror?e=dnsNotFound` and other errors of Selenium can be told apart;
-where connection and TLS errors went is not published: they stand under `Other Error` here, because the other three
-name something else.
+A load whose load event came without all of its page is `Incomplete` here; nothing of theirs would have noticed, so it
+was among their successful ones. Their text defines no status. What their published code (noise-lab/dns-measurement)
+shows: a load whose HAR was written is successful, whatever status the document had, which nothing looks at;
+everything else is an exception of Selenium's, kept as text. From that text a time-out, `about:neterror?e=dnsNotFound`
+and other errors of Selenium can be told apart; where connection and TLS errors went is not published: they stand
+under `Other Error` here, because the other three name something else.
 """
 
 import enum
@@ -20,13 +21,15 @@ CITATION = "Hounsel et al., WWW 2020, Table 1"
 
 
 class H20Status(enum.StrEnum):
-    """Status of a page load, in their words and order."""
+    """Status of a page load, in their words and order but for `INCOMPLETE`."""
 
     SUCCESSFUL = "Successful"
     PAGE_LOAD_TIMEOUT = "Page-load Timeout"
     DNS_ERROR = "DNS Error"
     SELENIUM_ERROR = "Selenium Error"
     OTHER_ERROR = "Other Error"
+    INCOMPLETE = "Incomplete"
+    """Ours, not theirs: their code wrote the HAR of such a load and counted it as successful."""
 
 
 _STATUSES = {
@@ -36,6 +39,7 @@ _STATUSES = {
     "tls": H20Status.OTHER_ERROR,
     # Its load event came: nothing of theirs would have noticed.
     "http_status": H20Status.SUCCESSFUL,
+    "incomplete": H20Status.INCOMPLETE,
     "browser_crash": H20Status.SELENIUM_ERROR,
     "browser_hang": H20Status.SELENIUM_ERROR,
     "driver": H20Status.SELENIUM_ERROR,

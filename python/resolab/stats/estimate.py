@@ -63,6 +63,13 @@ class Estimate:
         return self.ci_low <= 0 <= self.ci_high
 
     @property
+    def verdict(self) -> int:
+        """What the interval says: 1 above 0, -1 below, 0 where it holds 0 or there is none."""
+        if self.ci_contains_zero is not False or self.ci_low is None:
+            return 0
+        return 1 if self.ci_low > 0 else -1
+
+    @property
     def ci_width(self) -> float | None:
         """Full width of the interval, perhaps infinite; None without an interval."""
         if self.ci_low is None or self.ci_high is None:

@@ -8,7 +8,7 @@ import msgspec
 
 from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
-from resolab.store.outcomes import times_as_sql
+from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
 
 QUERY_DEADLINE_MS = 10_000.0
 """`resolab-core query` gives a query up after so long, set-up and retries included; a failed one counts as that."""
@@ -24,8 +24,8 @@ WITH names AS (
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
        t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
        t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
-       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {times_as_sql("l")},
-       n.names_count
+       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
+       {times_as_sql("l")}, n.names_count
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 LEFT JOIN names AS n USING (trial_id)
@@ -112,6 +112,7 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     loaded: bool
     limit_ms: float | None
     failure: str | None
+    exchange_failed: bool = False
     times_ms: dict[str, float | None]
     """By name of its outcome (`outcomes`)."""
     names_count: int | None

@@ -4,17 +4,26 @@ For: the one place that knows the outcomes; reports, comparisons, figures and th
 one is a row here and, unless records have its instant, the place where a load is read.
 Not for: estimates (`stats`).
 
-A load that the network or the server failed (time-out, DNS, connect, TLS, HTTP) never ended: of every outcome it is 'at
+A load that the network or the server failed (time-out, DNS, connect, TLS, HTTP, or a part of the page that never came)
+never ended: of every outcome it is 'at
 least the limit', even of an instant it had reached, so that a transport cannot look better by failing. A load that the
 instrument failed says nothing about the network and contributes nothing.
 """
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from resolab.records import INSTRUMENT_FAILURES, PageLoadRecord
+from resolab.records import (
+    INSTRUMENT_FAILURES,
+    ConnectionState,
+    DnsTransport,
+    PageLoadRecord,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+)
 
 
 class Untold(enum.Enum):
@@ -48,6 +57,10 @@ class Load(Protocol):
         """Time it was given."""
 
     @property
+    def exchange_failed(self) -> bool:
+        """Whether its trial's cold DNS exchange, which a sum is made of, failed."""
+
+    @property
     def times_ms(self) -> Mapping[str, float | None]:
         """Its value of each outcome, by name."""
 
@@ -66,6 +79,8 @@ class Outcome:
     meaning: str
     """Within a sentence that says what it is."""
     untold: Untold = Untold.NOTHING
+    holds_exchange: bool = False
+    """Whether the cold exchange beside the load is a part of it: where that failed, this has no end either."""
 
     @property
     def unit(self) -> str:
@@ -93,18 +108,40 @@ class Outcome:
 
     def contribution(self, load: Load) -> Contribution | None:
         """Return what a row contributes, if anything."""
-        return self._counted(self.of(load), load.failure, load.limit_ms) if load.loaded else None
+        if not load.loaded:
+            return None
+        return self._counted(self.of(load), load.failure, load.limit_ms, exchange_failed=load.exchange_failed)
 
-    def contribution_of_record(self, record: PageLoadRecord) -> Contribution | None:
-        """Return what a trial's measured load contributes, if anything."""
-        return self._counted(getattr(record, self.column), record.failure, record.limit_ms)
+    def contribution_of_records(
+        self, records: Sequence[Record], exchange: DnsTransport | None = None
+    ) -> Contribution | None:
+        """Return what a trial's measured load contributes, if anything; sums hold the cold exchange of a transport."""
+        load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
+        if load is None:
+            return None
+        value, failed = getattr(load, self.column), any(_is_failed_exchange(one, exchange) for one in records)
+        return self._counted(value, load.failure, load.limit_ms, exchange_failed=failed)
 
-    def _counted(self, value_ms: float | None, failure: str | None, limit_ms: float | None) -> Contribution | None:
+    def _counted(
+        self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
+    ) -> Contribution | None:
         if failure in INSTRUMENT_FAILURES:
             return None
         if failure is None and value_ms is None and self.untold is Untold.NOTHING:
-            return None
+            without_end = self.holds_exchange and exchange_failed
+            return Contribution(None, limit_ms or 0.0) if without_end else None
         return Contribution(None if failure else value_ms, limit_ms or 0.0)
+
+
+def _is_failed_exchange(record: Record, dns_transport: DnsTransport | None) -> bool:
+    """Whether it is our own client's cold exchange over a transport, and failed (`EXCHANGE_FAILED` of records)."""
+    return (
+        isinstance(record, QueryRecord)
+        and record.failure is not None
+        and record.dns_transport is dns_transport
+        and record.purpose is QueryPurpose.MEASURED
+        and record.connection is not ConnectionState.WARM
+    )
 
 
 PLT = Outcome(
@@ -121,6 +158,7 @@ PLT_SUM = Outcome(
     label="PLT sum",
     phrase="page load time as a sum",
     meaning="page load time as a sum (PLT sum: a load without look-up plus a look-up apart, the paper's own way)",
+    holds_exchange=True,
 )
 RESPONSE_START = Outcome(
     name="response_start",
@@ -129,6 +167,13 @@ RESPONSE_START = Outcome(
     phrase="time to the page's first byte",
     meaning="time to the page's first byte (responseStart)",
     untold=Untold.AT_LEAST_ITS_LIMIT,
+)
+LAST_BYTE = Outcome(
+    name="last_byte",
+    column="last_byte_ms",
+    label="last byte",
+    phrase="time to the page's last byte",
+    meaning="time to the page's last byte (latest responseEnd before the load event; the rest of PLT is the browser's)",
 )
 FCP = Outcome(
     name="fcp",
@@ -144,13 +189,23 @@ LCP = Outcome(
     phrase="time to the largest contentful paint",
     meaning="time to the largest contentful paint (LCP)",
 )
-OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPONSE_START, FCP, LCP)}
+OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPONSE_START, LAST_BYTE, FCP, LCP)}
 """In the order of reports; the page load time comes first."""
 
 
 def is_usable(load: Load) -> bool:
     """Whether a trial has a measured load that the instrument did not lose."""
     return load.loaded and load.failure not in INSTRUMENT_FAILURES
+
+
+EXCHANGE_FAILED = """(
+    t.dns_connection_state = 'cold' AND t.requested_dns_handshake_mode = 'full'
+    AND (t.trial_id, t.dns_transport) IN (
+        SELECT trial_id, dns_transport FROM queries
+        WHERE failure IS NOT NULL AND purpose = 'measured' AND coalesce(connection, 'cold') = 'cold'
+    )
+) AS exchange_failed"""
+"""Whether the cold exchange failed that a trial's sum is made of, as SQL over `trials` as `t`."""
 
 
 def times_as_sql(page_loads: str) -> str:

@@ -5,12 +5,12 @@ For: statements with a name. Not for: running them (`dataset`).
 
 from resolab.protocols import WITHOUT_HANDSHAKE
 from resolab.store.literals import literal_list
-from resolab.store.outcomes import times_as_sql
+from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
 
 MEASURED_LOADS = f"""
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
-       l.handshake_mode, l.limit_ms, l.failure, {times_as_sql("l")}
+       l.handshake_mode, l.limit_ms, l.failure, {EXCHANGE_FAILED}, t.flags, {times_as_sql("l")}
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position

@@ -22,6 +22,10 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     handshake_mode: str | None
     limit_ms: float | None
     failure: str | None
+    exchange_failed: bool = False
+    """Whether its trial's cold DNS exchange failed."""
+    flags: list[str] = []
+    """Of its trial."""
     times_ms: dict[str, float | None]
     """By name of its outcome (`outcomes`)."""
 

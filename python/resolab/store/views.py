@@ -16,6 +16,28 @@ from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
 from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 
+_RECORDED = "page_loads_as_recorded"
+_PAGE_LOADS = f"""
+CREATE VIEW page_loads AS
+SELECT l.* REPLACE (
+           CASE WHEN i.trial_id IS NULL THEN l.failure ELSE 'incomplete' END AS failure,
+           CASE WHEN i.trial_id IS NULL THEN l.failure_detail ELSE 'fewer requests answered than the page has' END
+               AS failure_detail,
+           coalesce(l.last_byte_ms, b.last_byte_ms) AS last_byte_ms
+       )
+FROM {_RECORDED} AS l
+LEFT JOIN (SELECT trial_id FROM trials WHERE list_contains(flags, 'resources_missing')) AS i
+    ON i.trial_id = l.trial_id AND l.measured AND l.failure IS NULL
+LEFT JOIN (
+    SELECT w.trial_id, max(r.response_end_ms) AS last_byte_ms
+    FROM {_RECORDED} AS w JOIN requests AS r ON r.trial_id = w.trial_id AND r.response_end_ms <= w.plt_ms
+    WHERE w.measured AND w.last_byte_ms IS NULL
+    GROUP BY w.trial_id
+) AS b ON b.trial_id = l.trial_id AND l.measured
+"""  # noqa: S608 - constants of this file
+"""Loads of before format 1.8 as those since: one without all of its page failed, and its last byte is that of its
+requests."""
+
 
 def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make a view of every table of a dataset."""
@@ -27,10 +49,11 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
             missing = _missing(file, folder, found, columns_of(table))
             if missing:
                 relation = relation.project(", ".join(["*", *map(_default, missing)]))
-            relation.create_view(table)
+            relation.create_view(_RECORDED if table == "page_loads" else table)
         except duckdb.Error as error:
             raise unreadable(folder, error) from error
     _check_trials(connection, folder)
+    connection.execute(_PAGE_LOADS)
 
 
 def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:

@@ -64,6 +64,8 @@ class Judged:
     dns_failure: DnsFailure | None
     foreign_names: list[str]
     states: CacheStates
+    missing: str | None = None
+    """What of the page did not come, of a load that ended well otherwise."""
 
 
 def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, stated: CacheStates) -> Judged:
@@ -194,8 +196,8 @@ def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> 
     return [] if request is None or request.http_version is http_version else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
-def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: bool) -> list[TrialFlag]:
-    """Flag a load that ended well without all of its page: a look-up or a connection of a part had failed."""
+def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:
+    """Say how many of a page's requests were answered, if not all: a look-up or a connection of a part had failed."""
     answered = {
         (record.authority.partition(":")[0], record.path)
         for record in records
@@ -204,8 +206,9 @@ def request_flags(records: Iterable[Record], site: Site, span: Span, *, failed: 
         and record.authority.partition(":")[0] in site.hosts
         and record.status in (OK, NOT_MODIFIED)
     }
-    incomplete = site.request_count is not None and len(answered) < site.request_count
-    return [TrialFlag.RESOURCES_MISSING] if incomplete and not failed else []
+    if site.request_count is None or len(answered) >= site.request_count:
+        return None
+    return f"{len(answered)} of the page's {site.request_count} requests were answered"
 
 
 def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[TrialFlag]:

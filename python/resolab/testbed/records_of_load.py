@@ -35,12 +35,13 @@ def page_load_record(
         requested_handshake_mode=loader.condition.requested_handshake_mode,
         handshake_mode=judged.handshake_mode,
         failure=judged.failure,
-        failure_detail=load.failure_detail,
+        failure_detail=judged.missing or load.failure_detail,
         limit_ms=load.limit_ms,
         dns_handshake_mode=judged.lookup.handshake_mode,
         dns_connection_state=judged.lookup.connection_state,
         dns_failure=judged.dns_failure,
         foreign_names=judged.foreign_names,
+        last_byte_ms=last_byte_ms(load),
         plt_sum_ms=plt_sum_ms,
         dns_cache_state=states.dns_cache,
         http_cache_state=states.http_cache,
@@ -50,6 +51,15 @@ def page_load_record(
         screenshot_file=_name(load.screenshot_file),
         **{name: value for name, value in timings.items() if name in PageLoadRecord.__struct_fields__},
     )
+
+
+def last_byte_ms(load: PageLoad) -> float | None:
+    """Return when the last response ended that came before the load event."""
+    end_ms = load.timings.plt_ms if load.timings is not None else None
+    if end_ms is None:
+        return None
+    ends = (one.response_end_ms for one in load.resources)
+    return max((one for one in ends if one is not None and one <= end_ms), default=None)
 
 
 def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Condition) -> float | None:

@@ -5,13 +5,15 @@ records say of one load (`judgement`).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from resolab.browser import LoadResult
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
+    PageFailure,
+    PageLoadRecord,
     PathSummaryRecord,
     QueryRecord,
     Record,
@@ -68,7 +70,7 @@ def trial_result(seen: SeenTrial, loader: Loader, *, lateness_p99_ms: float) -> 
     return TrialResult(
         [*loads, *seen.exchanges, *records],
         [*flags, *judgement.path_flags(summary, lateness_p99_ms), *seen.conductor_flags],
-        failed=seen.load.failure is not None,
+        failed=any(isinstance(one, PageLoadRecord) and one.measured and one.failure for one in loads),
         overhead_ms=seen.load.overhead.total_ms,
     )
 
@@ -98,11 +100,14 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     span = Span(seen.began.measured_ns)
     judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
     plt_sum_ms = records_of_load.plt_sum_ms(load.measured, seen.exchanges, condition)
-    found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
     failed = load.failure is not None
+    missing = None if failed else judgement.missing_requests(records, site, span)
+    if missing is not None:
+        judged = replace(judged, failure=PageFailure.INCOMPLETE, missing=missing)
+    found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
     flags = [
         *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
-        *judgement.request_flags(records, site, span, failed=failed),
+        *([] if missing is None else [TrialFlag.RESOURCES_MISSING]),
         *judgement.http_flags(judged.request, condition.http_version),
         *judgement.connection_flags(records, judged, span),
     ]

@@ -7,7 +7,7 @@ import pytest
 from test_plan_load import TEXT
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, parse_plan
+from resolab.plan import Analysis, Estimand, OutcomeName, Plan, parse_plan
 from resolab.plan.schema import plan_schema
 
 BARE = TEXT[: TEXT.index("[limits]")]
@@ -18,7 +18,7 @@ def numbers() -> Iterator[tuple[str, str, dict[str, Any]]]:
     tables = {"": properties} | {
         name: one["properties"]
         for name, one in properties.items()
-        if name in {"stop", "resolver", "queries", "limits", "instrument"}
+        if name in {"stop", "resolver", "queries", "limits", "instrument", "analysis"}
     }
     for table, keys in tables.items():
         for key, one in keys.items():
@@ -49,7 +49,7 @@ def test_the_schemas_bounds_are_those_of_the_reader(table: str, key: str, schema
 
 
 def test_every_number_of_the_schema_is_among_them() -> None:
-    assert len(list(numbers())) == 11
+    assert len(list(numbers())) == 13
 
 
 def test_the_back_end_is_one_of_the_schemas_words() -> None:
@@ -60,3 +60,32 @@ def test_the_back_end_is_one_of_the_schemas_words() -> None:
     assert parse_plan(BARE, "p", None).instrument.backend == "tun"
     with pytest.raises(ConfigurationError, match=r"instrument.backend: .*netem.*tun.*packet"):
         parse_plan(f'{BARE}[instrument]\nbackend = "netem"\n', "p", None)
+
+
+def analysis_of(text: str) -> Analysis:
+    return parse_plan(f"{BARE}[analysis]\n{text}\n", "p", None).analysis
+
+
+def test_page_load_time_by_its_paired_differences_decides_unless_the_plan_says_otherwise() -> None:
+    told = parse_plan(BARE, "p", None).analysis
+    assert (told.primary, told.estimand, told.equivalence_margin) == ("plt", "paired_difference", None)
+    other = analysis_of('primary = "last_byte"\nestimand = "shift"\nequivalence_margin_rtts = 0.25')
+    assert (other.primary, other.estimand) == (OutcomeName.LAST_BYTE, Estimand.SHIFT)
+    assert other.equivalence_margin is not None
+    assert other.equivalence_margin.of(rtt_ms=40.0) == 10.0
+    in_ms = analysis_of("equivalence_margin_ms = 5").equivalence_margin
+    assert in_ms is not None
+    assert in_ms.of(rtt_ms=40.0) == 5.0
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('primary = "speed"', "analysis.primary: unknown level 'speed'; allowed: plt, "),
+        ('estimand = "mean"', "analysis.estimand: unknown level 'mean'; allowed: paired_difference, "),
+        ("equivalence_margin_ms = 1\nequivalence_margin_rtts = 1", "analysis: takes one of"),
+    ],
+)
+def test_what_decides_is_one_of_what_there_is(text: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError, match=problem):
+        analysis_of(text)

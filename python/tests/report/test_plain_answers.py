@@ -11,7 +11,6 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.plain_answers import (
     plain_answers,
-    primary_outcome,
     too_few_sentence,
 )
 from resolab.report.trouble import trouble_sentence
@@ -45,7 +44,7 @@ def test_each_combination_has_a_sentence_with_its_decided_and_undecided_places(f
 
 
 def test_an_interval_that_contains_zero_is_undecided(findings: Findings) -> None:
-    found = primary_outcome(findings)
+    found = findings.primary
     unclear = [one for one in found.comparisons if one.difference_ms.ci_contains_zero]
     assert unclear  # DoQ + 0-RTT against DoUDP: a round trip more, one less
     same = next(one for one in plain_answers(findings) if one.startswith("DoQ + H3 0-RTT"))
@@ -61,7 +60,7 @@ def test_without_intervals_nothing_is_decided(tmp_path: Path) -> None:
 
 
 def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None:
-    found = primary_outcome(findings)
+    found = findings.primary
     sentence = too_few_sentence(found)
     assert sentence is not None
     assert sentence.startswith(
@@ -76,7 +75,7 @@ def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path:
     found = analysed(tmp_path / "d", text=text)
     doh = next(one for one in plain_answers(found) if one.startswith("DoH + H3 full"))
     assert "After Holm's correction over 10 comparisons 2 of 2 stand." in doh
-    assert too_few_sentence(primary_outcome(found)) is None
+    assert too_few_sentence(found.primary) is None
 
 
 def test_the_number_of_pairs_is_the_least_that_holm_lets_through() -> None:
@@ -114,3 +113,12 @@ def test_the_answer_begins_with_them(tmp_path: Path) -> None:
         "Behind it: 0 of 144 loads failed; flags, kept: none; packets dropped by the link&#39;s queues: none." in answer
     )
     assert "p after Holm" in answer
+
+
+def test_the_outcome_and_estimand_that_a_plan_declares_decide(tmp_path: Path) -> None:
+    text = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]')
+    declared = text + '[analysis]\nprimary = "response_start"\nestimand = "relative_change"\n'
+    sentences = plain_answers(analysed(tmp_path / "d", text=declared))
+    doh = next(one for one in sentences if one.startswith("DoH + H3 full"))
+    assert "time to the page's first byte (relative change of the medians): longer in 2 of 2: " in doh
+    assert " % [+" in doh

@@ -112,7 +112,7 @@ def test_a_clean_run_says_none_in_green(clean: Path) -> None:
 
 def test_every_part_is_there(clean: Path) -> None:
     html, reader = read(clean / "report" / "index.html")
-    assert html.count("<svg") == 5
+    assert html.count("<svg") == 7
     for wanted in (
         "What do DoH and DoQ",
         "DoQ + H3 full against DoUDP + H3 full",
@@ -128,13 +128,15 @@ def test_every_part_is_there(clean: Path) -> None:
         f"{name}.{kind}"
         for name in (
             "dns_exchange",
+            "last_byte_change",
+            "last_byte_difference",
             "plt_change",
             "plt_difference",
             "response_start_change",
             "response_start_difference",
         )
         for kind in ("csv", "pdf", "svg")
-    ]
+    ] + ["sensitivity.csv"]
 
 
 def test_numbers_stand_beside_the_papers(clean: Path) -> None:
@@ -150,8 +152,8 @@ def test_the_report_recovers_what_the_data_was_made_from(clean: Path) -> None:
         if "<td>example</td><td>4g</td><td>DoH + H3 full</td>" in row
     )  # fmt: skip
     cells = re.findall(r">([^<]*)</td>", row)
-    assert float(cells[9].split()[0]) == pytest.approx(2 * RTT_MS["4g"], rel=0.1)
-    assert cells[10] == f"+{2 * RTT_MS['4g']:.1f}"
+    assert float(cells[11].split()[0]) == pytest.approx(2 * RTT_MS["4g"], rel=0.1)
+    assert cells[12] == f"+{2 * RTT_MS['4g']:.1f}"
 
 
 def test_the_same_dataset_gives_the_same_page(clean: Path) -> None:

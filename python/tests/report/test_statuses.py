@@ -35,7 +35,7 @@ def test_each_of_our_classes_is_one_of_theirs(failure: str | None, status: str) 
 
 def test_no_class_of_ours_is_forgotten() -> None:
     assert set(_STATUSES) == {*PageFailure, "no_measured_load"}
-    assert len(H20Status) == 5
+    assert len(H20Status) == 6
 
 
 def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
-from resolab.records import INSTRUMENT_FAILURES, PageFailure, PageLoadRecord
+from resolab.plan import OutcomeName
+from resolab.records import INSTRUMENT_FAILURES, DnsTransport, PageFailure, PageLoadRecord
 from resolab.store import build_tables, finished_trials, open_dataset, read_trial
 from resolab.store.h20_queries import h20_loads
-from resolab.store.outcomes import FCP, LCP, OUTCOMES, PLT, RESPONSE_START, Contribution, Outcome, is_usable
+from resolab.store.outcomes import FCP, LCP, OUTCOMES, PLT, PLT_SUM, RESPONSE_START, Contribution, Outcome, is_usable
 from resolab.store.rows import LoadRow
 
 
@@ -51,14 +53,41 @@ def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: P
     with open_dataset(folder) as dataset:
         rows, of_study = dataset.measured_loads(), h20_loads(dataset)
     files = finished_trials(folder)
-    records = [
-        next(one for one in read_trial(files[row.trial_id]) if isinstance(one, PageLoadRecord) and one.measured)
-        for row in rows
+    trials = [list(read_trial(files[row.trial_id])) for row in rows]
+    told = [
+        outcome.contribution_of_records(trial, DnsTransport(row.dns_transport))
+        for trial, row in zip(trials, rows, strict=True)
     ]
-    told = [outcome.contribution_of_record(record) for record in records]
     assert told == [outcome.contribution(row) for row in rows] == [outcome.contribution(row) for row in of_study]
-    assert PageFailure.DRIVER in {record.failure for record in records}
+    assert PageFailure.DRIVER in {row.failure for row in rows}
     assert any(one is not None and one.value_ms is None for one in told)
+
+
+def test_a_sum_whose_exchange_failed_has_no_end() -> None:
+    good = load(plt=1.0)
+    failed = msgspec.structs.replace(good, exchange_failed=True)
+    assert PLT_SUM.contribution(good) is None
+    assert PLT_SUM.contribution(failed) == Contribution(None, 30_000.0)
+    assert PLT.contribution(failed) == Contribution(1.0, 30_000.0)
+    known = msgspec.structs.replace(failed, times_ms=failed.times_ms | {"plt_sum": 2.0})
+    assert PLT_SUM.contribution(known) == Contribution(2.0, 30_000.0)
+
+
+def test_the_exchange_of_a_sum_is_the_cold_one_over_its_transport(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", faults=Faults(timeouts=True))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        rows = dataset.measured_loads()
+    files = finished_trials(folder)
+    for row in rows:
+        told = PLT_SUM.contribution_of_records(list(read_trial(files[row.trial_id])), DnsTransport(row.dns_transport))
+        assert told == PLT_SUM.contribution(row)
+    of_good = {row.exchange_failed for row in rows if row.failure is None}
+    assert of_good == {True, False}
+
+
+def test_a_plan_can_name_every_outcome() -> None:
+    assert [one.value for one in OutcomeName] == list(OUTCOMES)
 
 
 def test_columns_end_with_their_unit() -> None:

@@ -92,6 +92,28 @@ def test_trials_of_older_formats_are_read_as_what_they_were(dataset_folder: Path
         assert {row.kind for row in dataset.handshakes()} == {"page load", "cold DNS exchange"}
 
 
+def test_a_load_without_all_of_its_page_failed_in_older_datasets_too(dataset_folder: Path) -> None:
+    files = finished_trials(dataset_folder)
+    flagged, warm = list(files)[:2]
+    for trial, file in files.items():
+        lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+        for line in lines:
+            line.pop("last_byte_ms", None)
+        if trial == flagged:
+            lines[-1]["flags"] = ["resources_missing"]
+        file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    build_tables(dataset_folder)
+    with open_dataset(dataset_folder) as dataset:
+        failed = dataset.sql("SELECT trial_id, measured, failure FROM page_loads WHERE failure IS NOT NULL")
+        assert failed == [{"trial_id": flagged, "measured": True, "failure": "incomplete"}]
+        assert {row.trial_id for row in dataset.measured_loads() if row.failure} == {flagged}
+        ends = dataset.sql(
+            "SELECT l.last_byte_ms AS own, r.response_end_ms AS of_request, l.measured FROM page_loads AS l"
+            f" JOIN requests AS r USING (trial_id) WHERE trial_id = '{warm}' ORDER BY l.measured"
+        )
+    assert [one["own"] for one in ends] == [None, ends[1]["of_request"]]
+
+
 def test_tables_of_no_trials_are_empty_but_there(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "d", faults=Faults(trials_count=0))
     build_tables(folder)

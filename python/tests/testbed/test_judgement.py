@@ -185,16 +185,16 @@ def test_a_browser_that_is_told_the_addresses_must_not_ask():
     assert flags([asked, connection()], told) == ["lookup_in_load"]
 
 
-def test_a_load_that_ends_well_without_all_of_its_page_is_flagged():
+def test_a_load_without_all_of_its_page_is_told_by_its_answered_requests():
     document = request(received_ns=LOAD.since_ns + 30)
     part = request(received_ns=LOAD.since_ns + 40, authority="n01." + HOST + ":443", path="/js00.js")
 
-    def found(*records, failed=False):
-        return judgement.request_flags(records, MANY, LOAD, failed=failed)
+    def missing(*records):
+        return judgement.missing_requests(records, MANY, LOAD)
 
-    assert found(document, part) == []
-    assert found(document, msgspec.structs.replace(part, status=304)) == []
-    assert found(document, document) == found(document) == ["resources_missing"]
-    assert found(document, msgspec.structs.replace(part, status=404)) == ["resources_missing"]
-    assert found(document, failed=True) == []
-    assert judgement.request_flags([document], SITE, LOAD, failed=False) == []
+    told = "1 of the page's 2 requests were answered"
+    assert missing(document, part) is None
+    assert missing(document, msgspec.structs.replace(part, status=304)) is None
+    assert missing(document, document) == missing(document) == told
+    assert missing(document, msgspec.structs.replace(part, status=404)) == told
+    assert judgement.missing_requests([document], SITE, LOAD) is None

@@ -2,13 +2,22 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from made_loads import CONDITION, HOST, connection, edge_query, request
 
-from resolab.browser import LoadResult, Overhead, PageLoad
-from resolab.records import ConnectionState, DirectionSummary, HandshakeMode, HttpVersion, PathSummaryRecord, TrialFlag
+from resolab.browser import LoadResult, Overhead, PageLoad, PageTimings
+from resolab.records import (
+    ConnectionState,
+    DirectionSummary,
+    HandshakeMode,
+    HttpVersion,
+    PathSummaryRecord,
+    ResourceRecord,
+    TrialFlag,
+)
 from resolab.testbed.layout import Site
-from resolab.testbed.records_of_load import Loader
+from resolab.testbed.records_of_load import Loader, last_byte_ms
 from resolab.testbed.trial_result import Instants, SeenTrial, of_trial, trial_result
 
 SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/", path="/")
@@ -27,9 +36,9 @@ SUMMARY = PathSummaryRecord(
 PAGE = (request(received_ns=3300), connection(connection_id=1, protocol="quic", accepted_ns=3200))
 
 
-def result(*records, warmup=None, condition=CONDITION):
+def result(*records, warmup=None, condition=CONDITION, site=SITE):
     seen = SeenTrial(
-        site=SITE,
+        site=site,
         began=BEGAN,
         load=LoadResult(measured=MEASURED, warmup=warmup, overhead=Overhead()),
         exchanges=[],
@@ -92,3 +101,33 @@ def test_what_happened_to_the_document_is_flagged():
     page = (request(received_ns=3300, http_version=HttpVersion.H2), PAGE[1])
     found = result(edge_query(received_ns=3100), connection(accepted_ns=3050), *page)
     assert found.flags == [TrialFlag.HTTP_VERSION_MISMATCH]
+
+
+def test_a_load_that_lacks_a_part_of_its_page_failed_and_keeps_its_flag():
+    whole = result(
+        edge_query(received_ns=3100),
+        connection(accepted_ns=3050),
+        *PAGE,
+        site=msgspec.structs.replace(SITE, request_count=1),
+    )
+    assert (whole.failed, whole.flags, loads(whole)[-1].failure) == (False, [], None)
+    lacking = result(
+        edge_query(received_ns=3100),
+        connection(accepted_ns=3050),
+        *PAGE,
+        site=msgspec.structs.replace(SITE, request_count=2),
+    )
+    assert (lacking.failed, lacking.flags) == (True, [TrialFlag.RESOURCES_MISSING])
+    load = loads(lacking)[-1]
+    assert (load.failure, load.failure_detail) == ("incomplete", "1 of the page's 2 requests were answered")
+
+
+def test_the_last_byte_is_that_of_the_last_response_before_the_load_event():
+    def ended(response_end_ms):
+        return ResourceRecord(url="x", initiator_type="img", start_ms=0.0, response_end_ms=response_end_ms)
+
+    resources = [ended(3.0), ended(9.0), ended(None), ended(11.0)]
+    load = msgspec.structs.replace(MEASURED, timings=PageTimings(plt_ms=10.0), resources=resources)
+    assert last_byte_ms(load) == 9.0
+    assert last_byte_ms(MEASURED) is None
+    assert last_byte_ms(msgspec.structs.replace(load, resources=[])) is None

@@ -14,9 +14,10 @@ from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.page_loads import condition_results
 from resolab.report.findings.planned import plan_of
+from resolab.report.findings.sensitivity import sensitivities
 from resolab.report.findings.within_loads import within_loads
 from resolab.store import Dataset, read_calibrations
-from resolab.store.outcomes import OUTCOMES, PLT, PLT_SUM, Outcome, Untold
+from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, Outcome, Untold
 from resolab.store.rows import LoadRow
 
 
@@ -41,6 +42,8 @@ def analyse(dataset: Dataset) -> Findings:
         calibrations=read_calibrations(dataset.folder),
         further=[outcome_findings(plan, loads, rtt_ms, one) for one in further],
         sums=within_loads(plan, loads, PLT_SUM, PLT),
+        browser_parts=within_loads(plan, loads, PLT, LAST_BYTE),
+        sensitivities=sensitivities(plan, loads),
         varying=plan.varying(),
     )
 

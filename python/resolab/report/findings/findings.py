@@ -11,7 +11,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.stats import Estimate, SignificantShare
 from resolab.store import Manifest
-from resolab.store.outcomes import Outcome
+from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
 
@@ -43,6 +43,24 @@ class PairResult:
     """Of signed ranks."""
     adjusted_p_value: float | None
     """By Holm over all comparisons of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """One comparison by each choice of its loads, which `sensitivity` names."""
+
+    comparison: PlannedComparison
+    estimates: Mapping[str, Estimate]
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether every choice takes the same pairs."""
+        return len({one.n for one in self.estimates.values()}) == 1
+
+    @property
+    def turns(self) -> bool:
+        """Whether a choice has the other sign, or decides where another does not."""
+        return len({one.verdict for one in self.estimates.values()}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +166,10 @@ class Findings:
     """The other outcomes of which the dataset has values."""
     sums: Mapping[str, WithinLoads] = field(default_factory=dict)
     """The page load time as a sum against the page load time, by condition."""
+    browser_parts: Mapping[str, WithinLoads] = field(default_factory=dict)
+    """The page load time against the last byte, by condition: what the browser does after it."""
+    sensitivities: Sequence[Sensitivity] = ()
+    """The plan's comparisons without the loads one may doubt."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
 
@@ -155,6 +177,11 @@ class Findings:
     def conditions(self) -> Sequence[ConditionResult]:
         """The page load time of every condition."""
         return self.plt.conditions
+
+    @property
+    def primary(self) -> OutcomeFindings:
+        """What the dataset says about the outcome that the plan declares to decide."""
+        return self.of(OUTCOMES[self.plan.analysis.primary]) or self.plt
 
     @property
     def rtt_ms(self) -> dict[str, float]:

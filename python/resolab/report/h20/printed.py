@@ -45,7 +45,7 @@ FASTEST_MS: Mapping[tuple[str, str], float] = {("3G", "doudp"): 150, ("3G", "dot
 FASTEST_ROUND_TRIPS: Mapping[str, int] = {"doudp": 1, "dot": 3, "doh": 4}
 """What those are in round trips: their DoH client was given a host name and looked it up first."""
 
-_STATUSES = tuple(H20Status)
+_STATUSES = tuple(one for one in H20Status if one is not H20Status.INCOMPLETE)
 _TABLE_1: Mapping[str, Mapping[str, tuple[float, float, float, float, float]]] = {
     "default": {
         "doudp": (78.70, 7.48, 9.51, 1.69, 2.62),
@@ -113,4 +113,4 @@ def network_of(profile: str) -> str | None:
 def status_percent(network: str | None, dns_transport: str, status: H20Status) -> float | None:
     """Return their share of a status in Table 1 (Cloudflare, Frankfurt), or None where it gives none."""
     shares = _TABLE_1.get(network or "", {}).get(dns_transport)
-    return None if shares is None else shares[_STATUSES.index(status)]
+    return None if shares is None or status not in _STATUSES else shares[_STATUSES.index(status)]

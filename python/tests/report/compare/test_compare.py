@@ -174,4 +174,4 @@ def test_any_outcome_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["compare", str(folder), str(folder), "--outcome", "fcp"]) == 3
     assert "none of its loads has fcp" in capsys.readouterr().err
     assert main(["compare", str(folder), str(folder), "--outcome", "speed"]) == 3
-    assert "choose one of plt, plt_sum, response_start, fcp, lcp" in capsys.readouterr().err
+    assert "choose one of plt, plt_sum, response_start, last_byte, fcp, lcp" in capsys.readouterr().err

@@ -1,0 +1,70 @@
+"""What a plan declares of its analysis before any load: the outcome and estimand that decide, and what counts as alike.
+
+For: `[analysis]`. Not for: the outcomes themselves (`store.outcomes`) or estimates (`stats`).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from resolab.plan.section import Section
+from resolab.plan.settings import OneOf, Within, table_in
+
+
+class OutcomeName(StrEnum):
+    """The outcomes of a page load, by name; `store.outcomes` has a row for each."""
+
+    PLT = "plt"
+    PLT_SUM = "plt_sum"
+    RESPONSE_START = "response_start"
+    LAST_BYTE = "last_byte"
+    FCP = "fcp"
+    LCP = "lcp"
+
+
+class Estimand(StrEnum):
+    """What is estimated of a comparison."""
+
+    PAIRED_DIFFERENCE = "paired_difference"
+    """The median of the differences within blocks."""
+    RELATIVE_CHANGE = "relative_change"
+    """The ratio of the medians less 1."""
+    SHIFT = "shift"
+    """The Hodges-Lehmann shift of the pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far two conditions may lie apart and still count as alike: milliseconds or round trips."""
+
+    ms: float | None = None
+    rtts: float | None = None
+
+    def of(self, rtt_ms: float) -> float:
+        """Return it in milliseconds where a round trip takes this long."""
+        return self.ms if self.ms is not None else (self.rtts or 0.0) * rtt_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What decides; everything else is shown beside it."""
+
+    primary: Annotated[OutcomeName, OneOf(tuple(OutcomeName))] = OutcomeName.PLT
+    estimand: Annotated[Estimand, OneOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
+    equivalence_margin_ms: Annotated[float | None, Within(0, 60_000)] = None
+    equivalence_margin_rtts: Annotated[float | None, Within(0, 100, "Of the link's round trip.")] = None
+
+    @property
+    def equivalence_margin(self) -> Margin | None:
+        """The margin, if one was declared: without it nothing may be called alike."""
+        if self.equivalence_margin_ms is None and self.equivalence_margin_rtts is None:
+            return None
+        return Margin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
+
+
+def analysis_in(section: Section) -> Analysis:
+    """Read what decides."""
+    analysis = table_in(section, Analysis)
+    if analysis.equivalence_margin_ms is not None and analysis.equivalence_margin_rtts is not None:
+        section.fail("", "takes one of equivalence_margin_ms and equivalence_margin_rtts, not both")
+    return analysis

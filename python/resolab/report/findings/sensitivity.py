@@ -1,0 +1,40 @@
+"""Whether what decides depends on loads that one may doubt: every comparison once more without them.
+
+For: the primary outcome by the primary estimand. Not for: deciding; a smaller sample may be a biased one, since
+loads fail, are flagged or miss their handshake for a reason.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
+from resolab.report.findings.estimands import estimated
+from resolab.report.findings.findings import Sensitivity
+from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.stats import Estimate
+from resolab.store.outcomes import OUTCOMES
+from resolab.store.rows import LoadRow
+
+ALL, UNFLAGGED, REACHED = "all loads", "without flagged trials", "only handshakes that were reached"
+CHOICES: Mapping[str, Callable[[LoadRow], bool]] = {
+    ALL: lambda _: True,
+    UNFLAGGED: lambda load: not load.flags,
+    REACHED: lambda load: load.handshake_mode == load.requested_handshake_mode,
+}
+"""Which loads are taken."""
+
+
+def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
+    """Estimate every comparison of the plan, copies apart, by each choice."""
+    kept = {name: by_condition([load for load in loads if takes(load)]) for name, takes in CHOICES.items()}
+    comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
+    return [
+        Sensitivity(one, {name: _estimate(plan, one, grouped) for name, grouped in kept.items()}) for one in comparisons
+    ]
+
+
+def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
+    outcome = OUTCOMES[plan.analysis.primary]
+    pair = paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+    seed = stream_seed(plan.seed, outcome.change_stream, one.id)
+    return estimated(*pair, plan.analysis.estimand, seed=seed, level=level_of(plan))

@@ -1,0 +1,48 @@
+"""What decides, once more without the loads one may doubt."""
+
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
+
+from resolab.plan import Estimand
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.estimands import deciding
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.sensitivity import ALL, REACHED, UNFLAGGED
+from resolab.report.sensitivity import sensitivity_table
+from resolab.store import build_tables, open_dataset
+
+
+def findings_of(folder: Path, analysis: str = "", faults: Faults | None = None) -> Findings:
+    make_dataset(folder, make_plan(PLAN_TEXT + analysis), faults)
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        return analyse(dataset)
+
+
+def test_without_doubtful_loads_every_choice_takes_the_same_pairs(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "d")
+    assert found.sensitivities
+    assert all(one.changes_nothing and not one.turns for one in found.sensitivities)
+    assert {row[-1] for row in sensitivity_table(found).table.rows} == {"the same pairs"}
+
+
+def test_flagged_trials_and_missed_handshakes_are_left_out_by_their_choice_alone(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "d", faults=Faults(late=True, rejected_early_data=True))
+    pairs = {name: sum(one.estimates[name].n for one in found.sensitivities) for name in (ALL, UNFLAGGED, REACHED)}
+    assert pairs[ALL] == 6 * len(found.sensitivities)
+    assert pairs[UNFLAGGED] < pairs[ALL]
+    assert pairs[REACHED] < pairs[ALL]
+
+
+@pytest.mark.parametrize("estimand", list(Estimand))
+def test_all_loads_give_the_estimate_that_decides(tmp_path: Path, estimand: Estimand) -> None:
+    found = findings_of(tmp_path / "d", f'[analysis]\nprimary = "response_start"\nestimand = "{estimand}"\n')
+    assert found.primary.outcome.name == "response_start"
+    told = {one.condition.id: deciding(comparison, estimand) for one, comparison in found.primary.compared}
+    assert {one.comparison.treatment.id: one.estimates[ALL] for one in found.sensitivities} == told
+    unit = "ratio" if estimand is Estimand.RELATIVE_CHANGE else "ms"
+    rows = sensitivity_table(found).rows
+    assert all(f"value_{unit}" in row for row in rows)
+    assert len(rows) == 3 * len(found.sensitivities)
