@@ -56,7 +56,9 @@ def _sorted(
     group: Iterable[PairResult], estimand: Estimand
 ) -> tuple[list[PairResult], list[PairResult], list[PairResult]]:
     """Part those whose interval lies above 0 and below it, farthest first, from the others."""
-    longer, shorter, undecided = [], [], []
+    longer: list[PairResult] = []
+    shorter: list[PairResult] = []
+    undecided: list[PairResult] = []
     for one in group:
         verdict = _deciding(one, estimand).verdict
         (longer if verdict > 0 else shorter if verdict < 0 else undecided).append(one)
