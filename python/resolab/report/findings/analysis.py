@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
+from resolab.report.findings.against_baseline import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
 from resolab.report.findings.effects import equivalences, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
@@ -60,11 +61,13 @@ def outcome_findings(
 ) -> OutcomeFindings:
     """Compute all that a report says about one outcome."""
     copies = aa_results(plan, loads, outcome)
+    conditions = condition_results(plan, loads, rtt_ms, outcome)
     return OutcomeFindings(
         outcome=outcome,
-        conditions=condition_results(plan, loads, rtt_ms, outcome),
-        # Without rules these are every condition's, which `conditions` has.
-        comparisons=comparison_results(plan, loads, outcome) if outcome == PLT or plan.comparison_rules else (),
+        conditions=conditions,
+        comparisons=comparison_results(plan, loads, outcome)
+        if plan.comparison_rules
+        else baseline_results(plan, loads, outcome, conditions),
         aa=copies,
         noise=noise_of(copies),
     )
