@@ -63,7 +63,7 @@ def processes_of_the_lab():
             try:
                 line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 name = (entry / "comm").read_text().strip()
-                executable = os.readlink(entry / "exe")
+                executable = str((entry / "exe").readlink())
                 zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
             except OSError:
                 continue
