@@ -59,8 +59,8 @@ doh = "native"
 dns_transport = "doudp"
 {repeat}
 """
-RTT_MS = {"office": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
-LOSS = {"office": 0.0, "4g-h20": 0.005, "lossy-4g-h20": 0.015, "3g-h20": 0.021}
+RTT_MS = {"office": 10.0, "default-h20": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
+LOSS = {"office": 0.0, "default-h20": 0.0, "4g-h20": 0.005, "lossy-4g-h20": 0.015, "3g-h20": 0.021}
 LIMIT_MS = 30_000.0
 
 

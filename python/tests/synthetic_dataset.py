@@ -65,8 +65,15 @@ doq = "stub"
 dns_transport = "doudp"
 requested_handshake_mode = "full"
 """
-RTT_MS = {"fiber": 14.767147, "cable": 25.17665, "dsl": 42.35979, "4g": 91.852311, "4g-medium": 104.504141}
-RATE_BPS = {"fiber": 99.9e6, "cable": 165e6, "dsl": 10.7e6, "4g": 54e6, "4g-medium": 28.6e6}
+RTT_MS = {
+    "fiber": 14.767147,
+    "cable": 25.17665,
+    "dsl": 42.35979,
+    "4g": 91.852311,
+    "4g-medium": 104.504141,
+    "default-h20": 20.0,
+}
+RATE_BPS = {"fiber": 99.9e6, "cable": 165e6, "dsl": 10.7e6, "4g": 54e6, "4g-medium": 28.6e6, "default-h20": 50e6}
 RENDER_MS = {"example": 60.0, "wikipedia": 450.0, "instagram": 600.0}
 BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
 # Beyond their round trips: connecting with a full handshake, the request in early data, DoQ's handshake, TCP's.

@@ -13,7 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import HANDSHAKE_MARKERS, TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style, new_figure
+from resolab.plots.style import (
+    HANDSHAKE_MARKERS,
+    TRANSPORT_COLOURS,
+    TRANSPORT_DASHES,
+    ZERO_RTT_COLOURS,
+    ZERO_RTT_LINE_WIDTH,
+    house_style,
+    new_figure,
+)
 
 LEGEND_LINE_INCH = 0.19
 SHOWN_SHARE = 0.95
@@ -26,10 +34,17 @@ class Look:
     colour: str
     dash: Any = "-"
     marker: str | None = None
+    width: float | None = None
+    """In points; None for that of all figures."""
 
 
 def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
-    """Return the look of a transport, the same in every figure; marks tell the page's handshakes apart."""
+    """Return the look of a transport, the same in every figure, and within it that of the page's handshake.
+
+    With early data the line is lighter, wider and unbroken.
+    """
+    if handshake_mode == "zero_rtt":
+        return Look(ZERO_RTT_COLOURS[dns_transport], "-", HANDSHAKE_MARKERS[handshake_mode], ZERO_RTT_LINE_WIDTH)
     return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], HANDSHAKE_MARKERS[handshake_mode])
 
 
@@ -49,6 +64,8 @@ class Curve:
     failed_count: int
     key: Mapping[str, Value]
     """Columns that name the curve in the CSV, alike in all curves of a figure."""
+    reference: Sequence[tuple[float, float]] = ()
+    """Quantiles of another study's same distribution with their shares, drawn over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +118,8 @@ def draw_cdfs(
         if not own_legends:
             handles, texts = grid[0, 0].get_legend_handles_labels()
             figure.legend(handles, texts, loc="outside lower left", ncols=3, **_LEGEND)
-    return Drawing(name, caption, figure, [row for curve in curves for row in _csv(curve, axis)])
+    referenced = any(curve.reference for curve in curves)
+    return Drawing(name, caption, figure, [row for curve in curves for row in _csv(curve, axis, referenced=referenced)])
 
 
 _LEGEND: Mapping[str, Any] = {"handlelength": 3.4, "borderpad": 0, "labelspacing": 0.3}
@@ -109,8 +127,9 @@ _LEGEND: Mapping[str, Any] = {"handlelength": 3.4, "borderpad": 0, "labelspacing
 
 def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
     """Return where the axis begins and ends: the slowest twentieth of a curve does not squeeze all others."""
-    low = min((curve.points[0][0] for curve in curves if curve.points), default=0.0)
-    high = max((_value_at(curve.points, SHOWN_SHARE) for curve in curves if curve.points), default=1.0)
+    drawn = [points for curve in curves for points in (curve.points, curve.reference) if points]
+    low = min((points[0][0] for points in drawn), default=0.0)
+    high = max((_value_at(points, SHOWN_SHARE) for points in drawn), default=1.0)
     pad = 0.04 * (high - low) or max(abs(high), 1.0) * 0.04
     return low - pad, high + pad
 
@@ -125,6 +144,8 @@ def _panel(axes: Axes, curves: Sequence[Curve], axis: CdfAxis, reach: tuple[floa
         axes.axvline(guide, color="#999999", linewidth=0.8, linestyle=(0, (1, 2)))
     for curve in curves:
         _curve(axes, curve, reach[1])
+    for curve in curves:
+        _reference(axes, curve)
     if not curves:
         axes.text(0.5, 0.5, "no data", ha="center", va="center", color="#555555", transform=axes.transAxes)
     axes.set_xlim(*reach)
@@ -148,12 +169,20 @@ def _curve(axes: Axes, curve: Curve, end: float) -> None:
         label=curve.label,
         color=look.colour,
         linestyle=look.dash,
+        linewidth=look.width,
         marker=look.marker,
         markevery=_marks(shares),
         markersize=3.8,
         markerfacecolor="white",
         markeredgewidth=1.0,
     )
+
+
+def _reference(axes: Axes, curve: Curve) -> None:
+    """Draw the other study's quantiles: crosses on a thin line, over every curve."""
+    if curve.reference:
+        values, shares = zip(*curve.reference, strict=True)
+        axes.plot(values, shares, "-x", color=curve.look.colour, linewidth=0.8, markersize=5, zorder=3)
 
 
 def _marks(shares: Sequence[float]) -> list[int]:
@@ -163,8 +192,15 @@ def _marks(shares: Sequence[float]) -> list[int]:
     return sorted({int(np.abs(np.asarray(shares) - share).argmin()) for share in (0.15, 0.35, 0.5, 0.65, 0.85)})
 
 
-def _csv(curve: Curve, axis: CdfAxis) -> list[dict[str, Value]]:
+def _csv(curve: Curve, axis: CdfAxis, *, referenced: bool) -> list[dict[str, Value]]:
     """List the curve's points; one that has none still has a row, which says so."""
-    counts = {"n_count": curve.n, "failed_count": curve.failed_count}
+    counts: dict[str, Value] = {"n_count": curve.n, "failed_count": curve.failed_count}
     points: Sequence[tuple[float | None, float]] = curve.points or [(None, 0.0)]
-    return [{**curve.key, axis.column: value, "cumulative_share_ratio": share, **counts} for value, share in points]
+    ours: dict[str, Value] = {"study": "ours"} if referenced else {}
+    rows: list[dict[str, Value]] = [
+        {**curve.key, **ours, axis.column: value, "cumulative_share_ratio": share, **counts} for value, share in points
+    ]
+    return rows + [
+        {**curve.key, "study": "paper", axis.column: value, "cumulative_share_ratio": share, **dict.fromkeys(counts)}
+        for value, share in curve.reference
+    ]

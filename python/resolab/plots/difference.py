@@ -32,16 +32,18 @@ class DifferenceRow:
 def draw_differences(
     rows: Sequence[DifferenceRow], caption: str, *, name: str = "plt_difference", quantity: str = "PLT"
 ) -> Drawing:
-    """Draw a grid of panels: pages across, profiles down."""
+    """Draw a grid of panels: pages across, profiles down; each profile has the rows that are asked for on it."""
     pages = list(dict.fromkeys(row.page for row in rows))
-    profiles = list(dict.fromkeys(row.profile for row in rows))
-    combinations = list(dict.fromkeys(row.combination for row in rows))
+    measured = _combinations(rows)
+    profiles = list(measured)
     with house_style():
-        height = len(profiles) * (0.27 * len(combinations) + 0.75) + 0.1
-        longest = max(len(combination) for combination in combinations)
-        figure = new_figure(3.4 * len(pages) + max(1.3, LABEL_INCH_A_LETTER * longest), height)
-        grid = figure.subplots(len(profiles), len(pages), squeeze=False, sharex="row", sharey=True)
-        for line, profile in enumerate(profiles):
+        heights = [0.27 * len(combinations) + 0.75 for combinations in measured.values()]
+        longest = max(len(combination) for combinations in measured.values() for combination in combinations)
+        figure = new_figure(3.4 * len(pages) + max(1.3, LABEL_INCH_A_LETTER * longest), sum(heights) + 0.1)
+        grid = figure.subplots(
+            len(profiles), len(pages), squeeze=False, sharex="row", sharey="row", height_ratios=heights
+        )
+        for line, (profile, combinations) in enumerate(measured.items()):
             for column, page in enumerate(pages):
                 axes = grid[line, column]
                 _panel(axes, [row for row in rows if (row.page, row.profile) == (page, profile)], combinations)
@@ -50,10 +52,16 @@ def draw_differences(
             axes.set_xlim(axes.get_xlim())  # the limits that the finite marks need are final now
         for row in rows:
             axes = grid[profiles.index(row.profile), pages.index(row.page)]
-            _open_end(axes, row, combinations.index(row.combination))
+            _open_end(axes, row, measured[row.profile].index(row.combination))
         for axes in grid[-1]:
             axes.set_xlabel(f"paired difference of {quantity}, ms")
     return Drawing(name, caption, figure, [_row(row) for row in rows])
+
+
+def _combinations(rows: Sequence[DifferenceRow]) -> dict[str, list[str]]:
+    """List for each profile the combinations that a plan has on it."""
+    profiles = dict.fromkeys(row.profile for row in rows)
+    return {one: list(dict.fromkeys(row.combination for row in rows if row.profile == one)) for one in profiles}
 
 
 def _panel(axes: Axes, rows: Sequence[DifferenceRow], combinations: Sequence[str]) -> None:

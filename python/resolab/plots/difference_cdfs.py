@@ -4,23 +4,33 @@ For: the figures that Hounsel et al. (WWW 2020) give as Fig. 4 and 5. Not for: a
 
 A pair with a failed load is a bound of its difference. Such pairs make the distribution an area: its lower edge has
 counted them as late as they can be, its upper edge as early.
+
+Effects of 50 ms and waits of 5 s stand on one axis: it is linear about 0 and logarithmic beyond `LINEAR_MS`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import TRANSPORT_COLOURS, house_style, new_figure
-from resolab.plots.words import estimate_text, interval_text
+from resolab.plots.words import estimate_text, interval_text, number_text
 from resolab.stats import Estimate
 
-PANEL_INCH = (3.1, 1.9)
+PANEL_INCH = (3.4, 2.1)
 LEGEND_LINE_INCH = 0.16
 LEAST_REACH_MS = 60.0
+LINEAR_MS = 200.0
+"""Up to here on both sides of 0 the axis is linear."""
+_MIDDLE_PART = 1.8
+"""How much of the axis either linear half takes, in decades."""
 SHOWN_FROM = 0.05
 """Shares of the pairs below and above what the axis shows."""
+_FAR_MS = 1e9
+"""Beyond every axis."""
 SERIES_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1.5, 1.5)))
 
 
@@ -59,6 +69,7 @@ class DifferencePanel:
     expected_ms: float
     """The closed form: extra round trips of one cold look-up times the round trip to the resolver."""
     curve: DifferenceCurve
+    paper_median_ms: float | None = None
 
 
 def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePanel]) -> Drawing:
@@ -78,11 +89,48 @@ def draw_difference_cdfs(name: str, caption: str, panels: Sequence[DifferencePan
                 grid[line, place].set_title(f"{row}, {column}")
             grid[line, 0].set_ylabel("share of pairs")
         for place, column in enumerate(columns):
-            reach = reach_ms([panel.curve for panel in panels if panel.column == column])
+            reach = _reach_ms([panel for panel in panels if panel.column == column])
             for axes in grid[:, place]:
-                axes.set_xlim(-reach, reach)
+                _axis(axes, reach)
                 axes.set_xlabel("paired difference of PLT, ms")
-    return Drawing(name, caption, figure, [row for panel in panels for row in csv_rows(panel.curve)])
+    return Drawing(name, caption, figure, [row for panel in panels for row in _rows(panel)])
+
+
+def _axis(axes: Axes, reach: float) -> None:
+    if reach > 2 * LINEAR_MS:
+        axes.set_xscale("symlog", linthresh=LINEAR_MS, linscale=_MIDDLE_PART)
+        for edge in (-LINEAR_MS, LINEAR_MS):
+            axes.axvline(edge, color="#bbbbbb", linewidth=0.7, linestyle=(0, (1, 2)))
+        axes.set_xticks(_ticks(reach))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: _tick_text(time)))
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlim(-reach, reach)
+
+
+def _ticks(reach: float) -> list[float]:
+    """Choose few enough round numbers that their texts do not meet."""
+    ends = [end for end in (1_000.0, 10_000.0, 100_000.0) if end <= reach] or [reach]
+    half = [LINEAR_MS / 2, *ends]
+    return [*(-tick for tick in reversed(half)), 0.0, *half]
+
+
+def _tick_text(time_ms: float) -> str:
+    return f"{time_ms / 1e3:g} s" if abs(time_ms) >= 1_000 else f"{time_ms:.0f}"
+
+
+def _reach_ms(panels: Sequence[DifferencePanel]) -> float:
+    """Show nine in ten of the pairs, and every mark."""
+    marks = [
+        abs(mark)
+        for panel in panels
+        for mark in (panel.expected_ms, panel.paper_median_ms, panel.curve.median_ms.value)
+        if mark is not None
+    ]
+    return max(reach_ms([panel.curve for panel in panels]), *(1.15 * mark for mark in marks))
+
+
+def _rows(panel: DifferencePanel) -> list[dict[str, Value]]:
+    return [{**row, "paper_median_ms": panel.paper_median_ms} for row in csv_rows(panel.curve)]
 
 
 def _panel(axes: Axes, panels: Sequence[DifferencePanel], series: Sequence[str]) -> None:
@@ -104,23 +152,33 @@ def _curve(axes: Axes, panel: DifferencePanel, dash: object) -> None:
     curve = panel.curve
     label = _label(panel)
     # Beyond the outermost known differences the edges keep their shares.
-    far = 1e9
-    x = [-far, *(point.difference_ms for point in curve.points), far]
+    x = [-_FAR_MS, *(point.difference_ms for point in curve.points), _FAR_MS]
     least = _extended([point.least for point in curve.points], 0.0)
     most = _extended([point.most for point in curve.points], curve.most_before)
     axes.fill_between(x, least, most, step="post", color=colour, alpha=0.18, linewidth=0)
     for edge in (least, most):
         axes.step(x, edge, where="post", color=colour, linestyle=dash, linewidth=1.4, label=label)
         label = "_nolegend_"
-    middle = curve.median_ms.value
-    if middle is not None:
-        axes.plot([middle, middle], [0, 0.5], color=colour, linewidth=1.0, linestyle=dash)
-    axes.plot([panel.expected_ms], [0.5], "|", color="#666666", markersize=12, markeredgewidth=1.2)
+    _median(axes, curve.median_ms, colour)
+    axes.plot([panel.expected_ms], [0.5], "|", color="#666666", markersize=14, markeredgewidth=1.4)
+    if panel.paper_median_ms is not None:
+        axes.plot([panel.paper_median_ms], [0.5], "x", color="black", markersize=7, markeredgewidth=1.6, zorder=4)
+
+
+def _median(axes: Axes, median_ms: Estimate, colour: str) -> None:
+    """Draw the median as a dot and its interval as a bar at the share that it stands for."""
+    ends = [end for end in (median_ms.ci_low, median_ms.ci_high) if end is not None]
+    if len(ends) == 2:
+        axes.plot(np.clip(ends, -_FAR_MS, _FAR_MS), [0.5, 0.5], "-", color=colour, linewidth=3.4, alpha=0.45)
+    if median_ms.value is not None:
+        axes.plot([median_ms.value], [0.5], "o", color=colour, markersize=6, markeredgecolor="white", zorder=3)
 
 
 def _label(panel: DifferencePanel) -> str:
     middle = panel.curve.median_ms
     value = f"{estimate_text(middle, 0, signed=True)} {interval_text(middle, 0, signed=True)} ms"
+    if panel.paper_median_ms is not None:
+        value += f" (paper {number_text(panel.paper_median_ms, 0, signed=True)})"
     counts = f"{panel.series}, n = {middle.n}" if panel.series else f"n = {middle.n}"
     return f"{value}\n{counts}" + (f", {middle.censored_count} bounds" if middle.censored_count else "")
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from resolab.plots.difference_cdfs import DifferenceCurve, csv_rows, reach_ms
 from resolab.plots.save import Drawing
 from resolab.plots.style import house_style, new_figure
-from resolab.plots.words import estimate_text
+from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
 SIMILAR_MS = 30.0
@@ -26,7 +26,9 @@ FAR_MS = 100.0
 """Ours: the paper has hues of blue and red, and gives no second border in its text."""
 CELL_INCH = 1.12
 LABEL_INCH = 1.5
-_LEFT, _RIGHT, _FLOOR, _TOP = 0.06, 0.94, 0.2, 0.74
+_LEFT, _RIGHT, _FLOOR, _TOP = 0.06, 0.94, 0.2, 0.69
+_UNDECIDED = (0, (3, 2))
+"""Dashes around what is not told from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,12 @@ def _cell(axes: Axes, cell: MatrixCell, column: int, row: int, reach: float) -> 
     _curves(axes, cell.curve, column, row, reach)
     middle = cell.curve.median_ms
     text = f"{estimate_text(middle, 0, signed=True)} ms"
-    axes.text(column + 0.5, row + 0.13, text, ha="center", va="center", fontsize=7, weight="bold")
+    axes.text(column + 0.5, row + 0.11, text, ha="center", va="center", fontsize=7, weight="bold")
+    interval = interval_text(middle, 0, signed=True)
+    axes.text(column + 0.5, row + 0.23, interval, ha="center", va="center", fontsize=5.5)
+    if middle.ci_contains_zero:
+        frame = Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, fill=False, linestyle=_UNDECIDED, linewidth=1.1)
+        axes.add_patch(frame)
     counts = f"n {middle.n}" + (f", {middle.censored_count} bounds" if middle.censored_count else "")
     axes.text(column + 0.5, row + 0.89, counts, ha="center", va="center", fontsize=5.5, color="#333333")
 
@@ -144,6 +151,8 @@ def _legend(axes: Axes, reach: float) -> None:
         Rectangle((0, 0), 1, 1, facecolor=band.colour, edgecolor="#999999", hatch=band.hatch, label=band.name)
         for band in _BANDS.values()
     ]
+    label = "dashed: the interval contains 0"
+    patches.append(Rectangle((0, 0), 1, 1, fill=False, linestyle=_UNDECIDED, linewidth=1.1, label=label))
     title = f"row minus column; each cell from -{reach:.0f} to {reach:.0f} ms"
     axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(0, -0.01), ncols=2, title=title, fontsize=7)
 

@@ -16,7 +16,7 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.patches import Rectangle
 
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import SEQUENTIAL, house_style, new_figure
+from resolab.plots.style import DIVERGING, house_style, new_figure
 from resolab.plots.words import estimate_text, interval_text, number_text
 from resolab.stats import Estimate
 
@@ -41,7 +41,10 @@ class HeatCell:
 @dataclass(frozen=True, slots=True)
 class _Scale:
     norm: Normalize
+    """Even about 0, which is the colours' neutral middle."""
     colours: Colormap
+    shown: tuple[float, float]
+    """What the cells have, and 0."""
 
     def background(self, percent: float) -> tuple[float, float, float, float]:
         red, green, blue, alpha = self.colours(float(self.norm(percent)))
@@ -80,16 +83,18 @@ def draw_heat_map(
         bar = figure.colorbar(mappable, ax=grid, fraction=0.03, pad=0.02)
         bar.set_label(f"change of median {quantity}, %")
         bar.outline.set_visible(False)
+        bar.ax.set_ylim(*scale.shown)
         bar.ax.axhline(0, color="black", linewidth=1)
     referenced = any(cell.reference_ratio is not None for cell in cells)
     return Drawing(name, caption, figure, [_row(cell, referenced=referenced) for cell in cells])
 
 
 def _scale(cells: Sequence[HeatCell]) -> _Scale:
-    """Span zero and all cells, at least ten percent, so that noise does not fill the whole scale."""
+    """Reach as far below zero as above, at least ten percent, so that noise does not fill the whole scale."""
     values = [percent for cell in cells if (percent := _percent(cell)) is not None]
-    norm = Normalize(min([0.0, *values]), max([10.0, *values]))
-    return _Scale(norm, mpl.colormaps[SEQUENTIAL])
+    reach = max([10.0, *(abs(value) for value in values)])
+    shown = (min([0.0, *values]), max([0.1 * reach, *values]))
+    return _Scale(Normalize(-reach, reach), mpl.colormaps[DIVERGING], shown)
 
 
 def _percent(cell: HeatCell) -> float | None:
@@ -114,8 +119,8 @@ def _panel(axes: Axes, cells: Sequence[HeatCell], pages: Sequence[str], profiles
 
 def _cell(axes: Axes, cell: HeatCell, column: int, row: int, scale: _Scale) -> None:
     percent = _percent(cell)
-    colour = "#f2f2f2" if percent is None else scale.background(percent)
-    axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5))
+    colour = "#e4e4e4" if percent is None else scale.background(percent)
+    axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="#cccccc", linewidth=0.8))
     if cell.change is None or percent is None:
         text = "no data" if cell.change is None or cell.change.n == 0 else "not determined"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7.5, color="#555555")

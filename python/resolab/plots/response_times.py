@@ -20,7 +20,9 @@ from resolab.stats import Estimate
 
 PANELS_A_ROW = 3
 PANEL_SIZE = PanelSize(3.7, 2.3)
-_TICKS = (1, 2, 5)
+_TICKS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), tuple(1 + step / 10 for step in range(90)))
+"""What a decade may be divided by, coarse to fine."""
+_LEAST_TICKS_COUNT, _MOST_TICKS_COUNT = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def _panel(axes: Axes, lines: Sequence[ResponseLine]) -> None:
     axes.set_xlim(left, right)
     axes.set_ylim(0, 1.02)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    axes.set_xticks(_ticks(left, right))
+    axes.set_xticks(log_ticks(left, right))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("query response time, ms (logarithmic)")
@@ -90,11 +92,16 @@ def _label(line: ResponseLine) -> str:
     return text + (f", {failed} of {line.median_ms.n} failed" if failed else "")
 
 
-def _ticks(left: float, right: float) -> list[float]:
+def log_ticks(left: float, right: float) -> list[float]:
+    """Choose round numbers between two, by the coarsest division of a decade that gives enough of them."""
     decades = range(math.floor(math.log10(left)), math.ceil(math.log10(right)) + 1)
-    ticks = [step * 10.0**decade for decade in decades for step in _TICKS]
-    inside = [tick for tick in ticks if left <= tick <= right]
-    return inside if len(inside) <= 7 else [tick for tick in inside if f"{tick:e}".startswith("1")]
+    inside: list[float] = []
+    for steps in _TICKS:
+        ticks = (round(step * 10.0**decade, 6) for decade in decades for step in steps)
+        inside = [tick for tick in ticks if left <= tick <= right]
+        if len(inside) >= _LEAST_TICKS_COUNT:
+            break
+    return inside[:: math.ceil(len(inside) / _MOST_TICKS_COUNT)]
 
 
 def _rows(line: ResponseLine) -> list[dict[str, Value]]:

@@ -57,13 +57,25 @@ TRANSPORT_DASHES: Mapping[str, Any] = {
     DnsTransport.DOH3: (0, (11, 1.5)),
     DnsTransport.DOQ: (0, (6, 1.2, 1, 1.2, 1, 1.2)),
 }
+# The page's handshake with early data: a lighter hue of the transport's, so that with its wider, unbroken line it is
+# told from the full one in grey, too.
+ZERO_RTT_COLOURS: Mapping[str, str] = {
+    DnsTransport.DOUDP: "#8c8c8c",
+    DnsTransport.DOTCP: "#dadada",
+    DnsTransport.DOT: "#e9c4d8",
+    DnsTransport.DOH: "#f5ab73",
+    DnsTransport.DOH3: "#f4d58a",
+    DnsTransport.DOQ: "#56b4e9",
+}
+ZERO_RTT_LINE_WIDTH = 3.0
 HANDSHAKE_MARKERS: Mapping[str, str | None] = {
     HandshakeMode.FULL: None,
     HandshakeMode.RESUMED: "s",
     HandshakeMode.ZERO_RTT: "o",
 }
-# Lightness falls steadily, so that the map orders cells in grey too.
-SEQUENTIAL = "cividis_r"
+# From a neutral 0 to blue (less, faster) and to red (more, slower): lightness falls steadily both ways, and what is
+# drawn in it carries its sign in print, which grey does not.
+DIVERGING = "RdBu_r"
 
 
 @contextmanager

@@ -17,16 +17,19 @@ from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.decisions import decision_table
+from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.h20.section import H20
+from resolab.report.h20.study import has_h20_network
 from resolab.report.hello_table import hello_table
 from resolab.report.labels import baseline_label
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
+from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.section import S24
@@ -42,6 +45,7 @@ from resolab.report.tables import (
     lateness_table,
     status_table,
 )
+from resolab.report.trouble import trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 
@@ -98,13 +102,15 @@ class Paper:
 
 
 def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
-    """Draw what there is of both papers; one of which there is no figure is left out."""
+    """Draw what there is of each paper on whose networks and pages the dataset was measured."""
     s24, h20 = S24(dataset, findings), H20(dataset, findings)
-    drawn = list(s24.drawings())
-    papers = [
-        Paper("s24", "Sengupta et al. (2024)", drawn, s24.tables(), s24.missing(one.name for one in drawn)),
-        Paper("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()),
-    ]
+    papers = []
+    if s24.is_theirs:
+        drawn = list(s24.drawings())
+        missing = s24.missing(one.name for one in drawn)
+        papers.append(Paper("s24", "Sengupta et al. (2024)", drawn, s24.tables(), missing))
+    if h20.is_theirs:
+        papers.append(Paper("h20", "Hounsel et al. (2020)", list(h20.drawings()), h20.tables(), h20.missing()))
     return [one for one in papers if one.drawings]
 
 
@@ -116,7 +122,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = sensitivity_table(findings)
-    for one in (sensitivity, *(one for paper in papers for one in paper.tables)):
+    effects = effect_tables(findings)
+    for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -127,13 +134,21 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         manifest=findings.manifest,
         plan=findings.plan,
         figures=figures,
+        plain_answers=plain_answers(findings),
+        trouble=trouble_sentence(findings),
+        too_few=too_few_sentence(findings.primary),
         answers=answers(findings),
         baseline=baseline_label(findings),
         level=level_text(level_of(findings.plan)),
         citation=CITATION,
         statuses_citation=STATUSES_CITATION,
         tables=_tables(findings),
+        comparisons_title="The comparisons the plan names"
+        if findings.plan.comparison_rules
+        else "Each condition against its baseline, tested",
         sensitivity=sensitivity,
+        effects=effects,
+        slope_sentences=slope_sentences(findings),
         aa_sentences=aa_sentences(findings),
         papers=papers,
         outcomes=[_section(findings, found) for found in further_outcomes(findings)],
@@ -148,7 +163,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
 def _tables(findings: Findings) -> dict[str, Table]:
     return {
         "failures": failure_table(findings),
-        "statuses": status_table(findings),
+        "statuses": status_table(findings) if has_h20_network(findings) else Table((), ()),
         "flags": flag_table(findings),
         "handshakes": handshake_table(findings),
         "hellos": hello_table(findings.hellos),

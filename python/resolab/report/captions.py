@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.labels import baseline_label
+from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
 
 _METHODS = {
@@ -18,6 +19,7 @@ _METHODS = {
     Method.SIGNED_RANK: "signed ranks",
     Method.RANK_SUM: "rank sums",
     Method.SCORE: "score",
+    Method.NEWCOMBE: "Newcombe's score interval of pairs",
     Method.WILSON: "Wilson's score",
     Method.BOOTSTRAP_T: "studentised bootstrap",
     Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",
@@ -83,7 +85,8 @@ def _failed_loads(findings: Findings) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
     text = f"{failed} of {findings.trials_count} loads failed and count as at least their limit"
-    return text + (f"; {unusable} more were lost to the instrument." if unusable else ".")
+    lost = f"; {unusable} more were lost to the instrument" if unusable else ""
+    return f"{text}{lost}; {flags_and_drops(findings)}."
 
 
 def _dataset(findings: Findings) -> str:

@@ -23,12 +23,17 @@ def _columns(outcome: Outcome) -> tuple[str, ...]:
 
 
 def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
-    """List the comparisons the plan names; empty where it names none, since all conditions have a table."""
-    if not findings.plan.comparison_rules:
+    """List the comparisons the plan names or, where it names none, all with the baseline; empty without pairs."""
+    tested = [one for one in found.comparisons if one.p_value is not None]
+    if not tested:
         return Table((), ())
-    columns = ("comparison", *_columns(found.outcome), "p after Holm")
-    rows = [(one.comparison.name, *_cells(findings, one), p_text(one.adjusted_p_value)) for one in found.comparisons]
-    return Table(columns, rows, frozenset((0, 1, 2, 3, 4)))
+    named = bool(findings.plan.comparison_rules)
+    columns = (*(("comparison",) * named), *_columns(found.outcome), "p after Holm")
+    rows = [
+        (*((one.comparison.name,) * named), *_cells(findings, one), p_text(one.adjusted_p_value))
+        for one in (found.comparisons if named else tested)
+    ]
+    return Table(columns, rows, frozenset(range(4 + named)))
 
 
 def aa_table(findings: Findings, found: OutcomeFindings) -> Table:

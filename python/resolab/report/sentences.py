@@ -1,6 +1,6 @@
-"""The answer in sentences, each with its interval.
+"""The answer in sentences, each with its interval: how large the changes are.
 
-For: what a reader takes away. Not for: the full tables.
+For: what a reader takes away. Not for: the full tables, or which changes are told from 0 (`plain_answers`).
 """
 
 from collections.abc import Sequence
@@ -39,14 +39,13 @@ def _combination(name: str, baseline: str, group: Sequence[Compared], phrase: st
     start = f"{name} against {baseline}: "
     if not known:
         return start + "no answer yet; too few loads ended."
-    clear = sum(one[1].change.ci_contains_zero is False for one in known)
     if len(known) == 1:
         text = f"the median {phrase} changes by {_place(known[0])}"
     else:
         text = f"the median {phrase} changes by {_place(known[0])} to {_place(known[-1])}"
     silent = len(group) - len(known)
     tail = f"; {silent} of {len(group)} comparisons give no number" if silent else ""
-    return f"{start}{text}; the interval excludes 0 in {clear} of {len(known)} comparisons{tail}."
+    return f"{start}{text}{tail}."
 
 
 def _place(one: Compared) -> str:

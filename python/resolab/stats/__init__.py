@@ -5,8 +5,10 @@ values kept. Definitions and sources: docs/method/statistics.md.
 Not for: knowing where the arrays come from, no other room of resolab is imported here; closed forms (`protocols`).
 """
 
+from resolab.stats.beyond import Beyond, beyond
 from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
 from resolab.stats.dominance import cliffs_delta
+from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
@@ -28,10 +30,13 @@ from resolab.stats.significance import (
     SignificantShare,
     clopper_pearson,
     holm,
+    least_paired_p_value,
     paired_p_value,
+    pairs_for_significance,
     significant_share,
     two_sample_p_value,
 )
+from resolab.stats.slope import slope_of, slope_over_blocks
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.two_medians import change_of_medians
 
@@ -41,6 +46,9 @@ __all__ = [
     "STOPPING_MIN_BLOCKS",
     "Amortisation",
     "BatchedMean",
+    "Beyond",
+    "Equivalence",
+    "EquivalenceTest",
     "Estimate",
     "MedianSequence",
     "Method",
@@ -50,6 +58,7 @@ __all__ = [
     "SignificantShare",
     "amortisation",
     "at_most_wide",
+    "beyond",
     "blocks_needed",
     "break_even",
     "change_at_any_look",
@@ -59,9 +68,11 @@ __all__ = [
     "difference_at_any_look",
     "differences_of",
     "ecdf",
+    "equivalence",
     "excludes_zero",
     "hodges_lehmann",
     "holm",
+    "least_paired_p_value",
     "lower_rank",
     "median",
     "median_at_any_look",
@@ -69,12 +80,15 @@ __all__ = [
     "paired_difference",
     "paired_p_value",
     "pairs",
+    "pairs_for_significance",
     "proportion",
     "quantile",
     "relative_change",
     "remaining_share",
     "restricted_mean",
     "significant_share",
+    "slope_of",
+    "slope_over_blocks",
     "two_sample_p_value",
     "width_reached",
     "within",

@@ -4,6 +4,7 @@ For: p-values of pairs and of two samples, Holm's correction, how many A/A compa
 Not for: how large an effect is; every p-value stands beside an estimate with its interval.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,16 @@ def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
         return None
     greater, smaller = signed_rank_tail(differences.low), signed_rank_tail(-differences.high)
     return min(1.0, 2 * min(greater, smaller))
+
+
+def least_paired_p_value(pairs_count: int) -> float:
+    """Return the least p that so many pairs can have: that all of them differ to one side."""
+    return min(1.0, 2.0 ** (1 - pairs_count))
+
+
+def pairs_for_significance(comparisons_count: int, significance: float = SIGNIFICANCE) -> int:
+    """Return how many pairs it takes for one of so many comparisons to be significant after Holm, at the clearest."""
+    return 1 + math.ceil(math.log2(comparisons_count / significance))
 
 
 def two_sample_p_value(treatment: Sample, baseline: Sample) -> float | None:

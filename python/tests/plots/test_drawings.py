@@ -21,7 +21,8 @@ from resolab.plots import (
     draw_heat_map,
     save_drawing,
 )
-from resolab.plots.style import SEQUENTIAL, TRANSPORT_COLOURS, TRANSPORT_DASHES
+from resolab.plots.cdf import transport_look
+from resolab.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES
 from resolab.stats import Estimate, Method, Sample, median, relative_change
 
 RNG = np.random.default_rng(1)
@@ -87,12 +88,44 @@ def test_heat_map_panels_are_combinations() -> None:
     assert titles[:2] == ["DoQ + H3 full", "DoH + H3 full"]
 
 
-def test_colours_are_ordered_in_grey() -> None:
-    colours = mpl.colormaps[SEQUENTIAL](np.linspace(0, 1, 32))
+def test_colours_leave_a_neutral_zero_and_darken_both_ways() -> None:
+    colours = mpl.colormaps[DIVERGING](np.linspace(0, 1, 33))
     luminance = colours[:, :3] @ [0.2126, 0.7152, 0.0722]
-    assert (np.diff(luminance) < 0).all()
+    assert (np.diff(luminance[:17]) > 0).all()
+    assert (np.diff(luminance[16:]) < 0).all()
+    assert np.ptp(colours[16, :3]) < 0.01  # no hue
+    assert luminance[16] > 0.95
+
+
+def test_zero_is_neutral_though_all_cells_lie_on_one_side() -> None:
+    combination = "DoH + H3 full"
+    found = [HeatCell(combination, "example", profile, change(by)) for profile, by in (("fiber", 0.0), ("4g", 0.5))]
+    axes = draw_heat_map(found, "caption").figure.axes[0]
+    nothing, much = (patch.get_facecolor() for patch in axes.patches if patch.get_fill())
+    assert min(nothing[:3]) > 0.9
+    assert much[0] - much[2] > 0.2  # red
+
+
+def test_early_data_is_told_by_more_than_its_marks() -> None:
+    for transport in TRANSPORT_COLOURS:
+        full, early = (transport_look(transport, mode) for mode in ("full", "zero_rtt"))
+        assert early.colour != full.colour
+        assert (early.width or 0) > 2
+        assert early.dash == "-"
+
+
+def test_transports_lie_apart_in_grey() -> None:
     values = sorted(rgb_to_hsv(to_rgb(colour))[2] for colour in TRANSPORT_COLOURS.values())
     assert len(values) == len(set(map(str, TRANSPORT_DASHES.values())))
+
+
+def test_a_profile_has_no_empty_rows_for_what_was_measured_on_others_only() -> None:
+    known = median(Sample.exact([90.0, 92.0, 95.0]), seed=1)
+    rows = [replace(difference(known), profile=profile) for profile in ("4g", "3g")]
+    rows += [replace(difference(known, "DoH, as it comes"), profile="3g")]
+    figure = draw_differences(rows, "").figure
+    labels = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
+    assert labels == [["DoQ + H3 full"], ["DoQ + H3 full", "DoH, as it comes"]]
 
 
 def test_exchange_curves_stay_below_one_by_the_failed_share() -> None:

@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
-from synthetic_dataset import Faults, make_dataset
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.records import PageFailure
 from resolab.report import build_report
@@ -58,12 +58,18 @@ def test_the_table_counts_every_measured_load_once(tmp_path: Path) -> None:
 
 
 def test_the_report_names_their_status_beside_ours_and_only_of_page_loads(tmp_path: Path) -> None:
-    page = build_report(make_dataset(tmp_path / "d", faults=Faults(timeouts=True))).read_text()
+    plan = make_plan(PLAN_TEXT.replace('["fiber", "4g"]', '["default-h20"]'))
+    page = build_report(make_dataset(tmp_path / "d", plan, Faults(timeouts=True))).read_text()
     rows = [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
     named = {(row[0], row[1]): row[2] for row in rows if len(row) == 6}
     assert named["page load", "page_timeout"] == "Page-load Timeout"
     assert named["measured query over doq", "query_timeout"] == ""
     assert "Status of page loads, as in Hounsel et al." in page
+
+
+def test_on_networks_that_are_not_theirs_there_is_no_such_table(tmp_path: Path) -> None:
+    page = build_report(make_dataset(tmp_path / "d", faults=Faults(timeouts=True))).read_text()
+    assert "Status of page loads" not in page
 
 
 def test_without_a_failed_load_there_is_no_such_table(tmp_path: Path) -> None:

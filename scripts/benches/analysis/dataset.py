@@ -18,7 +18,8 @@ from resolab.store.columns import TABLES, columns_of
 
 QUERIES_PER_TRIAL = 100
 TRIALS_PER_BLOCK = 600
-RTT_MS = {"fiber": 14.767, "cable": 25.177, "dsl": 42.36, "4g": 91.852, "4g-medium": 104.504}
+RTT_MS = {"fiber": 14.767, "default-h20": 25.177, "dsl": 42.36, "4g": 91.852, "4g-h20": 53.3}
+"""Of both papers, as each draws its own only."""
 EXTRA_RTT_MS = 26.65
 PAGES = ("example", "wikipedia", "instagram")
 PLAN = """
@@ -28,7 +29,7 @@ seed = 1
 blocks = {blocks}
 [factors]
 page = ["example", "wikipedia", "instagram"]
-profile = ["fiber", "cable", "dsl", "4g", "4g-medium"]
+profile = ["fiber", "default-h20", "dsl", "4g", "4g-h20"]
 dns_transport = ["doudp", "doh", "doq"]
 http_version = ["h3"]
 requested_handshake_mode = ["full", "zero_rtt"]

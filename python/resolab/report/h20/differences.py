@@ -18,10 +18,11 @@ from resolab.report.h20.loads import (
     difference_curve,
     difference_sample,
     levels_of,
-    network_of,
 )
-from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS
+from resolab.report.h20.networks import their_median_ms
+from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
 from resolab.report.h20.study import Study
+from resolab.report.trouble import flags_and_drops
 from resolab.store.h20_queries import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
@@ -100,6 +101,7 @@ def _panel(study: Study, one: Difference) -> DifferencePanel:
         dns_transport=one.configuration.dns_transport,
         expected_ms=one.expected_ms,
         curve=one.curve,
+        paper_median_ms=their_median_ms(study, one),
     )
 
 
@@ -108,7 +110,8 @@ def _matrix_caption(study: Study, profile: str, cells: Sequence[MatrixCell]) -> 
     return (
         f"Differences of {study.outcome.phrase} between every two configurations on {profile}, row minus column, "
         f"paired by block and page ({CITATION}, Fig. 2). Each cell: the cumulative distribution, its median as a "
-        "line and a number, colour by the paper's border of 30 ms; the one at 100 ms is ours. "
+        "line and a number with its interval, colour by the paper's border of 30 ms; the one at 100 ms is ours. A "
+        "dashed frame marks cells whose interval contains 0, whatever their colour. "
         f"{min(pairs)} to {max(pairs)} pairs a cell. {_failures(study, [profile])} Such pairs are bounds: the two "
         "edges of a curve hold all it can be; the CSV has their number, and the paper's way beside it, in which they "
         f"are dropped (survivor columns). Medians have {_intervals(cell.curve for cell in cells)}. "
@@ -122,8 +125,10 @@ def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float
     theirs = "" if vantage is None else f", as their {vantage}, Fig. {_FIGURES[vantage][-1]}"
     return (
         f"Differences of {study.outcome.phrase} to Do53 by network, paired by block and page, with the resolver "
-        f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Line: median; grey tick: closed form, the "
-        f"extra round trips of one cold look-up. Legends: medians, with {_intervals(one.curve for one in found)}. "
+        f"{extra_rtt_ms:g} ms beyond the access link ({CITATION}{theirs}). Dot and bar: median and its interval; "
+        "grey tick: closed form, the extra round trips of one cold look-up; cross: the paper's median. Between "
+        "dotted lines the axis is linear, beyond them logarithmic. Legends: medians, with "
+        f"{_intervals(one.curve for one in found)}. "
         f"{min(pairs)} to {max(pairs)} pairs a curve. {_failures(study, profiles)} Such pairs are bounds, shaded "
         f"between the least and the most the distribution can be; the CSV has the paper's way beside it, in which "
         f"they are dropped. {study.dataset_words}"
@@ -137,4 +142,5 @@ def _intervals(curves: Iterable[DifferenceCurve]) -> str:
 def _failures(study: Study, profiles: Sequence[str]) -> str:
     loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
-    return f"{failed} of {len(loads)} loads failed and count as at least their limit."
+    told = flags_and_drops(study.findings, profiles)
+    return f"{failed} of {len(loads)} loads failed and count as at least their limit; {told}."

@@ -19,7 +19,6 @@ from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, place_of
 from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import Resolver
-from resolab.report.h20.printed import DEFAULT_NETWORK, NETWORKS
 from resolab.stats import Sample, differences_of, quantile
 from resolab.store.h20_queries import H20LoadRow
 from resolab.store.outcomes import Outcome
@@ -46,6 +45,8 @@ class Configuration:
     dns_transport: str
     resolver: Resolver
     further: tuple[str, ...] = ()
+    browser_preset: str | None = None
+    """Its browser's settings: loads with others are no baseline of it."""
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -77,11 +78,6 @@ Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
 """By profile, configuration and pair."""
 
 
-def network_of(profile: str) -> str:
-    """Name the paper's network that a profile stands for."""
-    return NETWORKS.get(profile, DEFAULT_NETWORK)
-
-
 def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
     """Sort what contributes to an outcome into profiles and configurations; of one pair's key the first load stands."""
     varying = {factor for factor in _FURTHER if _varies(factor, rows)}
@@ -106,7 +102,8 @@ def _varies(factor: str, rows: Sequence[H20LoadRow]) -> bool:
 
 def _configuration(row: H20LoadRow, varying: set[str]) -> Configuration:
     further = tuple(_word(factor, row) for factor in _FURTHER if factor in varying and applies(factor, row))
-    return Configuration(row.dns_transport, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache), further)
+    resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+    return Configuration(row.dns_transport, resolver, further, row.browser_preset)
 
 
 def _word(factor: str, row: H20LoadRow) -> str:
@@ -122,8 +119,9 @@ def _pair_key(row: H20LoadRow) -> PairKey:
 
 
 def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
-    """Find Do53 to the same resolver that shares most further levels."""
-    found = [one for one in among if one.dns_transport == "doudp" and one.resolver == configuration.resolver]
+    """Find Do53 to the same resolver in a browser of the same settings that shares most further levels."""
+    own = (configuration.resolver, configuration.browser_preset)
+    found = [one for one in among if one.dns_transport == "doudp" and (one.resolver, one.browser_preset) == own]
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 

@@ -4,7 +4,8 @@ For: the tables that answer 'same sign or not, and why'. Not for: the distributi
 
 Two things decide the sign. A cold look-up over TLS takes more round trips than Do53's one: a gain of Do53 that grows
 with the distance of the resolver. A lost packet costs Do53 the 5 s of the system's resolver (resolv.conf(5)), and TCP a
-retransmission timeout: a gain of DoT and DoH that shows at the median only when half of the loads lose a look-up.
+retransmission timeout: a gain of DoT and DoH. It moves the median long before half of the loads wait: when a share p of
+the pairs has Do53 wait, the median of all is the (0.5 - p) / (1 - p) quantile of those that do not.
 """
 
 import math
@@ -14,8 +15,8 @@ import numpy as np
 
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
-from resolab.report.h20.loads import Difference, network_of
-from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS
+from resolab.report.h20.loads import Difference
+from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
 from resolab.stats import Estimate
@@ -54,7 +55,7 @@ def _medians(study: Study, pairs: Sequence[tuple[Difference, Row]]) -> Table:
 def _losses(rows: Sequence[Row]) -> Table:
     columns = (
         "network", "look-up loses a packet", "names a page", "loads that lose a Do53 look-up",
-        "names for half of the loads",
+        "median is this quantile of the rest", "names for half of the loads",
     )  # fmt: skip
     found = [
         (
@@ -62,6 +63,7 @@ def _losses(rows: Sequence[Row]) -> Table:
             _percent(row["lookup_loss_ratio"]),
             _number(row["names_count"]),
             _percent(row["loads_with_loss_ratio"]),
+            _quantile(row["loads_with_loss_ratio"]),
             _number(row["names_for_half_count"]) or "no loss",
         )
         for profile, row in {row["profile"]: row for row in rows}.items()
@@ -90,16 +92,21 @@ def network_rows(study: Study) -> list[dict[str, Value]]:
     return [_row(study, one) for one in study.differences]
 
 
+def their_median_ms(study: Study, one: Difference) -> float | None:
+    """Find the paper's median of the same transport, network and vantage point."""
+    vantage = study.vantage_points.get(one.configuration.resolver.extra_rtt_ms, "")
+    return MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile) or ""), {}).get(one.configuration.dns_transport)
+
+
 def _row(study: Study, one: Difference) -> dict[str, Value]:
     resolver = one.configuration.resolver
-    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
-    theirs = MEDIAN_DIFFERENCE_MS.get((vantage, network_of(one.profile)), {}).get(one.configuration.dns_transport)
+    theirs = their_median_ms(study, one)
     loss = study.loss_ratio(one.profile)
     names = names_a_page(study, one.profile)
     with_loss = None if names is None else 1 - (1 - loss) ** names
     middle = one.curve.median_ms
     return {
-        "vantage_point": vantage,
+        "vantage_point": study.vantage_points.get(resolver.extra_rtt_ms, ""),
         "resolver_extra_rtt_ms": resolver.extra_rtt_ms,
         "resolver_cache": resolver.cache,
         "network": network_of(one.profile),
@@ -122,6 +129,7 @@ def _row(study: Study, one: Difference) -> dict[str, Value]:
         "lookup_loss_ratio": loss,
         "names_count": names,
         "loads_with_loss_ratio": with_loss,
+        "median_quantile_ratio": None if with_loss is None else median_quantile(with_loss),
         "names_for_half_count": names_for_half(loss),
         "why": _why(study, one, names, with_loss),
     }
@@ -132,6 +140,11 @@ def same_sign(theirs_ms: float, ours_ms: Estimate) -> str:
     if ours_ms.ci_low is None or ours_ms.ci_high is None or ours_ms.ci_contains_zero:
         return "not clear"
     return "yes" if (theirs_ms > 0) == (ours_ms.ci_low > 0) else "no"
+
+
+def median_quantile(waiting_ratio: float) -> float | None:
+    """Return which quantile of the pairs without a wait of Do53 the median of all is; None: the median is a wait."""
+    return (0.5 - waiting_ratio) / (1 - waiting_ratio) if waiting_ratio < 0.5 else None
 
 
 def names_for_half(loss_ratio: float) -> int | None:
@@ -146,17 +159,21 @@ def names_a_page(study: Study, profile: str) -> float | None:
 
 
 def _why(study: Study, one: Difference, names: float | None, with_loss: float | None) -> str:
-    loss, half = study.loss_ratio(one.profile), names_for_half(study.loss_ratio(one.profile))
+    loss = study.loss_ratio(one.profile)
     rtt = study.rtt_ms(one.profile) + one.configuration.resolver.extra_rtt_ms
     trips = one.expected_ms / rtt if rtt else 0.0
     parts = [f"set-up: {trips:.0f} more round trips of {rtt:.1f} ms before the first answer"]
-    if half is None:
+    if not loss:
         parts.append("no loss, so no 5 s of Do53 to be saved")
     elif names is not None and with_loss is not None:
-        few = f"too few for the median, which turns at {half} names"
-        turns = "which can turn the median" if with_loss > 0.5 else few
-        waits = f"Do53 waits 5 s in {with_loss:.0%} of loads with {names:g} names ({loss:.1%} a look-up), {turns}"
-        parts.append(waits)
+        at = median_quantile(with_loss)
+        turns = (
+            "which makes the median a wait"
+            if at is None
+            else f"which makes the median the {at:.2f} quantile of the rest"
+        )
+        waits = f"Do53 waits 5 s in {with_loss:.0%} of loads with {names:g} names ({loss:.1%} a look-up)"
+        parts.append(f"{waits}, {turns}")
     means = _mean_costs(study, one)
     if means is not None:
         do53, other, retried = means
@@ -190,6 +207,14 @@ def _mean_costs(study: Study, one: Difference) -> tuple[float, float, float] | N
 
 def _number(value: Value, *, signed: bool = False) -> str:
     return number_text(value, 0, signed=signed) if isinstance(value, (int, float)) else ""
+
+
+def _quantile(share: Value) -> str:
+    """Print which quantile of the pairs without a wait the median is."""
+    if not isinstance(share, float):
+        return ABSENT
+    at = median_quantile(share)
+    return "a wait" if at is None else f"{at:.2f}"
 
 
 def _percent(value: Value) -> str:

@@ -9,16 +9,17 @@ NETWORKS_NOTE = (
     "the paper did. The closed form counts the extra round trips of one cold look-up; a page's later names go "
     "over the open connection and cost what Do53 costs. Do53 waits 5 s for a lost packet (resolv.conf(5)), TCP a "
     "retransmission timeout, 1 s for its first packet and less afterwards (RFC 6298): DoT and DoH gain where "
-    "look-ups are lost. A median shows that only when half of the loads lose one, hence the names a page would "
-    "need, one exchange for each name, lost with its query or its response. What emulation leaves out of theirs: "
-    "live pages, resolvers whose answers differ by transport, three browsers on one link, loss in one direction "
-    "only."
+    "look-ups are lost. With a share p of the loads waiting, the median is the (0.5 - p) / (1 - p) quantile of the "
+    "pairs that do not wait, so that it moves long before half of them do; one exchange is counted for each name, lost "
+    "with its query or its response, by the profile's own loss: theirs was in one direction only. What emulation "
+    "leaves out of theirs: live pages, resolvers whose answers differ by transport, three browsers on one link."
 )
 
 TABLE_1_NOTE = (
-    "Theirs: Table 1 (Cloudflare, Frankfurt), live pages of which a fifth failed on the default network, too. Ours "
-    "are the lab's own pages, so that only the network makes them fail: compare how shares change from network to "
-    "network and from transport to transport, not their level. Cache hits and misses are pooled."
+    "Theirs: Table 1 (Cloudflare, Frankfurt; nothing stands beside a resolver as far as Seoul's), live pages of "
+    "which a fifth failed on the default network, too. Ours are the lab's own pages, so that only the network makes "
+    "them fail: compare how shares change from network to network and from transport to transport, not their level. "
+    "Cache hits and misses are pooled."
 )
 
 AMORTISATION_NOTE = (

@@ -8,13 +8,19 @@ is right; the closed form does that.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from resolab.report.as_printed import printed_profile
 from resolab.report.statuses import H20Status
 
 CITATION = "Hounsel et al., WWW 2020"
 
-NETWORKS: Mapping[str, str] = {"4g-h20": "4G", "lossy-4g-h20": "lossy 4G", "3g-h20": "3G"}
-"""Our profiles of their emulated networks (section 3.2.4); every other profile is a default network."""
 DEFAULT_NETWORK = "default"
+NETWORKS: Mapping[str, str] = {
+    "default-h20": DEFAULT_NETWORK,
+    "4g-h20": "4G",
+    "lossy-4g-h20": "lossy 4G",
+    "3g-h20": "3G",
+}
+"""Our profiles of their networks (section 3.2.4), in their order; what is measured on others is not theirs."""
 PING_MS: Mapping[str, float] = {"Frankfurt": 1.03, "Seoul": 26.65}
 """Average ping of Cloudflare's resolver (section 4); here a vantage point is a distance of the resolver."""
 _FIRST_FARTHER_MS = 60.0
@@ -99,7 +105,12 @@ def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
     return found
 
 
-def status_percent(network: str, dns_transport: str, status: H20Status) -> float | None:
+def network_of(profile: str) -> str | None:
+    """Name the paper's network that a profile stands for, if any."""
+    return NETWORKS.get(printed_profile(profile))
+
+
+def status_percent(network: str | None, dns_transport: str, status: H20Status) -> float | None:
     """Return their share of a status in Table 1 (Cloudflare, Frankfurt), or None where it gives none."""
-    shares = _TABLE_1.get(network, {}).get(dns_transport)
+    shares = _TABLE_1.get(network or "", {}).get(dns_transport)
     return None if shares is None or status not in _STATUSES else shares[_STATUSES.index(status)]

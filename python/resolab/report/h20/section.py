@@ -50,6 +50,11 @@ class H20:
     def _paid(self) -> list[Paid]:
         return amortisations(self.study)
 
+    @property
+    def is_theirs(self) -> bool:
+        """Whether anything was measured on a network of the paper."""
+        return bool(self.study.profiles)
+
     def drawings(self) -> Iterator[Drawing]:
         """Draw every figure the dataset has something for."""
         yield from response_drawings(self.study)

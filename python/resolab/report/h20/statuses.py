@@ -12,8 +12,7 @@ from resolab.plots import ABSENT, number_text, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import place_of
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.loads import network_of
-from resolab.report.h20.printed import status_percent
+from resolab.report.h20.printed import network_of, status_percent
 from resolab.report.h20.study import Study
 from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
@@ -27,7 +26,7 @@ def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
     """Add up conditions of the same resolver's distance, profile, transport and preset; copies are left out."""
     counts: dict[Key, Counter[H20Status]] = {}
     for one, found in status_counts(study.findings).items():
-        if one.replicate == 1:
+        if one.replicate == 1 and one.profile in study.profiles:
             key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), str(one.browser_preset or "none"))
             counts.setdefault(key, Counter()).update(found)
     return counts
@@ -76,11 +75,11 @@ def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estim
 
 def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
     extra_rtt_ms, profile, dns_transport, preset = key
-    # Theirs is Frankfurt's, and they say that failures from Seoul were alike: it stands beside the nearest resolver.
-    near = extra_rtt_ms == study.distances_ms[0]
-    theirs = status_percent(network_of(profile), dns_transport, status) if near else None
+    vantage = study.vantage_points.get(extra_rtt_ms, "")
+    # Theirs is Frankfurt's; they say that failures from Seoul were alike, and print no number.
+    theirs = status_percent(network_of(profile), dns_transport, status) if vantage == "Frankfurt" else None
     return {
-        "vantage_point": study.vantage_points.get(extra_rtt_ms, ""),
+        "vantage_point": vantage,
         "resolver_extra_rtt_ms": extra_rtt_ms,
         "profile": profile,
         "dns_transport": dns_transport,

@@ -17,9 +17,8 @@ from resolab.report.h20.loads import (
     Loads,
     arrange,
     compare_with_do53,
-    network_of,
 )
-from resolab.report.h20.printed import DEFAULT_NETWORK, vantage_points
+from resolab.report.h20.printed import NETWORKS, network_of, vantage_points
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.h20_queries import (
     ExchangeMedianRow,
@@ -31,6 +30,11 @@ from resolab.store.h20_queries import (
     query_costs,
 )
 from resolab.store.outcomes import PLT, Outcome
+
+
+def has_h20_network(findings: Findings) -> bool:
+    """Whether a plan has any network of the paper."""
+    return any(network_of(profile) for profile in findings.plan.factors.profile)
 
 
 class Study:
@@ -50,7 +54,7 @@ class Study:
     @cached_property
     def rows(self) -> list[H20LoadRow]:
         """Finished trials with their loads."""
-        return h20_loads(self.dataset)
+        return [row for row in h20_loads(self.dataset) if row.profile in self.profiles]
 
     @cached_property
     def loads(self) -> Loads:
@@ -78,24 +82,26 @@ class Study:
             handshake = (one.requested_handshake_mode, one.connection)
             return profiles.index(one.profile), one.resolver.place, transport, handshake
 
-        return sorted((ResponseTimes.of(one) for one in self.distributions), key=place)
+        found = (ResponseTimes.of(one) for one in self.distributions)
+        return sorted((one for one in found if one.profile in self.profiles), key=place)
 
     @cached_property
     def costs(self) -> list[QueryCostRow]:
         """Sums of what queries took, by batch of blocks."""
-        return query_costs(self.dataset)
+        return [row for row in query_costs(self.dataset) if row.profile in self.profiles]
 
     @cached_property
     def exchange_medians(self) -> list[ExchangeMedianRow]:
         """Medians of exchanges on an open connection."""
         return exchange_medians(self.dataset)
 
-    @property
+    @cached_property
     def profiles(self) -> Sequence[str]:
-        """Profiles in the order of the paper's networks, default ones first, else in the plan's order."""
-        planned = self.findings.plan.factors.profile
-        order = (DEFAULT_NETWORK, "4G", "lossy 4G", "3G")
-        return sorted(planned, key=lambda profile: order.index(network_of(profile)))
+        """Profiles that stand for the paper's networks, in its order; what was measured on others is not theirs."""
+        order = list(NETWORKS.values())
+        theirs = {profile: network_of(profile) for profile in self.findings.plan.factors.profile}
+        known = [(order.index(network), profile) for profile, network in theirs.items() if network is not None]
+        return [profile for _, profile in sorted(known, key=lambda one: one[0])]
 
     @cached_property
     def resolvers(self) -> list[Resolver]:

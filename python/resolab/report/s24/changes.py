@@ -14,7 +14,7 @@ from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, contributing, sample_of
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
-from resolab.report.s24.printed import PLT_BASELINE_MS, plt_change_percent
+from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Scope, combination_name
 from resolab.report.tables import Table
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
@@ -40,7 +40,7 @@ def changes_table(times: Sequence[LoadTimes], scope: Scope, rtt_ms: Mapping[str,
                 profile=profile,
                 combination=combination_name(combination),
                 theirs_ratio=theirs / 100,
-                their_baseline_ms=PLT_BASELINE_MS[profile][page],
+                their_baseline_ms=plt_baseline_ms(profile, page),
                 plt=plt.changes[condition.id],
                 plt_sum=sums.changes.get(condition.id) if sums else None,
                 baseline_ms=plt.medians[cell[BASELINE].id].value,
@@ -61,7 +61,8 @@ _COLUMNS = (
 )  # fmt: skip
 _NOTE = (
     "Theirs: changes of the median of their sum. Sign: of our estimate against theirs; 'undecided' where our interval "
-    "contains 0. Closed form: the round trips before the page's first request beyond those of DoUDP + H3 full, times "
+    "contains 0. Signs are of the change of the median, the paper's estimand; the report's answer goes by the plan's. "
+    "Closed form: the round trips before the page's first request beyond those of DoUDP + H3 full, times "
     "RTT: 0 for DoQ + H3 0-RTT (one more for the look-up, one less for the handshake), 1 for DoQ and 2 for DoH with a "
     "full handshake. Beyond it: change times the baseline's median, less the closed form. Theirs holds the costs of "
     "their instrument, 10 to 20 ms, and in the 0-RTT rows the round trip that their 0-RTT did not save: what is left "

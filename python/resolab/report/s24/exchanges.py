@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from resolab.plots import CdfAxis, Curve, Drawing, Look, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.records import INSTRUMENT_FAILURES
+from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text, pooled
@@ -69,7 +70,7 @@ def timings_of(dataset: Dataset, findings: Findings, scope: Scope) -> Timings:
         for label, time_ms in _durations(row, early=early):
             trips = None if time_ms is None else time_ms / rtt_ms[condition.profile]
             found.setdefault((condition.profile, label), []).append(trips)
-    profiles = [one for one in findings.plan.factors.profile if rtt_ms.get(one)]
+    profiles = [one for one in scope.profiles if rtt_ms.get(one)]
     return Timings(
         profiles=profiles,
         connects={key: distribution_of(values) for key, values in found.items() if key[0] in profiles},
@@ -116,7 +117,7 @@ def exchange_drawings(timings: Timings, findings: Findings, scope: Scope) -> Ite
 
 
 def _those(timings: Timings, profiles: Sequence[str]) -> dict[str, Sequence[str]]:
-    return {one: [one] for one in profiles if one in timings.profiles}
+    return {one: [one] for one in timings.profiles if printed_profile(one) in profiles}
 
 
 _CONNECTS = (

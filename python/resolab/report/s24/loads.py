@@ -19,13 +19,16 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
+from resolab.report.as_printed import printed_profile
 from resolab.report.captions import how_sure, intervals_text
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.findings.page_loads import by_condition, contributing
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text
 from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
+from resolab.report.s24.printed_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
 from resolab.report.s24.scope import BASELINE, IN_PAPER, LEFT_OUT, Combination, Scope, combination_name
+from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
 from resolab.store.rows import LoadRow
@@ -76,6 +79,10 @@ def _is_baseline(condition: object) -> bool:
 
 
 _NETWORKS = ("fiber", "4g")
+_THEIRS = (
+    "Crosses on thin lines: the paper's P10, P25, P50, P75 and P90 of the same combination, which are of its sum and "
+    "its own page."
+)
 
 
 def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterator[Drawing]:
@@ -95,16 +102,19 @@ def load_drawings(times: LoadTimes, findings: Findings, scope: Scope) -> Iterato
             medians = [times.medians[one] for one in _conditions(scope, page)]
             words = (
                 f"The {page} page on fiber and 4G: {times.outcome.meaning}. In the legend the medians, with "
-                f"{intervals_text(medians)}."
+                f"{intervals_text(medians)}. {_THEIRS} They are the changes of its Fig. 9 on the baseline it prints "
+                "or, where it prints none, one computed from its figures."
             )
             yield _draw(f"{name}{times.outcome.suffix}", number, words, curves, axis, times, findings, scope)
 
 
 _GRID = (
-    "Every load against the median of DoUDP + H3 full on the same page and profile (the line at 0); each row of panels "
-    "has its own axis."
+    "Every load against the median of DoUDP + H3 full on the same page and profile (the line at 0); each panel has its "
+    f"own axis. {_THEIRS}"
 )
-_RELATIVE_AXIS = CdfAxis("change against the baseline's median, %", "relative_change_ratio", (0,), percent=True)
+_RELATIVE_AXIS = CdfAxis(
+    "change against the baseline's median, %", "relative_change_ratio", (0,), shared=False, percent=True
+)
 
 
 def _cells(times: LoadTimes, scope: Scope) -> list[HeatCell]:
@@ -125,7 +135,8 @@ def _heat_map(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
     caption = (
         f"Fig. 8 of {CITATION}, here: change of the median {times.outcome.meaning} against DoUDP + H3 full on the same "
         "page and profile, paired by block; in italics the paper's, which is always of its sum. A dashed frame marks "
-        "cells whose interval contains 0. DoUDP and DoH with 0-RTT are not in the paper. "
+        "cells whose interval contains 0; colours leave white at 0, blue for less and red for more. DoUDP and DoH with "
+        "0-RTT are not in the paper. "
         f"{how_sure([cell.change for cell in cells if cell.change])} {_tail(times, findings, scope)}"
     )
     quantity = times.outcome.label
@@ -140,7 +151,9 @@ def _relative(times: LoadTimes, scope: Scope) -> list[Curve]:
             for combination in scope.having((*IN_PAPER, *LEFT_OUT)):
                 one = _against_median(times, cell, combination)
                 label = combination_name(combination)
-                curves.append(_curve(profile, page, label, combination, one, {"page": page, "profile": profile}))
+                theirs = relative_quantiles(page, profile, *combination)
+                key = {"page": page, "profile": profile}
+                curves.append(_curve(profile, page, label, combination, one, key, theirs))
     return curves
 
 
@@ -156,19 +169,25 @@ def _against_median(times: LoadTimes, cell: Mapping[Combination, object], combin
 
 def _absolute(times: LoadTimes, scope: Scope, page: str) -> list[Curve]:
     curves = []
-    for profile in _NETWORKS:
+    for profile in _networks(scope):
         for combination in scope.having((BASELINE, *IN_PAPER, *LEFT_OUT)):
             condition = scope.cells.get((page, profile), {}).get(combination)
             if condition is None or condition.id not in times.values:
                 continue
             one = times.values[condition.id]
             label = f"{combination_name(combination)}: {_median_beside_theirs(times, condition.id, combination)}"
-            curves.append(_curve("", profile, label, combination, one, {"page": page, "profile": profile}))
+            theirs = quantiles_ms(page, profile, *combination)
+            curves.append(_curve("", profile, label, combination, one, {"page": page, "profile": profile}, theirs))
     return curves
 
 
+def _networks(scope: Scope) -> list[str]:
+    found = {printed_profile(profile): profile for profile in reversed(scope.profiles)}
+    return [found[one] for one in _NETWORKS if one in found]
+
+
 def _conditions(scope: Scope, page: str) -> list[str]:
-    cells = (scope.cells.get((page, profile), {}) for profile in _NETWORKS)
+    cells = (scope.cells.get((page, profile), {}) for profile in _networks(scope))
     return [condition.id for cell in cells for condition in cell.values()]
 
 
@@ -188,17 +207,25 @@ def _medians(times: LoadTimes, findings: Findings, scope: Scope) -> Drawing:
         found = [times.changes[one] for one in known if one in times.changes and times.changes[one].n]
         one = distribution_of([change.value for change in found])
         label = f"{combination_name(combination)}: {median_text(one.scaled(100), level, 1)} %, n = {one.n}"
-        curves.append(_curve("", "", label, combination, one, {}))
+        theirs = medians_quantiles(list(scope.cells), *combination)
+        curves.append(_curve("", "", label, combination, one, {}, theirs))
     axis = CdfAxis("change of the median, %", "relative_change_ratio", (0,), percent=True)
     words = (
         f"The changes of the median {times.outcome.meaning} against DoUDP + H3 full, one for each page and "
-        f"profile; in the legend the median of those, with {level_text(level)} intervals by order statistics."
+        f"profile; in the legend the median of those, with {level_text(level)} intervals by order statistics. "
+        "Crosses on thin lines: the paper's changes of the same combination in the same cells, which are of its sum."
     )
     return _draw(f"s24_fig12{times.outcome.suffix}", "Fig. 12", words, curves, axis, times, findings, scope)
 
 
 def _curve(
-    row: str, column: str, label: str, combination: Combination, one: Distribution, key: Mapping[str, str]
+    row: str,
+    column: str,
+    label: str,
+    combination: Combination,
+    one: Distribution,
+    key: Mapping[str, str],
+    theirs: Sequence[tuple[float, float]] = (),
 ) -> Curve:
     return Curve(
         row=row,
@@ -209,6 +236,7 @@ def _curve(
         n=one.n,
         failed_count=one.failed_count,
         key={**key, "combination": combination_name(combination)},
+        reference=theirs,
     )
 
 
@@ -236,6 +264,6 @@ def _tail(times: LoadTimes, findings: Findings, scope: Scope) -> str:
     parts = [times.values[one] for one in conditions if one in times.values]
     failed, total = sum(part.failed_count for part in parts), sum(part.n for part in parts)
     return (
-        f"{failed} of {total} loads failed and count as never ended.{scope.note} "
+        f"{failed} of {total} loads failed and count as never ended; {flags_and_drops(findings)}.{scope.note} "
         f"Dataset {findings.manifest.dataset_id}."
     )

@@ -4,6 +4,8 @@
 on Network and Service Management, 2024. Not for: judging who is right; the closed form does that.
 """
 
+from resolab.report.as_printed import printed_profile
+
 CITATION = "Sengupta et al., IEEE TNSM 2024"
 
 # Medians of a cold DNS exchange with a full handshake, ms, read from the vector data of their
@@ -66,9 +68,19 @@ CONNECT_MEDIAN_ROUND_TRIPS: dict[str, tuple[float, float, float | None]] = {
 }
 
 
+def is_printed(page: str, profile: str) -> bool:
+    """Whether the paper has this page on this access profile."""
+    return page in PLT_BASELINE_MS.get(printed_profile(profile), {})
+
+
+def plt_baseline_ms(profile: str, page: str) -> float:
+    """Return the paper's median page load time of the baseline, of a page and profile that it has."""
+    return PLT_BASELINE_MS[printed_profile(profile)][page]
+
+
 def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's printed median page load time, or None where it prints none."""
-    medians = _PLT_MEDIANS_MS.get(profile, {}).get(page)
+    medians = _PLT_MEDIANS_MS.get(printed_profile(profile), {}).get(page)
     combinations = (("doudp", "full"), *_PLT_COMBINATIONS)
     if medians is None or (dns_transport, handshake_mode) not in combinations:
         return None
@@ -77,7 +89,7 @@ def plt_median_ms(profile: str, page: str, dns_transport: str, handshake_mode: s
 
 def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's change of the median page load time, or None where it gives none."""
-    changes = _PLT_CHANGES.get(profile, {}).get(page)
+    changes = _PLT_CHANGES.get(printed_profile(profile), {}).get(page)
     if changes is None or (dns_transport, handshake_mode) not in _PLT_COMBINATIONS:
         return None
     return changes[_PLT_COMBINATIONS.index((dns_transport, handshake_mode))]
@@ -85,4 +97,5 @@ def plt_change_percent(profile: str, page: str, dns_transport: str, handshake_mo
 
 def dns_exchange_median_ms(profile: str, dns_transport: str, handshake_mode: str) -> float | None:
     """Return the paper's median of a cold exchange, or None where it gives none."""
-    return DNS_EXCHANGE_MEDIAN_MS.get(profile, {}).get(dns_transport) if handshake_mode == "full" else None
+    medians = DNS_EXCHANGE_MEDIAN_MS.get(printed_profile(profile), {})
+    return medians.get(dns_transport) if handshake_mode == "full" else None

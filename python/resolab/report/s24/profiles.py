@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
+from resolab.report.as_printed import printed_profile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.named_table import NamedTable
@@ -24,13 +25,13 @@ Value = str | int | float | None
 
 def profile_table(findings: Findings) -> NamedTable | None:
     """Set Table II beside the profiles as applied, and as measured where the dataset holds a calibration."""
-    links = [link for link in findings.manifest.profiles if link.name in TABLE_2]
+    links = [link for link in findings.manifest.profiles if printed_profile(link.name) in TABLE_2]
     if not links:
         return None
     rows: list[tuple[str, ...]] = []
     cells: list[Mapping[str, Value]] = []
     for link in links:
-        rtt, down, up = TABLE_2[link.name]
+        rtt, down, up = TABLE_2[printed_profile(link.name)]
         measured = _measured_rtt_ms(findings, link.name)
         cells.append(
             {
@@ -97,7 +98,7 @@ def connect_table(timings: Timings) -> NamedTable | None:
     rows: list[tuple[str, ...]] = []
     cells: list[Mapping[str, Value]] = []
     for panel, theirs in CONNECT_MEDIAN_ROUND_TRIPS.items():
-        profiles = timings.profiles if panel == ALL else [one for one in timings.profiles if one == panel]
+        profiles = [one for one in timings.profiles if panel in {ALL, printed_profile(one)}]
         ours = (
             timings.connect(H3_ZERO_RTT, profiles),
             timings.connect(H3_REQUEST, profiles),

@@ -1,4 +1,4 @@
-"""Which conditions of a dataset are those of Sengupta et al.: HTTP/3, a cold look-up with a full handshake.
+"""Which conditions of a dataset are those of Sengupta et al.: their pages and profiles, HTTP/3, a cold look-up.
 
 For: one condition for each page, profile, transport and page handshake, whatever else the plan varies.
 Not for: numbers.
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from resolab.plan import Condition, Plan
 from resolab.plots import combination_label
+from resolab.report.s24.printed import is_printed
 
 Combination = tuple[str, str]
 """DNS transport and the page's requested handshake."""
@@ -85,6 +86,6 @@ def combination_name(combination: Combination) -> str:
 
 def _as_in_paper(condition: Condition) -> bool:
     # A dataset's plan may be older than a factor: what it does not have is as it was in the paper.
-    return all(
+    return is_printed(condition.page, condition.profile) and all(
         f"{getattr(condition, factor, level)}" in {level, f"{level}.0"} for factor, level in _AS_IN_PAPER.items()
     )

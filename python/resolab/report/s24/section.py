@@ -53,6 +53,11 @@ class S24:
         """The page load time and, where the dataset has it, the paper's sum."""
         return load_times_of(self.findings)
 
+    @property
+    def is_theirs(self) -> bool:
+        """Whether any condition is of their pages, profiles and protocols."""
+        return bool(self.scope.cells)
+
     def drawings(self) -> Iterator[Drawing]:
         """Draw every figure of the paper for which the dataset has something."""
         yield from exchange_drawings(self.timings, self.findings, self.scope)

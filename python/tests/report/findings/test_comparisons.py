@@ -10,7 +10,7 @@ from resolab.plan import Plan
 from resolab.report import build_report
 from resolab.report.comparison_tables import aa_sentences, comparison_table, named_answers, p_text
 from resolab.report.environment import environment
-from resolab.report.findings.analysis import analyse
+from resolab.report.findings.analysis import analyse, outcome_findings
 from resolab.report.findings.comparisons import comparison_results
 from resolab.report.findings.findings import Findings
 from resolab.report.outcome_tables import outcome_table
@@ -97,7 +97,17 @@ def test_without_names_the_comparisons_are_those_of_the_conditions_with_the_base
     assert len(results) == len(findings.plt.compared)
     assert {one.p_value for one in results} == {None}
     assert named_answers(replace(findings, plan=plan)) == []
-    assert comparison_table(replace(findings, plan=plan), findings.plt).rows == ()
+
+
+def test_comparisons_that_no_plan_names_are_tested_and_corrected_too(findings: Findings) -> None:
+    plan = replace(findings.plan, comparison_rules=())
+    found = outcome_findings(plan, findings.loads, findings.rtt_ms, PLT)
+    again = comparison_results(plan, findings.loads, PLT)
+    assert found.comparisons == again  # the estimates that the conditions have, made once
+    table = comparison_table(replace(findings, plan=plan), found)
+    assert table.columns[0] == "page"
+    assert len(table.rows) == len(again) == len(found.compared)
+    assert [row[-2:] for row in table.rows] == [(p_text(one.p_value), p_text(one.adjusted_p_value)) for one in again]
 
 
 def test_the_page_has_comparisons_copies_and_both_ends_of_the_run(folder: Path) -> None:

@@ -18,7 +18,7 @@ from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
 
 TEXT = PLAN_TEXT.replace("blocks = 6", "blocks = 12").replace('["example", "wikipedia"]', '["wikipedia"]')
-STOPPING = TEXT.replace('["fiber", "4g"]', '["fiber"]') + "[stop]\nci_width_ms = 10\n"
+STOPPING = TEXT.replace('["fiber", "4g"]', '["fiber", "default-h20"]') + "[stop]\nci_width_ms = 10\n"
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from h20_dataset import Arm, Query, make_h20_dataset
 from resolab.plots import Drawing
 from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
-from resolab.report.h20.networks import names_for_half, same_sign
+from resolab.report.h20.networks import median_quantile, names_for_half, same_sign
 from resolab.report.h20.printed import vantage_points
 from resolab.report.h20.section import H20
 from resolab.report.named_table import NamedTable
@@ -37,10 +37,15 @@ def loads_of(profile: str, extra_rtt_ms: float = 0.0) -> dict[Arm, list[float | 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Drawing], dict[str, NamedTable], list[str]]:
     """Office and lossy 4G, a near and a far resolver, queries on the office network only."""
-    loads = loads_of("office") | loads_of("lossy-4g-h20") | loads_of("office", 25.0) | loads_of("lossy-4g-h20", 25.0)
+    loads = (
+        loads_of("default-h20")
+        | loads_of("lossy-4g-h20")
+        | loads_of("default-h20", 25.0)
+        | loads_of("lossy-4g-h20", 25.0)
+    )
     queries = {
-        Arm("office", "doudp"): [[Query(10.5, 10.4)]] * 6 + [[Query(None)], [Query(5_010.5, 5_010.4, attempts=2)]],
-        Arm("office", "dot"): [[Query(30.5, 10.4, "cold")]] * 8,
+        Arm("default-h20", "doudp"): [[Query(10.5, 10.4)]] * 6 + [[Query(None)], [Query(5_010.5, 5_010.4, attempts=2)]],
+        Arm("default-h20", "dot"): [[Query(30.5, 10.4, "cold")]] * 8,
         Arm("lossy-4g-h20", "doudp"): [[Query(54.0, 53.9)]] * 8,
         Arm("lossy-4g-h20", "dot"): [[Query(160.0, 53.0, "cold")]] * 8,
     }
@@ -70,7 +75,7 @@ def test_response_times_end_below_one_by_what_failed(
     assert rows[0]["median_ms"] == 10.5
     assert "32 queries" not in study[0]["h20_fig1"].caption
     assert "16 queries, 1 failed" in study[0]["h20_fig1"].caption
-    assert {row["profile"] for row in study[0]["h20_fig3"].rows} == {"office", "lossy-4g-h20"}
+    assert {row["profile"] for row in study[0]["h20_fig3"].rows} == {"default-h20", "lossy-4g-h20"}
 
 
 def test_the_matrix_keeps_failed_loads_as_bounds_and_shows_what_dropping_them_does(
@@ -83,7 +88,7 @@ def test_the_matrix_keeps_failed_loads_as_bounds_and_shows_what_dropping_them_do
         and row["row_resolver_extra_rtt_ms"] == row["column_resolver_extra_rtt_ms"] == 0
     ]
     first = rows[0]
-    assert {row["profile"] for row in rows} == {"office"}
+    assert {row["profile"] for row in rows} == {"default-h20"}
     assert (first["pairs_count"], first["censored_count"], first["survivor_pairs_count"]) == (8, 2, 6)
     # Differences: 20 ... 70 known, one of at least 29,900, one of at most 190 - 30,000.
     assert first["survivor_median_ms"] == 45
@@ -110,11 +115,11 @@ def test_networks_have_one_figure_for_each_distance(
     for name, extra_rtt_ms in (("h20_fig4", 0.0), ("h20_fig5", 25.0)):
         rows = study[0][name].rows
         assert {(row["profile"], row["treatment_dns_transport"]) for row in rows} == {
-            (profile, transport) for profile in ("office", "lossy-4g-h20") for transport in ("dot", "doh")
+            (profile, transport) for profile in ("default-h20", "lossy-4g-h20") for transport in ("dot", "doh")
         }
         assert {row["treatment_resolver_extra_rtt_ms"] for row in rows} == {extra_rtt_ms}
         # Two more round trips of the access link and the way beyond it.
-        expected = {"office": 2 * (10 + extra_rtt_ms), "lossy-4g-h20": 2 * (53.3 + extra_rtt_ms)}
+        expected = {"default-h20": 2 * (10 + extra_rtt_ms), "lossy-4g-h20": 2 * (53.3 + extra_rtt_ms)}
         assert {row["profile"]: pytest.approx(row["closed_form_ms"]) for row in rows} == expected
 
 
@@ -143,9 +148,9 @@ def test_the_networks_table_is_no_wider_than_a_page(
     widths = [max(map(len, cells)) for cells in zip(*networks.table.rows, strict=True)]
     assert sum(widths) + 2 * len(widths) < 150
     assert len(networks.table.rows) == len(networks.rows) == len(reasons.rows)
-    assert [row[0] for row in losses.rows] == ["default (office)", "lossy 4G (lossy-4g-h20)"]
-    assert losses.rows[1][1:] == ("3.0%", "12", "30.4%", "23")
-    assert losses.rows[0][4] == "no loss"
+    assert [row[0] for row in losses.rows] == ["default (default-h20)", "lossy 4G (lossy-4g-h20)"]
+    assert losses.rows[1][1:] == ("3.0%", "12", "30.4%", "0.28", "23")
+    assert losses.rows[0][4:] == ("0.50", "no loss")
     assert "Do53 waits 5 s in 30% of loads with 12 names" in reasons.rows[-1][3]
 
 
@@ -163,8 +168,8 @@ def test_table_1_counts_statuses_with_intervals(
         pytest.approx(0.4709, abs=1e-4),
     )
     assert timeouts["paper_ratio"] == pytest.approx(0.0816)
-    assert rows[0.0, "office", "doh", "Successful"]["paper_ratio"] == pytest.approx(0.7885)
-    assert rows[25.0, "office", "doh", "Successful"]["paper_ratio"] is None  # their table is Frankfurt's
+    assert rows[0.0, "default-h20", "doh", "Successful"]["paper_ratio"] == pytest.approx(0.7885)
+    assert rows[25.0, "default-h20", "doh", "Successful"]["paper_ratio"] is None  # their table is Frankfurt's
     assert sum(int(row["loads_count"] or 0) for row in rows.values()) == 8 * 12
 
 
@@ -172,7 +177,7 @@ def test_amortisation_counts_do53s_retries_in_the_mean_and_not_at_the_median(
     study: tuple[dict[str, Drawing], dict[str, NamedTable], list[str]],
 ) -> None:
     rows = {row["profile"]: row for row in study[1]["h20_amortisation"].rows}
-    office, lossy = rows["office"], rows["lossy-4g-h20"]
+    office, lossy = rows["default-h20"], rows["lossy-4g-h20"]
     # The query that failed never left: of Do53's exchanges six took 10.4 ms and one 5,010.4 ms.
     assert office["do53_mean_ms"] == pytest.approx((6 * 10.4 + 5_010.4) / 7)
     assert (office["cold_mean_ms"], office["warm_mean_ms"]) == (pytest.approx(30.5), pytest.approx(10.4))
@@ -184,14 +189,14 @@ def test_amortisation_counts_do53s_retries_in_the_mean_and_not_at_the_median(
     drawn = {row["profile"]: row for row in study[0]["amortisation"].rows if row["query_count"] == 23}
     assert drawn["lossy-4g-h20"]["break_even_count"] == 119
     assert drawn["lossy-4g-h20"]["cumulated_extra_ms"] == pytest.approx(160 + 22 * 53 - 23 * 53.9)
-    assert drawn["office"]["break_even_count"] == 1
+    assert drawn["default-h20"]["break_even_count"] == 1
     assert lossy["medians_break_even_count"] == pytest.approx(119, abs=2)
 
 
 def test_warm_queries_are_taken_where_they_were_measured(tmp_path: Path) -> None:
     queries = {
-        Arm("office", "doudp"): [[Query(11.0, 10.0)]] * 4,
-        Arm("office", "dot"): [[Query(30.0, 10.0, "cold"), Query(10.0, 9.0, "warm")]] * 4,
+        Arm("default-h20", "doudp"): [[Query(11.0, 10.0)]] * 4,
+        Arm("default-h20", "dot"): [[Query(30.0, 10.0, "cold"), Query(10.0, 9.0, "warm")]] * 4,
     }
     loads = {arm: [100.0] * 4 for arm in queries}
     drawings, tables, missing = everything(make_h20_dataset(tmp_path / "d", loads, queries))
@@ -216,7 +221,7 @@ def test_a_dataset_with_loads_of_one_transport_lacks_most(tmp_path: Path) -> Non
 
 
 def test_the_report_has_a_section_with_files_and_what_is_missing(tmp_path: Path) -> None:
-    page = build_report(make_h20_dataset(tmp_path / "d", loads_of("office")))
+    page = build_report(make_h20_dataset(tmp_path / "d", loads_of("default-h20")))
     text = page.read_text()
     section = text[text.index('<section id="h20">') :]
     assert "Hounsel et al. (2020), figure by figure" in section
@@ -243,21 +248,34 @@ def test_a_vantage_point_is_the_distance_nearest_to_its_ping() -> None:
     assert vantage_points([0.0, 5.0, 20.0, 30.0, 200.0]) == {"Frankfurt": 0.0, "Seoul": 30.0}
 
 
-def test_a_preset_is_compared_with_do53_of_the_other_and_counted_apart(tmp_path: Path) -> None:
+def test_a_preset_is_compared_with_do53_of_its_own_only_and_counted_apart(tmp_path: Path) -> None:
     loads: dict[Arm, list[float | str | None]] = {
         Arm("3g-h20", "doudp", preset="h20"): [100.0] * 8,
         Arm("3g-h20", "doh", preset="h20"): ["dns"] * 8,
         Arm("3g-h20", "doh"): [130.0] * 8,
+        Arm("4g-h20", "doudp"): [110.0] * 8,
+        Arm("4g-h20", "doh"): [130.0] * 8,
     }
     drawings, tables, _ = everything(make_h20_dataset(tmp_path / "d", loads))
-    medians = {row["treatment_further_levels"]: row["median_ms"] for row in drawings["h20_fig4"].rows}
-    assert medians == {"preset none": 30.0, "preset h20": None}
+    medians = {(row["profile"], row["treatment_further_levels"]): row["median_ms"] for row in drawings["h20_fig4"].rows}
+    # On 3G there is no Do53 without the preset: nothing to compare with.
+    assert medians == {("4g-h20", "preset none"): 20.0, ("3g-h20", "preset h20"): None}
     shares = {
         (row["browser_preset"], row["status"]): row["share_ratio"]
         for row in tables["h20_table1"].rows
         if row["dns_transport"] == "doh"
     }
     assert (shares["h20", "DNS Error"], shares["none", "DNS Error"]) == (1, 0)
+
+
+def test_a_median_moves_before_half_of_the_loads_wait() -> None:
+    waits, rest = [-5_000.0] * 30, [float(number) for number in range(70)]
+    middle = quantile(Sample.exact(waits + rest), 0.5).value
+    at = median_quantile(0.3)
+    assert at == pytest.approx(0.2 / 0.7)
+    assert middle == pytest.approx(quantile(Sample.exact(rest), at).value, abs=1)
+    assert median_quantile(0.5) is None
+    assert median_quantile(0.0) == 0.5
 
 
 def test_names_for_half_of_the_loads() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from h20_dataset import Arm, make_h20_dataset
 from synthetic_dataset import (
     CONNECT_MS,
     EARLY_REQUEST_MS,
@@ -24,6 +25,8 @@ from resolab.plots import Drawing, save_drawing
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.s24.changes import sign_of
+from resolab.report.s24.printed import TABLE_2, plt_change_percent
+from resolab.report.s24.printed_quantiles import relative_quantiles
 from resolab.report.s24.section import S24
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
@@ -133,7 +136,7 @@ def test_the_heat_map_has_the_changes_of_the_medians_and_the_papers_beside(made:
 
 
 def test_every_load_is_related_to_the_baselines_median(made: Made) -> None:
-    rows = made.rows("s24_fig9", profile="4g", combination="DoQ + H3 0-RTT")
+    rows = made.rows("s24_fig9", profile="4g", combination="DoQ + H3 0-RTT", study="ours")
     base = made.median("4g", "doudp", "full")
     expected = sorted(plt / base - 1 for plt in made.plts("4g", "doq", "zero_rtt") if plt is not None)
     assert values(rows, "relative_change_ratio") == pytest.approx(expected)
@@ -152,9 +155,45 @@ def test_page_load_times_and_their_medians_beside_those_printed(made: Made) -> N
 
 def test_fig_12_has_one_point_for_each_page_and_profile(made: Made) -> None:
     changes = sorted(values(made.rows("s24_fig8", combination="DoQ + H3 full"), "relative_change_ratio"))
-    rows = made.rows("s24_fig12", combination="DoQ + H3 full")
+    rows = made.rows("s24_fig12", combination="DoQ + H3 full", study="ours")
     assert values(rows, "relative_change_ratio") == pytest.approx(changes)
     assert values(rows, "cumulative_share_ratio") == [0.5, 1.0]
+    theirs = made.rows("s24_fig12", combination="DoQ + H3 full", study="paper")
+    assert values(theirs, "relative_change_ratio") == pytest.approx([0.04, 0.118])
+
+
+def test_the_papers_quantiles_lie_over_ours(made: Made) -> None:
+    theirs = made.rows("s24_fig9", profile="4g", combination="DoQ + H3 0-RTT", study="paper")
+    assert values(theirs, "relative_change_ratio") == pytest.approx([0.056, 0.082, 0.100, 0.113, 0.122])
+    assert values(theirs, "cumulative_share_ratio") == [0.1, 0.25, 0.5, 0.75, 0.9]
+    times = made.rows("s24_fig10", profile="4g", combination="DoQ + H3 0-RTT", study="paper")
+    assert values(times, "plt_ms") == pytest.approx(
+        [876.9 * (1 + ratio) for ratio in (0.056, 0.082, 0.1, 0.113, 0.122)]
+    )
+    assert not made.rows("s24_fig9", combination="DoH + H3 0-RTT", study="paper")  # not in the paper
+    crosses = [
+        line for axes in made.drawings["s24_fig9"].figure.axes for line in axes.lines if line.get_marker() == "x"
+    ]
+    assert len(crosses) == 6
+    ends = [(axes.get_xlim(), axes.lines) for axes in made.drawings["s24_fig9"].figure.axes]
+    assert all(low <= min(line.get_xdata()[0] for line in lines) for (low, _), lines in ends)
+
+
+def test_printed_quantiles_have_the_printed_medians() -> None:
+    for profile, page in ((one, page) for one in TABLE_2 for page in ("example", "wikipedia", "instagram")):
+        for combination in (("doq", "zero_rtt"), ("doq", "full"), ("doh", "full")):
+            quantiles = relative_quantiles(page, profile, *combination)
+            assert [ratio for ratio, _ in quantiles] == sorted(ratio for ratio, _ in quantiles)
+            middle = {share: ratio for ratio, share in quantiles}[0.5]
+            assert middle * 100 == pytest.approx(
+                plt_change_percent(profile, page, *combination), abs=0.11
+            )  # read from a figure
+
+
+def test_other_pages_and_profiles_are_none_of_the_papers(tmp_path: Path) -> None:
+    text = build_report(make_h20_dataset(tmp_path / "dataset", {Arm("office", "doudp"): [100.0]})).read_text()
+    assert "figure by figure" not in text
+    assert "Sengupta" not in text
 
 
 def test_the_comparison_states_what_the_closed_form_explains(made: Made) -> None:
@@ -209,7 +248,7 @@ def test_table_2_sets_the_applied_beside_the_printed(made: Made) -> None:
 
 def test_what_failed_keeps_its_curve_below_one(faulty: Made) -> None:
     failed = sum(plt is None for plt in faulty.plts("fiber", "doq", "full"))
-    rows = faulty.rows("s24_fig10", profile="fiber", combination="DoQ + H3 full")
+    rows = faulty.rows("s24_fig10", profile="fiber", combination="DoQ + H3 full", study="ours")
     assert failed
     assert rows[-1]["cumulative_share_ratio"] == (4 - failed) / 4
     assert {row["failed_count"] for row in rows} == {failed}

@@ -1,0 +1,47 @@
+"""The comparisons of a plan that names none: every condition against its baseline, each with a test.
+
+For: p-values beside estimates that `page_loads` has made, corrected for their number. Not for: comparisons that a plan
+names, or copies (`comparisons`).
+"""
+
+from collections.abc import Sequence
+
+from resolab.plan import ComparisonKind, Plan, PlannedComparison
+from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
+from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.stats import holm, paired_p_value
+from resolab.store.outcomes import Outcome
+from resolab.store.rows import LoadRow
+
+
+def baseline_results(
+    plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, conditions: Sequence[ConditionResult]
+) -> list[PairResult]:
+    """Give the comparisons among the conditions' results their p-values, alone and after Holm over all of them."""
+    results = {one.condition.id: one.comparison for one in conditions}
+    planned = [one for one in plan.comparisons() if one.kind is ComparisonKind.ALL]
+    pairs = [(one, found) for one in planned if (found := results.get(one.treatment.id)) is not None]
+    grouped = by_condition(loads)
+    p_values = [
+        paired_p_value(*paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])))
+        for one, _ in pairs
+    ]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [
+        _result(one, found, p, None if p is None else next(adjusted))
+        for (one, found), p in zip(pairs, p_values, strict=True)
+    ]
+
+
+def _result(one: PlannedComparison, found: Comparison, p: float | None, adjusted: float | None) -> PairResult:
+    assert found.shift_ms is not None
+    assert found.delta is not None
+    return PairResult(
+        comparison=one,
+        difference_ms=found.difference_ms,
+        change=found.change,
+        shift_ms=found.shift_ms,
+        delta=found.delta,
+        p_value=p,
+        adjusted_p_value=adjusted,
+    )

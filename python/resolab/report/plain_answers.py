@@ -1,0 +1,105 @@
+"""The answer in one plain sentence for each question of a plan.
+
+For: which of the differences are told from 0 and which are not, each with interval and pairs, by the one estimand and
+outcome that the plan holds primary. Not for: details (`sentences`), estimates (`findings`), or what
+went wrong (`trouble`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from resolab.plan import Estimand
+from resolab.plots import estimate_text, interval_text
+from resolab.report.comparison_tables import SIGNIFICANCE
+from resolab.report.findings.estimands import WORDS, deciding
+from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
+from resolab.report.labels import combination_of
+from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
+
+NAMED_COUNT = 3
+"""Places of one kind named in a sentence; of more it says how many."""
+
+
+def plain_answers(findings: Findings) -> list[str]:
+    """Answer each comparison that the plan names or, without any, each combination against its baseline."""
+    found = findings.primary
+    groups: dict[str, list[PairResult]] = {}
+    for one in found.comparisons:
+        name = (
+            one.comparison.name
+            if findings.plan.comparison_rules
+            else combination_of(findings, one.comparison.treatment)
+        )
+        groups.setdefault(name, []).append(one)
+    return [_answer(findings, found, name, group) for name, group in groups.items()]
+
+
+def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequence[PairResult]) -> str:
+    baselines = dict.fromkeys(combination_of(findings, one.comparison.baseline) for one in group)
+    against = next(iter(baselines)) if len(baselines) == 1 else "its baseline"
+    estimand = findings.plan.analysis.estimand
+    longer, shorter, undecided = _sorted(group, estimand)
+    parts = [
+        *([f"longer {_places(longer, estimand, len(group))}"] if longer else []),
+        *([f"shorter {_places(shorter, estimand, len(group))}"] if shorter else []),
+        *([f"undecided {_places(undecided, estimand, len(group))}"] if undecided else []),
+    ]
+    adjusted = [one.adjusted_p_value for one in group if one.adjusted_p_value is not None]
+    kept = sum(p <= SIGNIFICANCE for p in adjusted)
+    counted = sum(one.adjusted_p_value is not None for one in found.comparisons)
+    holm = ""
+    if adjusted and too_few_sentence(found) is None:
+        holm = f" After Holm's correction over {counted} comparisons {kept} of {len(adjusted)} stand."
+    return f"{name} against {against}, {found.outcome.phrase} ({WORDS[estimand]}): {'; '.join(parts)}.{holm}"
+
+
+def _sorted(
+    group: Iterable[PairResult], estimand: Estimand
+) -> tuple[list[PairResult], list[PairResult], list[PairResult]]:
+    """Part those whose interval lies above 0 and below it, farthest first, from the others."""
+    longer: list[PairResult] = []
+    shorter: list[PairResult] = []
+    undecided: list[PairResult] = []
+    for one in group:
+        verdict = _deciding(one, estimand).verdict
+        (longer if verdict > 0 else shorter if verdict < 0 else undecided).append(one)
+    longer.sort(key=lambda one: -(_deciding(one, estimand).ci_low or 0))
+    shorter.sort(key=lambda one: _deciding(one, estimand).ci_high or 0)
+    undecided.sort(key=lambda one: _deciding(one, estimand).value or 0)
+    return longer, shorter, undecided
+
+
+def _deciding(one: PairResult, estimand: Estimand) -> Estimate:
+    found = deciding(one, estimand)
+    assert found is not None  # a pair's result has them all
+    return found
+
+
+def _places(group: Sequence[PairResult], estimand: Estimand, of: int) -> str:
+    """Count the places and name some; of more than can be named, the first and the last."""
+    shown = list(group) if len(group) <= NAMED_COUNT else [group[0], group[-1]]
+    named = (" ... " if len(group) > NAMED_COUNT else ", ").join(_place(one, estimand) for one in shown)
+    return f"in {len(group)} of {of}: {named}"
+
+
+def _place(one: PairResult, estimand: Estimand) -> str:
+    found, treatment = _deciding(one, estimand), one.comparison.treatment
+    scale, unit = (100, "%") if estimand is Estimand.RELATIVE_CHANGE else (1, "ms")
+    value = estimate_text(found, scale=scale, signed=True)
+    interval = interval_text(found, scale=scale, signed=True) or "no interval"
+    return f"{treatment.page} on {treatment.profile} {value} {unit} {interval} (n = {found.n})"
+
+
+def too_few_sentence(found: OutcomeFindings) -> str | None:
+    """Say so where no difference, however clear, could be significant after the correction."""
+    tested = [one for one in found.comparisons if one.p_value is not None]
+    if not tested:
+        return None
+    pairs = max(one.difference_ms.n for one in tested)
+    least = least_paired_p_value(pairs)
+    if len(tested) * least <= SIGNIFICANCE:
+        return None
+    return (
+        f"With {pairs} pairs the test's least p is {least:.2g}; corrected for {len(tested)} comparisons nothing could "
+        f"be significant at {SIGNIFICANCE:.0%}, however large: that takes {pairs_for_significance(len(tested))} pairs. "
+        "The intervals stand each for itself."
+    )

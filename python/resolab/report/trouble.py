@@ -1,0 +1,45 @@
+"""What went wrong in the loads that numbers are made of, and what the link dropped: failures, flags, full queues.
+
+For: one wording in the answer and under every figure of page loads. Not for: tables of it (`tables`).
+"""
+
+from collections.abc import Collection
+
+from resolab.report.findings.findings import Findings
+
+
+def trouble_sentence(findings: Findings) -> str:
+    """Say how many loads failed and how, which trials are flagged, and what the path's queues dropped."""
+    failures: dict[str, int] = {}
+    for one in findings.failures:
+        if one.kind == "page load":
+            failures[one.failure] = failures.get(one.failure, 0) + one.count
+    listed = f" ({_listed(failures)})" if failures else ""
+    failed = f"{sum(failures.values())} of {findings.trials_count} loads failed{listed}"
+    return f"{failed}; {flags_and_drops(findings)}."
+
+
+def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None) -> str:
+    """Say which flags the trials have that stay in the numbers, and which part of the packets full queues dropped.
+
+    The drops are those on some profiles, or on all.
+    """
+    flags: dict[str, int] = {}
+    for one in findings.flags:
+        flags[one.flag] = flags.get(one.flag, 0) + one.count
+    return f"flags, kept: {_listed(flags) or 'none'}; {_drops(findings, profiles)}"
+
+
+def _drops(findings: Findings, profiles: Collection[str] | None) -> str:
+    packets: dict[str, int] = {}
+    drops: dict[str, int] = {}
+    for one in findings.lateness:
+        if profiles is None or one.profile in profiles:
+            packets[one.profile] = packets.get(one.profile, 0) + one.packets_count
+            drops[one.profile] = drops.get(one.profile, 0) + one.dropped_queue_count + one.dropped_codel_count
+    shares = [f"{drops[name] / packets[name]:.2%} on {name}" for name in drops if drops[name]]
+    return f"packets dropped by the link's queues: {', '.join(shares) or 'none'}"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -1,0 +1,124 @@
+"""The first sentences of an answer: what is told from 0, what is not, and what went wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
+
+from resolab.report import build_report
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
+from resolab.report.plain_answers import (
+    plain_answers,
+    too_few_sentence,
+)
+from resolab.report.trouble import trouble_sentence
+from resolab.stats import holm, least_paired_p_value, pairs_for_significance
+from resolab.store import build_tables, open_dataset
+
+
+def analysed(folder: Path, faults: Faults | None = None, text: str = PLAN_TEXT) -> Findings:
+    make_dataset(folder, make_plan(text), faults)
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        return analyse(dataset)
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    return analysed(tmp_path_factory.mktemp("plain") / "d")
+
+
+def test_each_combination_has_a_sentence_with_its_decided_and_undecided_places(findings: Findings) -> None:
+    sentences = plain_answers(findings)
+    assert len(sentences) == 5  # six combinations, one of them the baseline
+    doh = next(one for one in sentences if one.startswith("DoH + H3 full against DoUDP + H3 full, page load time"))
+    # Two round trips more everywhere, far beyond the noise; the clearest place stands first.
+    assert "(median of the paired differences): longer in 4 of 4: " in doh
+    assert "on 4g +18" in doh.partition("(median of the paired differences)")[2].partition(" ... ")[0]
+    assert "(n = 6)" in doh
+    assert "Holm" not in doh  # six pairs cannot be significant after it
+    early = next(one for one in sentences if one.startswith("DoUDP + H3 0-RTT"))
+    assert "shorter in " in early
+
+
+def test_an_interval_that_contains_zero_is_undecided(findings: Findings) -> None:
+    found = findings.primary
+    unclear = [one for one in found.comparisons if one.difference_ms.ci_contains_zero]
+    assert unclear  # DoQ + 0-RTT against DoUDP: a round trip more, one less
+    same = next(one for one in plain_answers(findings) if one.startswith("DoQ + H3 0-RTT"))
+    assert "undecided in " in same
+
+
+def test_without_intervals_nothing_is_decided(tmp_path: Path) -> None:
+    found = analysed(tmp_path / "d", text=PLAN_TEXT.replace("blocks = 6", "blocks = 3"))
+    for sentence in plain_answers(found):
+        assert "longer" not in sentence
+        assert "undecided in 4 of 4" in sentence
+        assert "no interval (n = 3)" in sentence
+
+
+def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None:
+    found = findings.primary
+    sentence = too_few_sentence(found)
+    assert sentence is not None
+    assert sentence.startswith(
+        "With 6 pairs the test's least p is 0.031; corrected for 20 comparisons nothing could be"
+    )
+    assert "that takes 10 pairs" in sentence
+    assert too_few_sentence(replace(found, comparisons=found.comparisons[:1])) is None  # p = 0.031 alone
+
+
+def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path: Path) -> None:
+    text = PLAN_TEXT.replace("blocks = 6", "blocks = 10").replace('["example", "wikipedia"]', '["wikipedia"]')
+    found = analysed(tmp_path / "d", text=text)
+    doh = next(one for one in plain_answers(found) if one.startswith("DoH + H3 full"))
+    assert "After Holm's correction over 10 comparisons 2 of 2 stand." in doh
+    assert too_few_sentence(found.primary) is None
+
+
+def test_the_number_of_pairs_is_the_least_that_holm_lets_through() -> None:
+    for comparisons in (1, 2, 9, 20, 45, 500):
+        pairs = pairs_for_significance(comparisons)
+        for count, significant in ((pairs, True), (pairs - 1, False)):
+            p_values = [least_paired_p_value(count)] + [1.0] * (comparisons - 1)
+            assert (holm(p_values)[0] <= 0.05) == significant
+
+
+def test_failures_flags_and_drops_stand_in_one_sentence(tmp_path: Path) -> None:
+    found = analysed(tmp_path / "d", Faults(timeouts=True, late=True))
+    counted = sum(one.count for one in found.failures if one.kind == "page load")
+    assert trouble_sentence(found) == (
+        f"{counted} of 144 loads failed (page_timeout {counted}); flags, kept: lateness_exceeded 16; packets dropped by "
+        "the link's queues: none."
+    )
+    dropped = [replace_drops(one, 9) for one in found.lateness]
+    packets = dropped[0].packets_count
+    assert f"{9 / packets:.2%} on {dropped[0].profile}" in trouble_sentence(replace(found, lateness=dropped))
+
+
+def replace_drops(row, count: int):
+    import msgspec
+
+    return msgspec.structs.replace(row, dropped_queue_count=count)
+
+
+def test_the_answer_begins_with_them(tmp_path: Path) -> None:
+    page = build_report(make_dataset(tmp_path / "d")).read_text()
+    answer = page.partition('<section id="answer">')[2].partition("</section>")[0]
+    first = answer.index('<p class="plain">')
+    assert first < answer.index("<ul>") < answer.index("Each condition against its baseline, tested")
+    assert (
+        "Behind it: 0 of 144 loads failed; flags, kept: none; packets dropped by the link&#39;s queues: none." in answer
+    )
+    assert "p after Holm" in answer
+
+
+def test_the_outcome_and_estimand_that_a_plan_declares_decide(tmp_path: Path) -> None:
+    text = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]')
+    declared = text + '[analysis]\nprimary = "response_start"\nestimand = "relative_change"\n'
+    sentences = plain_answers(analysed(tmp_path / "d", text=declared))
+    doh = next(one for one in sentences if one.startswith("DoH + H3 full"))
+    assert "time to the page's first byte (relative change of the medians): longer in 2 of 2: " in doh
+    assert " % [+" in doh

@@ -1,0 +1,126 @@
+"""Prose that takes its numbers from published tables: what is printed, and what fails."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from quotes import __main__ as quote
+from quotes.prose import given, holds, literal_numbers, render
+from quotes.published import Published
+from quotes.words import estimate, number, percent
+from resolab.stats import Sample, paired_difference
+
+ROOT = Path(__file__).parents[3]
+TRIALS = "trial_id,block,profile,dns_transport,flags\n"
+LOADS = "trial_id,measured,plt_ms,failure,limit_ms\n"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Six blocks: DoT is 10 to 15 ms slower; one load of its seventh block lacks resources, one timed out."""
+    tables = tmp_path / "docs" / "results" / "run" / "tables"
+    tables.mkdir(parents=True)
+    trials, loads = TRIALS, LOADS
+    for block in range(8):
+        for transport, extra in (("doudp", 0), ("dot", 10 + block)):
+            name = f"b{block}-{transport}"
+            flags = '"[""resources_missing""]"' if (block, transport) == (6, "dot") else "[]"
+            failure = "page_timeout" if (block, transport) == (7, "dot") else ""
+            trials += f"{name},{block},4g,{transport},{flags}\n"
+            loads += f"{name},false,1,,30000\n{name},true,{'' if failure else 100 + extra},{failure},30000\n"
+    (tables / "trials.csv").write_text(trials)
+    (tables / "page_loads.csv").write_text(loads)
+    (tables.parent / "index.html").write_text(
+        '<section id="a"><table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2 &lt; 3</td></tr></table></section>'
+    )
+    return tmp_path / "docs" / "results"
+
+
+def arms(transport: str) -> tuple[dict[str, str], dict[str, str]]:
+    return {"dns_transport": transport}, {"dns_transport": "doudp"}
+
+
+def test_a_load_that_lacks_resources_is_at_least_its_limit(results: Path) -> None:
+    found = Published(results).paired("run", "plt_ms", *arms("dot"))
+    assert (found.n, found.censored_count) == (8, 2)
+    expected = paired_difference(
+        Sample.censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8), Sample.exact([100.0] * 8)
+    )
+    assert found == expected
+    assert Published(results).decided("run", "plt_ms", *arms("dot")) == "longer"
+    without = Published(results).paired("run", "plt_ms", *arms("dot"), complete_only=True)
+    assert (without.n, without.censored_count) == (7, 1)
+
+
+def test_only_measured_loads_count(results: Path) -> None:
+    assert len(Published(results).loads("run")) == 16
+
+
+def test_a_cell_must_be_one(results: Path) -> None:
+    published = Published(results)
+    assert published.cell("run/tables/trials", "block", trial_id="b3-dot") == 3
+    with pytest.raises(LookupError, match="8 rows have"):
+        published.cell("run/tables/trials", "block", dns_transport="dot")
+    with pytest.raises(LookupError, match="0 loads in 0 blocks"):
+        published.paired("run", "plt_ms", *arms("doq"))
+
+
+def test_tables_of_a_report_are_read_as_printed(results: Path) -> None:
+    assert Published(results).report_rows("run", "a") == [{"x": "1", "y": "2 < 3"}]
+
+
+def test_numbers_are_printed_with_a_minus() -> None:
+    assert (number(-1234.56), number(0.04, signed=True), percent(0.125, signed=True)) == (
+        "\N{MINUS SIGN}1,234.6",
+        "0.0",
+        "+12.5",
+    )
+    bound = paired_difference(Sample.censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
+    assert estimate(bound) == "≥ +200 [+200, ∞]"
+
+
+def test_a_number_bound_to_nothing_is_named() -> None:
+    template = (
+        "DoH over HTTP/3 on 4G: {{ x | number }} of 45 cells, H3 0-RTT\n`plans/7.toml` and {{ given('5 s', 'rfc') }}\n"
+    )
+    assert [one.partition(" is")[0] for one in literal_numbers(template)] == ["line 1: 45"]
+
+
+def test_a_sentence_that_no_longer_holds_fails(results: Path, tmp_path: Path) -> None:
+    template = tmp_path / "a.j2"
+    template.write_text(
+        "{{ holds(decided('run', 'plt_ms', {'dns_transport': 'dot'}, {'dns_transport': 'doudp'}) == 'shorter', saying='it is shorter') }}"
+    )
+    with pytest.raises(ValueError, match="no longer so: it is shorter"):
+        render(template, results)
+    assert holds(True, saying="so") == ""
+    with pytest.raises(ValueError, match="needs the number's source"):
+        given("5", " ")
+    template.write_text("{{ nothing_of_the_kind }}")
+    with pytest.raises(jinja2.UndefinedError):
+        render(template, results)
+
+
+def test_the_check_fails_when_a_quoted_number_is_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+) -> None:
+    text, readme = tmp_path / "README.md", tmp_path / "claimed.md"
+    text.write_text(quote.TEXT.read_text().replace("360 loads", "361 loads"))
+    readme.write_text(quote.CLAIMED.read_text().replace("92 ms", "93 ms"))
+    monkeypatch.setattr(quote, "TEXT", text)
+    monkeypatch.setattr(quote, "CLAIMED", readme)
+    monkeypatch.setattr(sys, "argv", ["quote", "--check"])
+    before = text.read_text()
+    assert quote.main() == 1
+    said = capsys.readouterr().err
+    assert "is not what its template says" in said
+    assert "README.md does not say: On 4G (92 ms round trip)" in said
+    assert text.read_text() == before
+
+
+def test_what_is_published_is_quoted_as_it_is() -> None:
+    ended = subprocess.run([ROOT / "scripts/quote", "--check"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

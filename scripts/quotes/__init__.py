@@ -1,0 +1,1 @@
+"""Parts of `scripts/quote`: prose that takes its numbers from published datasets."""

@@ -1,0 +1,85 @@
+"""Templates into prose, and what in a template is bound to nothing.
+
+For: markdown with numbers out of tables. Not for: reading the tables (`published`).
+
+Inside `{{ }}` a template names cells and formats; numbers that are no dataset's (a paper's, a standard's, a setting)
+stand in `given("...", "where from")`; a sentence that only holds as long as the numbers are so is guarded by
+`holds(...)`.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jinja2
+
+from quotes import words
+from quotes.published import Published
+
+_TAGS = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}|```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
+_NAMES = re.compile(r"\b(?:Do53|H[123]|h[123]|HTTP/[123](?:\.\d)?|0-RTT|[34]G|h20|s24|TNSM \d{4}|WWW \d{4}|P\d\d)\b")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*")
+
+
+def render(template: Path, results: Path) -> str:
+    """Fill a template from the datasets published beside it."""
+    environment = _environment(results)
+    return environment.from_string(template.read_text("utf-8")).render()
+
+
+def claims(template: Path, results: Path) -> list[str]:
+    """List the sentences, one a line, that another text must hold."""
+    return [" ".join(line.split()) for line in render(template, results).splitlines() if line.strip()]
+
+
+def literal_numbers(template: str) -> Iterator[str]:
+    """Name each number of a template that is bound to no table and no source."""
+    bare = _TAGS.sub(lambda match: "\n" * match.group().count("\n"), template)
+    for place, line in enumerate(bare.splitlines(), 1):
+        for number in _NUMBER.findall(_NAMES.sub("", line)):
+            yield f"line {place}: {number} is bound to no table; take it from one, or write given(...)"
+
+
+def _environment(results: Path) -> jinja2.Environment:
+    # It makes markdown of this repository's own tables: there is nothing to escape.
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    published = Published(results)
+    environment.globals.update(
+        {
+            name: getattr(published, name)
+            for name in (
+                "rows",
+                "cell",
+                "loads",
+                "paired",
+                "decided",
+                "report_rows",
+                "manifest",
+                "p_value",
+                "plan",
+                "rtt_ms",
+            )
+        },
+        given=given,
+        holds=holds,
+    )
+    environment.filters.update({name: getattr(words, name) for name in words.FILTERS})
+    return environment
+
+
+def given(text: str, source: str) -> str:
+    """Print a number that no dataset of ours has, as its source says it."""
+    if not source.strip():
+        message = f"{text}: given() needs the number's source"
+        raise ValueError(message)
+    return text
+
+
+def holds(*conditions: object, saying: str) -> str:
+    """Print nothing; fail when what the following sentence says is no longer so."""
+    if not all(conditions):
+        message = f"no longer so: {saying}"
+        raise ValueError(message)
+    return ""

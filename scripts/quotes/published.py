@@ -1,0 +1,167 @@
+"""Published datasets as tables: their CSV files, the tables of their reports, and estimates made of their loads.
+
+For: every number that prose about them quotes. Not for: printing (`words`).
+
+A load that failed, or that ended without all of its page's resources, took at least its limit.
+"""
+
+import csv
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from resolab.stats import Estimate, Sample, paired_difference, paired_p_value
+
+Row = Mapping[str, Any]
+INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
+"""As failures say it, and as flags do that have no such failure beside them."""
+
+
+class Published:
+    """The datasets in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._rows = cache(self._read)
+        self._loads = cache(self._join)
+
+    def rows(self, file: str, **having: object) -> list[Row]:
+        """List the rows of `DATASET/FOLDER/NAME` that have some values; numbers are numbers."""
+        return [row for row in self._rows(file) if all(row[name] == value for name, value in having.items())]
+
+    def cell(self, file: str, column: str, **having: object) -> Any:
+        """Return the cell of the one row that has some values."""
+        found = self.rows(file, **having)
+        if len(found) != 1:
+            message = f"{file}: {len(found)} rows have {having}, one is needed"
+            raise LookupError(message)
+        return found[0][column]
+
+    def manifest(self, dataset: str) -> Row:
+        """Return a dataset's manifest, with the seconds it took."""
+        found: dict[str, Any] = json.loads((self.folder / dataset / "manifest.json").read_text("utf-8"))
+        return found | {"duration_s": (found["ended_unix_ns"] - found["created_unix_ns"]) / 1e9}
+
+    def rtt_ms(self, dataset: str, profile: str) -> float:
+        """Return the round trip of an access profile as a dataset had it."""
+        (found,) = (one for one in self.manifest(dataset)["profiles"] if one["name"] == profile)
+        return sum(float(found[way]["one_way_delay_ms"]) for way in ("up", "down"))
+
+    def plan(self, name: str) -> Row:
+        """Return a plan of this project."""
+        return tomllib.loads((self.folder.parents[1] / "plans" / f"{name}.toml").read_text("utf-8"))
+
+    def loads(self, dataset: str, **having: object) -> list[Row]:
+        """List the measured page loads with their trial's columns."""
+        return [row for row in self._loads(dataset) if all(row[name] == value for name, value in having.items())]
+
+    def paired(
+        self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False
+    ) -> Estimate:
+        """Estimate the median of an outcome's paired differences, with its interval."""
+        own, other = self._pairs(dataset, outcome, treatment, baseline, complete_only=complete_only)
+        return paired_difference(own, other)
+
+    def p_value(self, dataset: str, outcome: str, treatment: Row, baseline: Row) -> float | None:
+        """Test the same by signed ranks."""
+        return paired_p_value(*self._pairs(dataset, outcome, treatment, baseline))
+
+    def decided(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False) -> str:
+        """Say on which side of 0 the interval lies, if on one."""
+        found = self.paired(dataset, outcome, treatment, baseline, complete_only=complete_only)
+        if found.ci_low is None or found.ci_high is None or found.ci_low <= 0 <= found.ci_high:
+            return "undecided"
+        return "longer" if found.ci_low > 0 else "shorter"
+
+    def report_rows(self, dataset: str, section: str, place: int = 0) -> list[Mapping[str, str]]:
+        """List the rows of a table of a dataset's report, as printed there."""
+        tables = _tables((self.folder / dataset / "index.html").read_text("utf-8"), section)
+        head, *body = tables[place]
+        return [dict(zip(head, row, strict=True)) for row in body]
+
+    def _read(self, file: str) -> list[Row]:
+        with (self.folder / f"{file}.csv").open(encoding="utf-8", newline="") as stream:
+            return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(stream)]
+
+    def _join(self, dataset: str) -> list[Row]:
+        trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
+        measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"] == "true"]
+        return [_judged(row, trials[row["trial_id"]]) for row in measured]
+
+    def _pairs(
+        self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False
+    ) -> tuple[Sample, Sample]:
+        arms = []
+        for levels in (treatment, baseline):
+            found = [one for one in self.loads(dataset, **levels) if not (complete_only and one["is_incomplete"])]
+            by_block = {one["block"]: one for one in found}
+            if len(by_block) != len(found) or not found:
+                message = f"{dataset}: {len(found)} loads in {len(by_block)} blocks have {dict(levels)}"
+                raise LookupError(message)
+            arms.append(by_block)
+        blocks = sorted(arms[0].keys() & arms[1].keys())
+        own, other = (_sample([arm[block] for block in blocks], outcome) for arm in arms)
+        return own, other
+
+
+def _judged(load: Row, trial: Row) -> Row:
+    """Put a load and its trial together; that it lacked resources stands apart from other failures."""
+    flags = json.loads(trial["flags"])
+    other = None if load["failure"] == INCOMPLETE else load["failure"]
+    is_incomplete = load["failure"] == INCOMPLETE or INCOMPLETE_FLAG in flags
+    return {**load, **trial, "flags": flags, "failure": other, "is_incomplete": is_incomplete}
+
+
+def _sample(loads: Sequence[Row], outcome: str) -> Sample:
+    ended = [one["failure"] is None and not one["is_incomplete"] for one in loads]
+    values = [one[outcome] if good else None for one, good in zip(loads, ended, strict=True)]
+    return Sample.censored(values, [one["limit_ms"] for one in loads])
+
+
+def _value(text: str) -> str | float | None:
+    if text == "":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _tables(page: str, section: str) -> list[list[list[str]]]:
+    part = page.partition(f'<section id="{section}">')[2].partition("</section>")[0]
+    reader = _Tables()
+    reader.feed(part)
+    return reader.tables
+
+
+class _Tables(HTMLParser):
+    """Collects the cells of tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open a table, a row or a cell."""
+        del attrs
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close a cell."""
+        self.inside = self.inside and tag not in {"td", "th"}
+
+    def handle_data(self, data: str) -> None:
+        """Add to the open cell."""
+        if self.inside:
+            self.tables[-1][-1][-1] += data

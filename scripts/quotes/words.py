@@ -1,0 +1,77 @@
+"""Numbers as prose prints them.
+
+For: filters of templates. Not for: numbers.
+"""
+
+import math
+from collections.abc import Iterable
+from statistics import median as middle
+
+from resolab.stats import Estimate
+
+MINUS = "\N{MINUS SIGN}"
+FILTERS = ("number", "percent", "grouped", "estimate", "range_of", "median", "minutes", "bounds", "word")
+_WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def number(value: float, digits: int = 1, *, signed: bool = False) -> str:
+    """Print a number with a minus that is no hyphen; a rounded zero has no sign."""
+    rounded = round(value, digits)
+    sign = MINUS if rounded < 0 else "+" if signed and rounded > 0 else ""
+    return f"{sign}{abs(rounded):,.{digits}f}"
+
+
+def percent(ratio: float, digits: int = 1, *, signed: bool = False) -> str:
+    """Print a ratio in per cent, without the sign for it."""
+    return number(100 * ratio, digits, signed=signed)
+
+
+def bounds(row: dict[str, float], name: str, digits: int = 1, *, scale: float = 100, signed: bool = True) -> str:
+    """Print the interval of a table's estimate: its columns are `name_ci_low_ratio` and the like."""
+    low, high = (row[f"{name}_ci_{end}_ratio"] * scale for end in ("low", "high"))
+    return f"[{number(low, digits, signed=signed)}, {number(high, digits, signed=signed)}]"
+
+
+def estimate(found: Estimate, digits: int = 0, *, signed: bool = True) -> str:
+    """Print an estimate with its interval and pairs; a bound as a bound."""
+    if found.low is None or found.high is None:
+        return "no number"
+    if found.value is None:
+        start = f"≥ {number(found.low, digits, signed=signed)}"
+    else:
+        start = number(found.value, digits, signed=signed)
+    ends = [_end(end, digits, signed=signed) for end in (found.ci_low, found.ci_high) if end is not None]
+    return f"{start} [{', '.join(ends)}]" if ends else f"{start} (no interval)"
+
+
+def _end(end: float, digits: int, *, signed: bool) -> str:
+    if math.isinf(end):
+        return "∞" if end > 0 else f"{MINUS}∞"
+    return number(end, digits, signed=signed)
+
+
+def grouped(value: float) -> str:
+    """Print a count with commas."""
+    return f"{int(value):,}"
+
+
+def range_of(values: Iterable[float], digits: int = 0, *, signed: bool = False) -> str:
+    """Print the least and the greatest of some numbers."""
+    some = list(values)
+    return f"{number(min(some), digits, signed=signed)} to {number(max(some), digits, signed=signed)}"
+
+
+def median(values: Iterable[float]) -> float:
+    """Return the middle of some numbers."""
+    return middle(values)
+
+
+def minutes(seconds: float) -> str:
+    """Print a duration."""
+    whole = round(seconds)
+    return f"{whole // 60} min {whole % 60} s"
+
+
+def word(count: int) -> str:
+    """Spell a small count."""
+    return _WORDS[count] if count < len(_WORDS) else str(count)
