@@ -7,12 +7,14 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 import resolab
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.campaign.ground import differences, ground_now
+from resolab.campaign.look import Look
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan
 from resolab.records import FORMAT_VERSION, BrowserName
@@ -22,7 +24,6 @@ from resolab.store import (
     RunStatus,
     StopReason,
     Versions,
-    WidthReached,
     describe_environment,
     describe_machine,
 )
@@ -84,29 +85,39 @@ def resumed(manifest: Manifest, now: RunStart) -> Manifest:
     )
 
 
-def ended(
-    manifest: Manifest,
-    *,
-    finished_count: int,
-    blocks_finished_count: int,
-    precise: bool,
-    widths: Sequence[WidthReached],
-    environment: Environment,
-) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign came."""
+
+    trials_count: int
+    blocks_count: int
+    """Blocks of which every trial is finished."""
+    all_done: bool
+    look: Look | None
+    """The last one, of a plan with a stopping rule."""
+
+
+def ended(manifest: Manifest, progress: Progress, *, environment: Environment) -> Manifest:
     """Bring the manifest up to date when the process ends its work, done or not."""
-    capped = finished_count == manifest.trials_planned_count
-    reason = StopReason.PRECISION if precise else StopReason.CAP if capped else StopReason.INTERRUPTED
+    look, reason = progress.look, _stop_reason(progress)
     return msgspec.structs.replace(
         manifest,
         status=RunStatus.INTERRUPTED if reason is StopReason.INTERRUPTED else RunStatus.FINISHED,
         stop_reason=reason,
-        trials_finished_count=finished_count,
-        blocks_finished_count=blocks_finished_count,
-        widths_reached=list(widths),
+        trials_finished_count=progress.trials_count,
+        blocks_finished_count=progress.blocks_count,
+        widths_reached=[] if look is None else list(look.widths),
+        decisions=[] if look is None else list(look.decisions),
         ended_unix_ns=environment.unix_ns,
         load_average_end=os.getloadavg()[0],
         environment_end=environment,
     )
+
+
+def _stop_reason(progress: Progress) -> StopReason:
+    if progress.look is not None and progress.look.reached:
+        return StopReason.DECIDED if progress.look.decisions else StopReason.PRECISION
+    return StopReason.CAP if progress.all_done else StopReason.INTERRUPTED
 
 
 def _browser_versions(plan: Plan) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`resolab plan check` and `plan schema`: what a plan would run, before it runs.
+"""`resolab plan check`, `plan power` and `plan schema`: what a plan would run, before it runs.
 
 For: conditions, trials, expected duration and exclusions of one plan file, for people and as JSON. Not for: checking
 itself; that is the plan's.
@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from resolab.campaign.expectation import expected_duration_s
+from resolab.campaign.power import Asked
 from resolab.campaign.progress import duration_text
+from resolab.cli.plan_power import console_of, power_json, power_of, print_power, printed
 from resolab.plan import Condition, Corpus, Plan, load_plan
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
@@ -22,7 +24,7 @@ from resolab.plan.schema import plan_schema
 
 def run(options: argparse.Namespace) -> int:
     """Carry out one action."""
-    return _schema() if options.action == "schema" else _check(options)
+    return {"schema": _schema, "power": _power, "check": _check}[options.action](options)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -30,11 +32,22 @@ def _check(options: argparse.Namespace) -> int:
     corpus = Corpus.of_project()
     expected_s = expected_duration_s(plan, corpus)
     least_s = expected_duration_s(plan, corpus, _least_blocks(plan))
+    power = None if options.pilot is None else power_of(plan, options.pilot, Asked())
     if options.json:
-        print(json.dumps(_described(plan, expected_s, least_s)))
-    else:
-        _print(plan, expected_s, least_s, Console())
+        described = _described(plan, expected_s, least_s)
+        print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
+        return 0
+    _print(plan, expected_s, least_s, Console())
+    if power is not None:
+        Console().print(f"by the pilot {options.pilot}:", highlight=False, soft_wrap=True, markup=False)
+        print_power(power, console_of())
     return 0
+
+
+def _power(options: argparse.Namespace) -> int:
+    plan = load_plan(options.plan)
+    asked = Asked(options.effect_ms, options.width_ms, options.margin_ms, options.most_blocks)
+    return printed(power_of(plan, options.pilot, asked), as_json=options.json)
 
 
 def _least_blocks(plan: Plan) -> int:
@@ -103,7 +116,12 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
     for rule in plan.comparison_rules:
         pairs = sum(one.name == rule.name for one in plan.comparisons())
         lines.append(f"  {rule.name}: {pairs}")
-    if plan.stop is not None:
+    if plan.stop is not None and plan.stop.drops_conditions:
+        lines.append(
+            f"decides each comparison by itself from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) "
+            f"and drops conditions that no open one needs; ends after {plan.blocks} blocks in any case"
+        )
+    elif plan.stop is not None:
         in_ms = plan.stop.ci_width_ms is not None
         width = f"{plan.stop.ci_width_ms:g} ms" if in_ms else f"{plan.stop.ci_width_ratio:g} of the baseline's median"
         lines.append(
@@ -128,6 +146,6 @@ def _levels(condition: Condition) -> dict[str, str]:
     return {factor: word_of(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
 
 
-def _schema() -> int:
+def _schema(_options: argparse.Namespace) -> int:
     sys.stdout.write(json.dumps(plan_schema(), indent=2) + "\n")
     return 0

@@ -5,8 +5,8 @@ from pathlib import Path
 
 
 def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """Add the command and its two actions."""
-    plan = commands.add_parser("plan", help="check a plan without running it")
+    """Add the command and its actions."""
+    plan = commands.add_parser("plan", help="check a plan without running it; blocks and hours it needs")
     actions = plan.add_subparsers(title="actions", required=True, metavar="ACTION")
     check = actions.add_parser(
         "check",
@@ -17,7 +17,43 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     check.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     check.add_argument("--blocks", type=int, help="assume this many blocks instead of the plan's number")
     check.add_argument("--json", action="store_true", help="one JSON object, every condition with its levels")
+    check.add_argument("--pilot", type=Path, metavar="DATASET", help="say what `plan power --from DATASET` does, too")
     check.set_defaults(action="check")
+    _add_power(actions)
     schema = actions.add_parser("schema", help="JSON Schema of plan files, for editors")
     schema.set_defaults(action="schema")
     return plan
+
+
+def _add_power(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    power = actions.add_parser(
+        "power",
+        help="blocks and hours each comparison needs, by a pilot dataset",
+        description="Say how many blocks each comparison of a plan needs until it is decided with a chance of 80 %, "
+        "and how many hours that is, from the paired differences and seconds of a dataset that is there. Without any "
+        "of the three numbers: for the pilot's own differences, and for the width and margin that the plan names.",
+    )
+    power.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
+    power.add_argument("--from", dest="pilot", type=Path, required=True, metavar="DATASET", help="the pilot's folder")
+    power.add_argument("--effect-ms", type=float, help="for an interval without 0, if the difference is so large")
+    power.add_argument("--width-ms", type=_positive, help="for an interval so wide")
+    power.add_argument(
+        "--margin-ms", type=_positive, help="for an interval within this of 0, if there is no difference"
+    )
+    power.add_argument("--most-blocks", type=_blocks, default=1000, help="look no further (default: %(default)d)")
+    power.add_argument("--json", action="store_true", help="one JSON object")
+    power.set_defaults(action="power")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
+    return value
+
+
+def _blocks(text: str) -> int:
+    value = int(text)
+    if not 6 <= value <= 100_000:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 6 to 100000, not {text}")
+    return value

@@ -13,7 +13,7 @@ from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
-from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop
+from resolab.plan.settings import DecidedBy, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule
 
 __all__ = [
     "FACTORS",
@@ -24,6 +24,7 @@ __all__ = [
     "ComparisonRule",
     "Condition",
     "Corpus",
+    "DecidedBy",
     "Estimand",
     "Factors",
     "Instrument",
@@ -36,6 +37,7 @@ __all__ = [
     "Repeat",
     "ResolverSettings",
     "Stop",
+    "StopRule",
     "access_rtt_ms",
     "block_order",
     "load_plan",

@@ -5,7 +5,7 @@ For: limits, instrument, resolver, queries, when to stop; reading any such field
 Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
@@ -30,7 +30,14 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Words of a closed vocabulary that may be given."""
+    """Words of a closed vocabulary, one of which may be given."""
+
+    words: tuple[StrEnum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SomeOf:
+    """Words of a closed vocabulary, a list of which may be given."""
 
     words: tuple[StrEnum, ...]
 
@@ -74,9 +81,33 @@ class Queries:
     """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
 
 
+class StopRule(StrEnum):
+    """How a campaign knows that it has seen enough."""
+
+    FIXED_WIDTH = "fixed_width"
+    """Every interval is as narrow as asked; all conditions run until then."""
+    CONFIDENCE_SEQUENCE = "confidence_sequence"
+    """Each comparison is decided by its own sequence of intervals; what no open one needs is loaded no more."""
+
+
+class DecidedBy(StrEnum):
+    """What decides a comparison, once it holds of its confidence sequence."""
+
+    DIFFERENCE = "difference"
+    """It excludes 0."""
+    EQUIVALENCE = "equivalence"
+    """It lies within the plan's equivalence margin."""
+    WIDTH = "width"
+    """It is as narrow as asked."""
+
+
+SEQUENCE_MIN_BLOCKS = 8
+"""The fewest that have an interval of a confidence sequence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """When a campaign has seen enough; exactly one width is given."""
+    """When a campaign has seen enough; a rule of a fixed width has exactly one width, any other at most one."""
 
     ci_width_ms: Annotated[float | None, Within(0, 600_000, "Full width of the interval of a paired difference.")] = (
         None
@@ -86,6 +117,14 @@ class Stop:
     min_blocks: Annotated[int, Within(2, HIGHEST_BLOCKS)] = 12
     """Fewer cost the intervals part of their level (docs/method/statistics.md)."""
     check_every_blocks: Annotated[int, Within(1, HIGHEST_BLOCKS)] = 1
+    rule: Annotated[StopRule, OneOf(tuple(StopRule))] = StopRule.FIXED_WIDTH
+    decided_by: Annotated[tuple[DecidedBy, ...], SomeOf(tuple(DecidedBy))] = ()
+    """Empty: by whatever the plan has a number for, and by excluding 0."""
+
+    @property
+    def drops_conditions(self) -> bool:
+        """Whether conditions are loaded no more once no open comparison needs them."""
+        return self.rule is StopRule.CONFIDENCE_SEQUENCE
 
 
 Table = TypeVar("Table", bound="DataclassInstance")
@@ -100,10 +139,23 @@ def table_in(section: Section, table: type[Table]) -> Table:
 
 def stop_in(section: Section) -> Stop:
     """Read when a campaign has seen enough."""
+    has_least = "min_blocks" in section
     stop = table_in(section, Stop)
-    if (stop.ci_width_ms is None) == (stop.ci_width_ratio is None):
-        section.fail("", "needs exactly one of ci_width_ms and ci_width_ratio")
-    return stop
+    widths = (stop.ci_width_ms, stop.ci_width_ratio)
+    has_width = any(one is not None for one in widths)
+    if stop.rule is StopRule.FIXED_WIDTH:
+        if stop.decided_by:
+            section.fail("decided_by", f"is for rule = {StopRule.CONFIDENCE_SEQUENCE.value!r}")
+        if None not in widths or not has_width:
+            section.fail("", "needs exactly one of ci_width_ms and ci_width_ratio")
+        return stop
+    if None not in widths:
+        section.fail("", "takes one of ci_width_ms and ci_width_ratio, not both")
+    if has_width and stop.decided_by and DecidedBy.WIDTH not in stop.decided_by:
+        section.fail("decided_by", f"lacks {DecidedBy.WIDTH.value!r}, of which there is a number")
+    if DecidedBy.WIDTH in stop.decided_by and not has_width:
+        section.fail("decided_by", f"{DecidedBy.WIDTH.value!r} needs one of ci_width_ms and ci_width_ratio")
+    return stop if has_least else replace(stop, min_blocks=SEQUENCE_MIN_BLOCKS)
 
 
 def value_in(section: Section, table: type, key: str) -> Any:
@@ -113,6 +165,9 @@ def value_in(section: Section, table: type, key: str) -> Any:
     if isinstance(bounds, OneOf):
         given = section.optional_one_of(key, [word.value for word in bounds.words])
         return default if given is None else type(bounds.words[0])(given)
+    if isinstance(bounds, SomeOf):
+        chosen = section.optional_levels(key, [word.value for word in bounds.words], None)
+        return default if chosen is None else tuple(type(bounds.words[0])(word) for word in chosen)
     if kind is bool:
         return section.flag(key, default=default)
     if kind is int:
@@ -128,6 +183,9 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     kind, bounds = _declared(table, key)
     if isinstance(bounds, OneOf):
         return {"enum": [word.value for word in bounds.words]}
+    if isinstance(bounds, SomeOf):
+        words = {"enum": [word.value for word in bounds.words]}
+        return {"type": "array", "minItems": 1, "uniqueItems": True, "items": words}
     if kind is bool:
         return {"type": "boolean"}
     note = {"description": bounds.note} if bounds.note else {}
@@ -136,7 +194,7 @@ def schema_of(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _declared(table: type, key: str) -> tuple[type, Within | OneOf]:
+def _declared(table: type, key: str) -> tuple[type, Within | OneOf | SomeOf]:
     """Name a setting's type, `None` left out, and its bounds; a switch has none."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolab.errors import ConfigurationError
+from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects
 from resolab.plan.model import Plan
+from resolab.plan.settings import DecidedBy, Stop
 from resolab.protocols import (
     OVER_HTTP,
     WITHOUT_CONNECTION,
@@ -208,5 +210,15 @@ def check_comparisons(source: str, plan: Plan) -> None:
             problem = f"{missing.treatment.id} would be compared with {missing.baseline.id}, which is no condition"
             hint = "name a level of one more factor in baseline, or fewer conditions in treatment"
             raise ConfigurationError(f"{where}: {problem} of this plan; {hint}")
-    if plan.stop is not None and not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
-        raise ConfigurationError(f"{source}: stop: there is no comparison whose interval could be narrow enough")
+    if plan.stop is not None:
+        _check_stop(f"{source}: stop", plan, plan.stop)
+
+
+def _check_stop(where: str, plan: Plan, stop: Stop) -> None:
+    if not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
+        raise ConfigurationError(f"{where}: there is no comparison whose interval could be narrow enough")
+    if DecidedBy.EQUIVALENCE in stop.decided_by and plan.analysis.equivalence_margin is None:
+        raise ConfigurationError(f"{where}.decided_by: 'equivalence' needs an equivalence margin in [analysis]")
+    if stop.drops_conditions and plan.analysis.estimand is not Estimand.PAIRED_DIFFERENCE:
+        problem = f"decides by paired differences, and analysis.estimand is {plan.analysis.estimand.value!r}"
+        raise ConfigurationError(f"{where}.rule: {stop.rule.value!r} {problem}; leave one of them out")

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
+from resolab.report.decisions import decision_table
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
@@ -164,6 +165,7 @@ def _tables(findings: Findings) -> dict[str, Table]:
         "loads": outcome_table(findings, findings.plt),
         "comparisons": comparison_table(findings, findings.plt),
         "aa": aa_table(findings, findings.plt),
+        "decisions": decision_table(findings),
         "plt_sums": sum_table(findings),
         "paper_exchanges": paper_exchange_table(findings),
         "paper_loads": paper_load_table(findings),

@@ -21,6 +21,7 @@ _METHODS = {
     Method.SCORE: "score",
     Method.WILSON: "Wilson's score",
     Method.BOOTSTRAP_T: "studentised bootstrap",
+    Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",
 }
 
 

@@ -78,11 +78,21 @@ def _answer(findings: Findings, name: str, group: Sequence[PairResult]) -> str:
     if not known:
         return start + "no answer yet; too few loads ended."
     places = [_place(known[0]), *([_place(known[-1])] if len(known) > 1 else [])]
-    clear = sum((one.adjusted_p_value or 1.0) <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
     return (
-        f"{start}the median {findings.plt.outcome.phrase} changes by {' to '.join(places)}; {clear} of {len(group)} "
-        f"differ from 0 at 5 % after Holm's correction over the plan's {len(findings.plt.comparisons)} comparisons."
+        f"{start}the median {findings.plt.outcome.phrase} changes by {' to '.join(places)}; {_clear(findings, group)}."
     )
+
+
+def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
+    """Count the differences that are told from 0: by their tests or, of a plan that has none, by their sequences."""
+    if findings.plan.stop is not None and findings.plan.stop.drops_conditions:
+        clear = sum(one.difference_ms.ci_contains_zero is False for one in group)
+        return (
+            f"{clear} of {len(group)} paired differences have a confidence sequence without 0, each at 95 % for itself"
+        )
+    clear = sum((one.adjusted_p_value or 1.0) <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
+    count = len(findings.plt.comparisons)
+    return f"{clear} of {len(group)} differ from 0 at 5 % after Holm's correction over the plan's {count} comparisons"
 
 
 def _place(one: PairResult) -> str:

@@ -76,6 +76,9 @@ def _stop(manifest: Manifest) -> str:
     done = "" if manifest.blocks_finished_count is None else f" after {manifest.blocks_finished_count} whole blocks"
     widths_ms = [one.ci_width_ms for one in manifest.widths_reached if one.ci_width_ms is not None]
     ratios = [one.ci_width_ratio for one in manifest.widths_reached if one.ci_width_ratio is not None]
+    if manifest.decisions:
+        decided = sum(one.after_blocks is not None for one in manifest.decisions)
+        return f"{manifest.stop_reason}{done}; {decided} of {len(manifest.decisions)} comparisons decided"
     widest = f"{max(widths_ms):.3g} ms" if widths_ms else f"{max(ratios) * 100:.3g} %" if ratios else ""
     return f"{manifest.stop_reason}{done}" + (f"; widest bounded interval {widest}" if widest else "")
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
-from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, Outcome
@@ -69,7 +69,7 @@ def _exchanges(findings: Findings) -> Table:
 
 
 def _loads(findings: Findings, found: OutcomeFindings) -> Table:
-    level, phrase = level_text(level_of(findings.plan)), found.outcome.phrase
+    level, phrase = level_text(level_of_loads(findings.plan)), found.outcome.phrase
     title = (
         f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
         "the loads that ended; ± half of the interval"

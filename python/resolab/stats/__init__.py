@@ -11,9 +11,18 @@ from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import remaining_share
+from resolab.stats.power import Needed, at_most_wide, blocks_needed, excludes_zero, within
+from resolab.stats.power import Rule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import Sample, ecdf
+from resolab.stats.sequence import (
+    MedianSequence,
+    change_at_any_look,
+    difference_at_any_look,
+    lower_rank,
+    median_at_any_look,
+)
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.significance import (
     SignificantShare,
@@ -35,20 +44,30 @@ __all__ = [
     "Amortisation",
     "BatchedMean",
     "Estimate",
+    "MedianSequence",
     "Method",
+    "Needed",
+    "PowerRule",
     "Sample",
     "SignificantShare",
     "amortisation",
+    "at_most_wide",
+    "blocks_needed",
     "break_even",
+    "change_at_any_look",
     "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
+    "difference_at_any_look",
     "differences_of",
     "ecdf",
+    "excludes_zero",
     "hodges_lehmann",
     "holm",
     "least_paired_p_value",
+    "lower_rank",
     "median",
+    "median_at_any_look",
     "median_interval_ranks",
     "paired_difference",
     "paired_p_value",
@@ -62,4 +81,5 @@ __all__ = [
     "significant_share",
     "two_sample_p_value",
     "width_reached",
+    "within",
 ]

@@ -30,6 +30,8 @@ class Method(enum.StrEnum):
     """Score interval of a share (Wilson 1927)."""
     BOOTSTRAP_T = "bootstrap_t"
     """Studentised bootstrap (Efron 1981)."""
+    CONFIDENCE_SEQUENCE = "confidence_sequence"
+    """Of a median, good at any look (`sequence`)."""
     NONE = "none"
     """No interval: too few values for the level."""
 

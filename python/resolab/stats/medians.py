@@ -41,21 +41,30 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
     if len(treatment) != len(baseline):
         raise ValueError("a relative change needs pairs: samples of one length")
     size = len(treatment)
-    count = int(np.count_nonzero((treatment.low != treatment.high) | (baseline.low != baseline.high)))
+    low, high, count = change_of(treatment, baseline)
     if size == 0:
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = (treatment.low, baseline.high), (treatment.high, baseline.low)
     exact = treatment.is_exact and baseline.is_exact
     least, most = (_change, _change) if exact else (_lowest_change, _highest_change)
-    low, high = float(_change(*lows)), float(_change(*highs))
-    if low != high:
-        low, high = float(_lowest_change(*lows)), float(_highest_change(*highs))
     if size < PAIRS_NEEDED:
         return Estimate(low, high, None, None, size, count, level, Method.NONE)
     ci_low, ci_high = percentile(lows, least, level, seed)
     if not exact:
         _, ci_high = percentile(highs, most, level, seed)
     return Estimate(low, high, ci_low, ci_high, size, count, level, Method.PERCENTILE)
+
+
+def change_of(treatment: Sample, baseline: Sample) -> tuple[float | None, float | None, int]:
+    """Return the least and the greatest change of the medians that the bounds allow, and how many pairs have bounds."""
+    if len(treatment) == 0:
+        return None, None, 0
+    count = int(np.count_nonzero((treatment.low != treatment.high) | (baseline.low != baseline.high)))
+    lows, highs = (treatment.low, baseline.high), (treatment.high, baseline.low)
+    low, high = float(_change(*lows)), float(_change(*highs))
+    if low != high:
+        low, high = float(_lowest_change(*lows)), float(_highest_change(*highs))
+    return low, high, count
 
 
 def pairs(treatment_blocks: Sequence[int], baseline_blocks: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -41,6 +41,14 @@ def median_interval_ranks(n: int, level: float = LEVEL) -> tuple[int, int]:
     return low, n + 1 - low
 
 
+def median_end(size: int, level: float = LEVEL) -> tuple[int, float]:
+    """Return the rank (from 1; 0: none) of the lower end of a median's interval, and how far it goes on inwards."""
+    end = _end(size, 0.5, (1 - level) / 2)
+    if size and end.rank <= 1 and abs(1 - 2 * 0.5**size - level) <= TOLERANCE:
+        return 1, 0.0
+    return end.rank, end.share
+
+
 def quantile(sample: Sample, probability: float, *, level: float = LEVEL) -> Estimate:
     """Estimate a quantile; a number while the values around it are known, a bound where they are censored.
 

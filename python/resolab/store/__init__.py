@@ -13,6 +13,7 @@ from resolab.store.environment import Environment, cpu_ticks, describe_environme
 from resolab.store.files import machine_errors
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
+    Decision,
     Machine,
     Manifest,
     MergedRun,
@@ -48,6 +49,7 @@ _ON_FIRST_USE = {
 __all__ = [
     "DISTRIBUTION_PROBABILITIES",
     "Dataset",
+    "Decision",
     "Environment",
     "ExportFormat",
     "Machine",

@@ -87,6 +87,10 @@ class Dataset:
         """List one row per finished trial, in the order they ran."""
         return self._rows(queries.MEASURED_LOADS, LoadRow)
 
+    def trial_seconds(self) -> dict[str, float]:
+        """Mean seconds that a trial of each condition took, warm-up, queries and clearing included."""
+        return {row["condition"]: row["seconds"] for row in self.sql(queries.TRIAL_SECONDS)}
+
     def has_more_cold_exchanges(self, than: int) -> bool:
         """Say whether the DNS client made more cold exchanges than so many; of many, ask `query_distributions`."""
         return int(self.sql(queries.COLD_EXCHANGES_COUNT, [than + 1])[0]["count"]) > than

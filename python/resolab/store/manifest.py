@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.plan import DecidedBy
 from resolab.records import FORMAT_VERSION, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
@@ -36,6 +37,8 @@ class StopReason(enum.StrEnum):
 
     PRECISION = "precision"
     """Every comparison's interval is as narrow as the plan asked."""
+    DECIDED = "decided"
+    """Every comparison is decided by its confidence sequence."""
     CAP = "cap"
     """All blocks are done."""
     INTERRUPTED = "interrupted"
@@ -53,6 +56,23 @@ class WidthReached(msgspec.Struct, kw_only=True, frozen=True):
     """Of the paired difference, if the plan asks for that; None also where there is no interval or it is unbounded."""
     ci_width_ratio: float | None = None
     """Of the relative change, likewise."""
+
+
+class Decision(msgspec.Struct, kw_only=True, frozen=True):
+    """What became of one comparison of a plan that stops by confidence sequences."""
+
+    name: str
+    treatment: str
+    """Identifier of the condition, as of `baseline`."""
+    baseline: str
+    after_blocks: int | None
+    """Blocks after which it was decided; None: it was not."""
+    reasons: list[DecidedBy]
+    """All that held then."""
+    pairs_count: int
+    """When it was decided or, undecided, at the last look; as the ends of its interval, None where unbounded."""
+    ci_low_ms: float | None = None
+    ci_high_ms: float | None = None
 
 
 class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
@@ -139,6 +159,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """Blocks of which every trial is finished."""
     widths_reached: list[WidthReached] = []
     """Of a plan with a stopping rule, at the last look."""
+    decisions: list[Decision] = []
+    """Of a plan that stops by confidence sequences, at the last look; from format 1.8 on."""
     environment_start: Environment | None = None
     """When the campaign was begun."""
     environment_end: Environment | None = None

@@ -111,6 +111,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         trials_planned_count=sum(one.trials_planned_count for one in manifests),
         trials_finished_count=sum(one.trials_finished_count for one in merged_from),
         instrument_failures_count=sum(one.instrument_failures_count for one in manifests),
+        decisions=[],
         starts=[],
         merged_from=list(merged_from),
         warnings=[*dict.fromkeys(text for one in manifests for text in one.warnings), *differences(manifests)],

@@ -16,6 +16,10 @@ LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position
 """  # noqa: S608 - columns of `outcomes`
 
+TRIAL_SECONDS = """
+SELECT condition, avg(end_monotonic_ns - monotonic_ns) / 1e9 AS seconds FROM trials GROUP BY condition
+"""
+
 # A query without a connection (DoUDP) has nothing to be warm; what was asked for where there is no handshake is
 # called full, so that every row has a mode.
 # Counted no further than asked: whether there are more needs no pass over all of them.

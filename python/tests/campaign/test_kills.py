@@ -44,9 +44,20 @@ check_every_blocks = 4
 """
 
 
-def write_plan(folder: Path, paths: int) -> Path:
+DECIDING = """
+rule = "confidence_sequence"
+ci_width_ms = 14.0
+min_blocks = 9
+check_every_blocks = 2
+decided_by = ["width"]
+"""
+"""Of pairs that differ by up to 20 ms at random, some are as narrow as this sooner than others."""
+
+
+def write_plan(folder: Path, paths: int, stop: str = "") -> Path:
     file = folder / f"killed-{paths}.toml"
-    file.write_text(PLAN.replace("{paths}", str(paths)))
+    text = PLAN.replace("{paths}", str(paths))
+    file.write_text(text[: text.index("[stop]")] + "[stop]" + stop if stop else text)
     return file
 
 
@@ -83,6 +94,7 @@ def kept(manifest: Manifest) -> tuple[Any, ...]:
         manifest.blocks_finished_count,
         manifest.trials_finished_count,
         manifest.widths_reached,
+        manifest.decisions,
         manifest.seed,
     )
 
@@ -108,6 +120,19 @@ def test_fifty_kills_leave_row_for_row_what_an_unkilled_run_on_one_path_leaves(t
     assert 24 <= (whole.blocks_finished_count or 0) < 60
     assert all((one.ci_width_ms or 99) <= 10 for one in whole.widths_reached)
     assert killed.resume_count > KILLS_COUNT / 2
+
+
+def test_killed_while_conditions_are_dropped_it_leaves_the_same_trials(tmp_path: Path) -> None:
+    output_of("whole", write_plan(tmp_path, 1, DECIDING), tmp_path / "whole")
+    states = json.loads(output_of("kills", write_plan(tmp_path, 1, DECIDING), tmp_path / "killed", KILLS_COUNT, 6))
+    assert states["within 1 trials"] > KILLS_COUNT / 3
+    assert rows(tmp_path / "killed") == rows(tmp_path / "whole")
+    whole, killed = load_manifest(tmp_path / "whole"), load_manifest(tmp_path / "killed")
+    assert kept(killed) == kept(whole)
+    ends = [one.after_blocks or 60 for one in whole.decisions]
+    assert min(ends) < max(ends)
+    # Not every block had every condition.
+    assert whole.trials_finished_count < 10 * (whole.blocks_finished_count or 0)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign import run as campaign_run
+from resolab.campaign.loop import INSTRUMENT_FAILURES_LIMIT
 from resolab.campaign.overload import LATE_LIMIT_COUNT, WINDOW_COUNT, Overload
-from resolab.campaign.run import INSTRUMENT_FAILURES_LIMIT
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan

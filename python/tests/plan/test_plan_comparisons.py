@@ -5,7 +5,7 @@ from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, prob
 
 from resolab.browser.presets import PRESETS
 from resolab.errors import ConfigurationError
-from resolab.plan import Corpus, Plan, Stop, block_order, parse_plan
+from resolab.plan import Corpus, DecidedBy, Plan, Stop, StopRule, block_order, parse_plan
 from resolab.plan.factors import allowed_words
 from resolab.records import BrowserName, BrowserPreset, DohMethod, NameResolution, ResolverCache
 
@@ -72,6 +72,21 @@ def test_a_stopping_rule_is_read_with_its_defaults() -> None:
     assert plan_of("[stop]\nci_width_ms = 10").stop == Stop(ci_width_ms=10.0)
     text = "[stop]\nci_width_ratio = 0.05\nmin_blocks = 8\ncheck_every_blocks = 2"
     assert plan_of(text).stop == Stop(ci_width_ratio=0.05, min_blocks=8, check_every_blocks=2)
+
+
+def test_a_rule_by_confidence_sequences_needs_no_width_and_says_what_decides() -> None:
+    rule = 'rule = "confidence_sequence"\n'
+    stop = plan_of("[stop]\n" + rule).stop
+    assert stop == Stop(rule=StopRule.CONFIDENCE_SEQUENCE, min_blocks=8)
+    assert stop is not None
+    assert stop.drops_conditions
+    text = "[stop]\n" + rule + 'min_blocks = 12\nci_width_ratio = 0.05\ndecided_by = ["width"]'
+    assert plan_of(text).stop == Stop(
+        rule=StopRule.CONFIDENCE_SEQUENCE, ci_width_ratio=0.05, decided_by=(DecidedBy.WIDTH,), min_blocks=12
+    )
+    old = plan_of("[stop]\nci_width_ms = 10").stop
+    assert old is not None
+    assert (old.rule, old.drops_conditions, old.min_blocks) == (StopRule.FIXED_WIDTH, False, 12)
 
 
 def test_the_resolvers_distance_and_cache_are_factors() -> None:
@@ -151,6 +166,14 @@ WRONG = [
     ("[stop]\nci_width_ms = 0", "stop.ci_width_ms: must be a number above 0"),
     ("[stop]\nci_width_ms = 1\nmin_blocks = 1", "stop.min_blocks: must be a whole number from 2"),
     ("[stop]\nci_width = 1", "stop.ci_width: unknown key"),
+    ('[stop]\nrule = "sometimes"', "stop.rule: .*fixed_width, confidence_sequence"),
+    ('[stop]\nci_width_ms = 1\ndecided_by = ["width"]', "stop.decided_by: is for rule = 'confidence_sequence'"),
+    ('[stop]\nrule = "confidence_sequence"\nci_width_ms = 1\nci_width_ratio = 1', "stop: takes one of"),
+    ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["width"]', "stop.decided_by: 'width' needs one of"),
+    ('[stop]\nrule = "confidence_sequence"\nci_width_ms = 1\ndecided_by = ["difference"]', "decided_by: lacks 'width'"),
+    ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["equivalence"]', "stop.decided_by: 'equivalence' needs"),
+    ('[analysis]\nestimand = "shift"\n[stop]\nrule = "confidence_sequence"', "stop.rule: .* analysis.estimand is 'shift'"),
+    ('[stop]\nrule = "confidence_sequence"\ndecided_by = ["luck"]', "stop.decided_by: unknown level"),
     ("[resolver]\nmiss_delay_ms = -1", "resolver.miss_delay_ms: must be a number above 0"),
     ('[[repeat]]\npage = ["wikipedia"]\n', r"repeat\[0\]: matches no condition"),
     ("[[repeat]]\ntimes = 21\n", r"repeat\[0\].times: must be a whole number from 2 to 20"),

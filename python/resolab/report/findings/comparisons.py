@@ -6,19 +6,11 @@ For: `Plan.comparisons()`, paired by block. Not for: every condition against the
 from collections.abc import Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
+from resolab.report.findings.estimators import Estimators, OfFixedBlocks, estimators_of
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, paired_samples
-from resolab.stats import (
-    Sample,
-    cliffs_delta,
-    hodges_lehmann,
-    holm,
-    paired_difference,
-    paired_p_value,
-    relative_change,
-    significant_share,
-)
+from resolab.stats import Sample, holm, significant_share
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
@@ -55,7 +47,7 @@ def _results(
         paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
         for one in comparisons
     ]
-    p_values = [paired_p_value(*pair) for pair in samples]
+    p_values = [_estimators(plan, one).p_value(*pair) for one, pair in zip(comparisons, samples, strict=True)]
     adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
         _result(plan, one, pair, (p, None if p is None else next(adjusted)), outcome)
@@ -71,13 +63,18 @@ def _result(
     outcome: Outcome,
 ) -> PairResult:
     treatment, baseline = pair
-    level, seed = level_of(plan), stream_seed(plan.seed, outcome.change_stream, one.id)
+    estimate, seed = _estimators(plan, one), stream_seed(plan.seed, outcome.change_stream, one.id)
     return PairResult(
         comparison=one,
-        difference_ms=paired_difference(treatment, baseline, level=level),
-        change=relative_change(treatment, baseline, seed=seed, level=level),
-        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
-        delta=cliffs_delta(treatment, baseline, level=level),
+        difference_ms=estimate.difference(treatment, baseline),
+        change=estimate.change(treatment, baseline, seed),
+        shift_ms=estimate.shift(treatment, baseline),
+        delta=estimate.delta(treatment, baseline),
         p_value=p_values[0],
         adjusted_p_value=p_values[1],
     )
+
+
+def _estimators(plan: Plan, one: PlannedComparison) -> Estimators:
+    """Choose by the plan's rule; of copies no look decides anything."""
+    return OfFixedBlocks(level_of(plan)) if one.kind is ComparisonKind.AA else estimators_of(plan)

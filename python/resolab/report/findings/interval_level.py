@@ -12,6 +12,11 @@ def level_of(plan: Plan) -> float:
     return LEVEL if plan.stop is None else STOPPING_LEVEL
 
 
+def level_of_loads(plan: Plan) -> float:
+    """Return the level of page loads' medians, differences and changes: a confidence sequence keeps the usual one."""
+    return LEVEL if plan.stop is not None and plan.stop.drops_conditions else level_of(plan)
+
+
 def level_text(level: float) -> str:
     """Print a level, e.g. `95 %`."""
     return f"{level * 100:.3g} %"

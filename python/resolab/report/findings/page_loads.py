@@ -11,9 +11,9 @@ import numpy as np
 from resolab.plan import Condition, Plan, stream_seed
 from resolab.protocols import lookup_round_trips, page_handshake_round_trips
 from resolab.records import ResolverCache
+from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult
-from resolab.report.findings.interval_level import level_of
-from resolab.stats import Sample, cliffs_delta, hodges_lehmann, median, paired_difference, pairs, relative_change
+from resolab.stats import Sample, pairs
 from resolab.store.outcomes import Load, Outcome, contributions, is_usable
 from resolab.store.rows import LoadRow
 
@@ -73,7 +73,7 @@ def _result(
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
         told_count=len(told),
-        median_ms=median(sample_of(outcome, contributing(outcome, usable)), level=level_of(plan)),
+        median_ms=estimators_of(plan).median(sample_of(outcome, contributing(outcome, usable))),
         comparison=comparison,
         range_ms=(min(told), max(told)) if told else None,
     )
@@ -82,18 +82,18 @@ def _result(
 def _compare(
     plan: Plan, condition: Condition, grouped: Grouped, rtt_ms: Mapping[str, float], outcome: Outcome
 ) -> Comparison:
-    reference, level = plan.baseline_of(condition), level_of(plan)
+    reference, estimate = plan.baseline_of(condition), estimators_of(plan)
     treatment, baseline = paired_samples(outcome, grouped.get(condition.id, []), grouped.get(reference.id, []))
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     seed = stream_seed(plan.seed, outcome.change_stream, condition.id)
     return Comparison(
         baseline=reference,
-        difference_ms=paired_difference(treatment, baseline, level=level),
+        difference_ms=estimate.difference(treatment, baseline),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
-        change=relative_change(treatment, baseline, seed=seed, level=level),
+        change=estimate.change(treatment, baseline, seed),
         expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
-        shift_ms=hodges_lehmann(treatment, baseline, paired=True, level=level),
-        delta=cliffs_delta(treatment, baseline, level=level),
+        shift_ms=estimate.shift(treatment, baseline),
+        delta=estimate.delta(treatment, baseline),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings.estimands import estimated
+from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, paired_samples
@@ -36,5 +37,7 @@ def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
 def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
     outcome = OUTCOMES[plan.analysis.primary]
     pair = paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+    if plan.stop is not None and plan.stop.drops_conditions:
+        return estimators_of(plan).difference(*pair)
     seed = stream_seed(plan.seed, outcome.change_stream, one.id)
     return estimated(*pair, plan.analysis.estimand, seed=seed, level=level_of(plan))

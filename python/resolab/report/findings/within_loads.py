@@ -6,10 +6,10 @@ For: a sum beside the load time it is to be held against. Not for: one condition
 from collections.abc import Sequence
 
 from resolab.plan import Plan
+from resolab.report.findings.estimators import Estimators, estimators_of
 from resolab.report.findings.findings import WithinLoads
-from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, contributing, sample_of
-from resolab.stats import Sample, median, paired_difference
+from resolab.stats import Sample
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
@@ -17,17 +17,17 @@ from resolab.store.rows import LoadRow
 def within_loads(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: Outcome) -> dict[str, WithinLoads]:
     """Hold an outcome against another in the loads that contribute to it, by condition; a failed load is in both."""
     return {
-        condition: _within(contributing(other, own), outcome, other, level_of(plan))
+        condition: _within(contributing(other, own), outcome, other, estimators_of(plan))
         for condition, own in by_condition(contributing(outcome, loads)).items()
     }
 
 
-def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, level: float) -> WithinLoads:
+def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, estimate: Estimators) -> WithinLoads:
     told = [(outcome.of(load), other.of(load)) for load in loads if not load.failure]
     both = [(one, another) for one, another in told if one is not None and another is not None]
     return WithinLoads(
-        other_ms=median(sample_of(other, loads), level=level),
-        difference_ms=paired_difference(
-            Sample.exact([one for one, _ in both]), Sample.exact([another for _, another in both]), level=level
+        other_ms=estimate.median(sample_of(other, loads)),
+        difference_ms=estimate.difference(
+            Sample.exact([one for one, _ in both]), Sample.exact([another for _, another in both])
         ),
     )

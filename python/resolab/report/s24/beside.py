@@ -6,7 +6,7 @@ For: the comparison section. Not for: their numbers themselves (`printed`).
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.protocols import remainder_ms
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.interval_level import level_of, level_of_loads, level_text
 from resolab.report.labels import combination_of
 from resolab.report.s24.printed import dns_exchange_median_ms, plt_change_percent
 from resolab.report.tables import Table
@@ -40,7 +40,7 @@ def paper_exchange_table(findings: Findings) -> Table:
 
 def paper_load_table(findings: Findings) -> Table:
     """Compare changes of page load time."""
-    level = level_text(level_of(findings.plan))
+    level = level_text(level_of_loads(findings.plan))
     columns = (
         "page", "profile", "combination", "theirs", "ours", f"ours: {level} interval", "ours: difference ms",
         "closed form ms",

@@ -1,0 +1,156 @@
+"""Which comparisons a campaign has decided, each by its own confidence sequence, and what must still be loaded.
+
+For: the rule `confidence_sequence` of a plan, on the same values as the report. Not for: the sequence (`stats`), or
+the rule of one width for all (`precision`).
+
+A decision depends on nothing but the finished blocks before it, and stays: a campaign that is killed and resumed
+decides the same after the same block, and loads the same conditions in the blocks that follow.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from resolab.campaign.look import Look
+from resolab.campaign.measured import Measured, sample_of
+from resolab.plan import ComparisonKind, Condition, DecidedBy, Plan, PlannedComparison, Stop
+from resolab.records import Record
+from resolab.stats import MedianSequence, differences_of, median
+from resolab.store import Decision, WidthReached
+from resolab.store.outcomes import PLT, Outcome
+
+
+class Decisions:
+    """One outcome of a campaign's page loads, comparison by comparison."""
+
+    def __init__(
+        self, plan: Plan, stop: Stop, margins_ms: Mapping[str, float] | None = None, outcome: Outcome = PLT
+    ) -> None:
+        """Begin without any trial; `margins_ms` has the equivalence margins by the comparisons' identifiers."""
+        self._stop, self._measured = stop, Measured(outcome, plan.conditions())
+        planned = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
+        margins = margins_ms or {}
+        self._comparisons = [_Open(one, stop, margins.get(one.id), self._measured) for one in planned]
+        self._conditions = plan.conditions()
+
+    def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
+        """Take in what a finished trial contributes to the outcome."""
+        self._measured.add(condition, block, records)
+
+    def due(self, blocks: int) -> bool:
+        """Whether to look after that many whole blocks."""
+        beyond = blocks - self._stop.min_blocks
+        return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
+
+    def look(self, blocks: int) -> Look:
+        """Go on with every sequence to the end of the first blocks, and decide."""
+        for one in self._comparisons:
+            one.look(blocks)
+        still = [one for one in self._comparisons if one.decision is None]
+        widest, name = max((one.width, one.pair.name) for one in still or self._comparisons)
+        return Look(
+            blocks=blocks,
+            reached=not still,
+            widths=tuple(one.width_reached() for one in self._comparisons),
+            widest=widest,
+            widest_name=name,
+            decisions=tuple(one.decision or one.undecided() for one in self._comparisons),
+            loaded=self._loaded([one.pair for one in still]),
+        )
+
+    def text(self, look: Look) -> str:
+        """Say how many comparisons are decided, and how many conditions are still loaded."""
+        decided = sum(one.after_blocks is not None for one in look.decisions)
+        loaded = len(self._conditions) if look.loaded is None else len(look.loaded)
+        return (
+            f"{decided} of {len(look.decisions)} comparisons decided, "
+            f"{loaded} of {len(self._conditions)} conditions still loaded"
+        )
+
+    def expected_blocks(self, look: Look, cap: int) -> int:
+        """Name the cap: when an interval will leave 0, nobody knows before."""
+        return look.blocks if look.reached else cap
+
+    def _loaded(self, still: list[PlannedComparison]) -> frozenset[str]:
+        """Name what open comparisons need, what none ever decides about, and the copies of both."""
+        if not still:
+            return frozenset()
+        compared = {arm for one in self._comparisons for arm in (one.pair.treatment.id, one.pair.baseline.id)}
+        needed = {arm for one in still for arm in (one.treatment.id, one.baseline.id)}
+        first = [one for one in self._conditions if one.replicate == 1]
+        kept = {_levels(one) for one in first if one.id in needed or one.id not in compared}
+        return frozenset(one.id for one in self._conditions if _levels(one) in kept)
+
+
+def _levels(condition: Condition) -> str:
+    """Name a condition without saying which copy it is."""
+    return condition.id.removesuffix(f".copy{condition.replicate}")
+
+
+class _Open:
+    """A comparison with its sequence, until and after it is decided."""
+
+    def __init__(self, pair: PlannedComparison, stop: Stop, margin_ms: float | None, measured: Measured) -> None:
+        self.pair, self._stop, self._margin_ms, self._measured = pair, stop, margin_ms, measured
+        self.decision: Decision | None = None
+        self._sequence, self._blocks = MedianSequence(), 0
+
+    def look(self, blocks: int) -> None:
+        """Take in the pairs of the blocks since the last look, in their order."""
+        for block in range(self._blocks, blocks):
+            arms = [self._measured.at(one.id, block) for one in (self.pair.treatment, self.pair.baseline)]
+            known = [one for one in arms if one is not None]
+            if len(known) == len(arms):
+                difference = differences_of(*(sample_of({block: one}) for one in known))
+                self._sequence.add(float(difference.low[0]), float(difference.high[0]))
+        self._blocks = blocks
+        if self.decision is None and (reasons := self._reasons()):
+            self.decision = self._decision(blocks, reasons)
+
+    @property
+    def width(self) -> float:
+        """Width of the interval: in ms, or as a share of the baseline's median where the plan gives that."""
+        width = self._sequence.width
+        if self._stop.ci_width_ratio is None or math.isinf(width):
+            return width
+        baseline = median(sample_of(self._measured.before(self.pair.baseline.id, self._blocks))).low
+        return width / baseline if baseline else math.inf
+
+    def width_reached(self) -> WidthReached:
+        """Describe the width for the manifest, in which there is no infinity."""
+        width = self.width if math.isfinite(self.width) else None
+        as_ratio = self._stop.ci_width_ratio is not None
+        return WidthReached(
+            name=self.pair.name,
+            treatment=self.pair.treatment.id,
+            baseline=self.pair.baseline.id,
+            ci_width_ms=None if as_ratio else width,
+            ci_width_ratio=width if as_ratio else None,
+        )
+
+    def undecided(self) -> Decision:
+        """Describe the comparison as it stands."""
+        return self._decision(None, [])
+
+    def _reasons(self) -> list[DecidedBy]:
+        """List what holds of the interval and may decide."""
+        low, high, margin_ms = self._sequence.low, self._sequence.high, self._margin_ms
+        asked = self._stop.ci_width_ms or self._stop.ci_width_ratio
+        holds = {
+            DecidedBy.DIFFERENCE: low > 0 or high < 0,
+            DecidedBy.EQUIVALENCE: margin_ms is not None and -margin_ms < low and high < margin_ms,
+            DecidedBy.WIDTH: asked is not None and self.width <= asked,
+        }
+        return [one for one, does in holds.items() if does and one in (self._stop.decided_by or DecidedBy)]
+
+    def _decision(self, blocks: int | None, reasons: list[DecidedBy]) -> Decision:
+        low, high = self._sequence.low, self._sequence.high
+        return Decision(
+            name=self.pair.name,
+            treatment=self.pair.treatment.id,
+            baseline=self.pair.baseline.id,
+            after_blocks=blocks,
+            reasons=reasons,
+            pairs_count=len(self._sequence),
+            ci_low_ms=low if math.isfinite(low) else None,
+            ci_high_ms=high if math.isfinite(high) else None,
+        )

@@ -1,0 +1,109 @@
+"""Which trials a campaign has still to run, as its stopping rule says block by block.
+
+For: looking when it is time, and taking out of the schedule what no open comparison needs; the same after a resume.
+Not for: the rules, running trials.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from resolab.campaign.decisions import Decisions
+from resolab.campaign.look import Look, StoppingRule
+from resolab.campaign.margins import margins_ms
+from resolab.campaign.precision import Precision
+from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
+from resolab.plan import Plan
+from resolab.records import Record
+from resolab.store import Manifest, read_trial
+from resolab.store.outcomes import OUTCOMES
+
+
+class Looks:
+    """The schedule of one campaign, shortened by what its finished blocks have decided."""
+
+    def __init__(self, plan: Plan, manifest: Manifest, finished: Mapping[str, Path]) -> None:
+        """Take in what earlier processes measured, and look where they looked."""
+        self._cap, self._block_size = manifest.blocks, len(plan.conditions())
+        self._rule = _rule_of(plan, manifest)
+        self._drops = plan.stop is not None and plan.stop.drops_conditions
+        self.planned = schedule(plan, manifest.seed, manifest.blocks)
+        self.last: Look | None = None
+        if self._rule is not None:
+            self._recall(self._rule, finished)
+        self.left = remaining(self.planned, finished.keys())
+        """Trials to be run, in order; those who run them take from it."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the last look left nothing to find out."""
+        return self.last is not None and self.last.reached
+
+    def take_in(self, trial: PlannedTrial, records: Iterable[Record]) -> None:
+        """Take in a trial that has just finished."""
+        if self._rule is not None:
+            self._rule.add(trial.condition.id, trial.block, records)
+
+    def block_ended(self, blocks: int) -> Look | None:
+        """Look if it is time, and in any case at the end; then only what is still needed is left."""
+        if self._rule is None or not (self._rule.due(blocks) or blocks == self._cap):
+            return None
+        self.last = self._rule.look(blocks)
+        self.planned = _kept(self.planned, self.last)
+        return self.last
+
+    def drop(self, look: Look) -> None:
+        """Take what a look left out from what is to be run, in place: those who run trials hold the list."""
+        self.left[:] = _kept(self.left, look)
+
+    def expected_trials(self, look: Look) -> int:
+        """Guess how many trials it will be in the end; where conditions are dropped, how many at most."""
+        if look.loaded is not None:
+            return len(self.planned)
+        assert self._rule is not None  # It has looked.
+        return self._rule.expected_blocks(look, self._cap) * self._block_size
+
+    def whole_blocks(self, finished: Iterable[str]) -> int:
+        """Count the blocks of which every trial that was left in is finished."""
+        return whole_blocks(self.planned, frozenset(finished))
+
+    @property
+    def text(self) -> str | None:
+        """Say in a line what the last look saw."""
+        return None if self._rule is None or self.last is None else self._rule.text(self.last)
+
+    def _recall(self, rule: StoppingRule, finished: Mapping[str, Path]) -> None:
+        blocks = [list(trials) for _, trials in groupby(self.planned, key=lambda one: one.block)]
+        whole = 0
+        for number, trials in enumerate(blocks):
+            # Trials of conditions that had been dropped by then are neither there nor missed.
+            needed = [one for one in trials if self.last is None or _is_loaded(one, self.last)]
+            there = [one for one in needed if one.trial_id in finished]
+            for one in there:
+                rule.add(one.condition.id, one.block, read_trial(finished[one.trial_id]))
+            if self.is_enough or len(there) < len(needed):
+                continue
+            if number == whole:
+                whole += 1
+                if self._drops:
+                    self.block_ended(whole)
+        # A rule that drops nothing needs only the look it would make now.
+        if not self._drops:
+            self.block_ended(whole)
+
+
+def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:
+    if plan.stop is None:
+        return None
+    outcome = OUTCOMES[plan.analysis.primary]
+    if plan.stop.drops_conditions:
+        return Decisions(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)
+    return Precision(plan, plan.stop, manifest.seed, outcome)
+
+
+def _kept(trials: Sequence[PlannedTrial], look: Look) -> list[PlannedTrial]:
+    return [one for one in trials if one.block < look.blocks or _is_loaded(one, look)]
+
+
+def _is_loaded(trial: PlannedTrial, look: Look) -> bool:
+    return look.loaded is None or trial.condition.id in look.loaded

@@ -1,0 +1,176 @@
+"""The campaign's loop: start the testbeds, run what the schedule still holds, until it is done, enough, or stopped.
+
+For: running and stopping. Not for: beginning or resuming a dataset (`run`), a trial's file (`trial_file`), what is left
+to run (`looks`).
+
+Trials run on one path or, if the plan asks for it, on several at a time, each with a testbed of its own. Testbeds stand
+and fall together: what ends the work on one (all is done, a stop, a failure of the instrument, fewer paths from then
+on) lets the trials in flight on the others end, and then all are closed.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from resolab.campaign import manifests
+from resolab.campaign.looks import Looks
+from resolab.campaign.overload import Overload
+from resolab.campaign.progress import CampaignProgress
+from resolab.campaign.schedule import PlannedTrial
+from resolab.campaign.stopping import StopRequest
+from resolab.campaign.trial_file import TrialRunner, run_into_file
+from resolab.campaign.turns import Turns
+from resolab.errors import ResolabError
+from resolab.plan import Plan
+from resolab.records import TrialFlag
+from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, save_manifest
+from resolab.testbed import TrialResult
+
+INSTRUMENT_FAILURES_LIMIT = 3
+"""Consecutive failures of the instrument itself on one path after which a campaign gives up."""
+MakeTestbed = Callable[[Plan, int, Path, int], AbstractAsyncContextManager[TrialRunner]]
+"""Makes the place trials run in, from plan, seed, the dataset's folder and the path's number, from 1."""
+
+
+class Campaign:
+    """A campaign of one process: it begins or goes on, and ends with its manifest saying how far it came."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        manifest: Manifest,
+        folder: Path,
+        console: Console,
+        make_testbed: MakeTestbed,
+        versions: dict[str, str],
+    ) -> None:
+        self._plan, self._manifest, self._folder = plan, manifest, folder
+        self._console, self._make_testbed, self._versions = console, make_testbed, versions
+        self._stop = StopRequest()
+        self._instrument_failures: Counter[int] = Counter()
+        """Consecutive ones, by path."""
+        self._paths = min(manifest.paths, len(plan.conditions()))
+        self._overload = Overload()
+        self._looks = Looks(plan, manifest, finished_trials(folder))
+        self._ticks = cpu_ticks()
+
+    async def run(self) -> Manifest:
+        """Run what is left; the manifest ends as finished or interrupted."""
+        with self._stop.on_signals(self._say, several=self._paths > 1):
+            try:
+                if self._looks.left and not self._looks.is_enough:
+                    await self._run_trials()
+            except asyncio.CancelledError:
+                self._say("what was in flight was abandoned")
+            finally:
+                self._save_end()
+        return self._manifest
+
+    def _is_over(self) -> bool:
+        return self._stop.requested or self._looks.is_enough
+
+    async def _run_trials(self) -> None:
+        left, planned_count = self._looks.left, len(self._looks.planned)
+        several = f", {self._paths} at a time" if self._paths > 1 else ""
+        self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}{several}")
+        with CampaignProgress(planned_count, planned_count - len(left), self._console) as progress:
+            while left and not self._is_over():
+                await self._run_side_by_side(left, progress)
+
+    async def _run_side_by_side(self, left: list[PlannedTrial], progress: CampaignProgress) -> None:
+        """Run trials on new testbeds, one for each path, until work on any of them ends."""
+        async with AsyncExitStack() as stack:
+            testbeds = {
+                number: await stack.enter_async_context(
+                    self._make_testbed(self._plan, self._manifest.seed, self._folder, number)
+                )
+                for number in range(1, self._paths + 1)
+            }
+            # Saved only now: a machine that cannot run the testbeds leaves no dataset behind.
+            save_manifest(self._folder, self._manifest)
+            progress.trials_begin()
+            turns = Turns(left, self._is_over)
+            ends = await asyncio.gather(
+                *(self._use(testbed, number, turns, progress) for number, testbed in testbeds.items()),
+                return_exceptions=True,
+            )
+            for error in ends:
+                if error is not None:
+                    raise error
+
+    async def _use(self, testbed: TrialRunner, number: int, turns: Turns, progress: CampaignProgress) -> None:
+        """Run trials on one path's testbed until work on some path ends."""
+        paths = self._paths
+        try:
+            while self._paths == paths and (trial := await turns.next()) is not None:
+                try:
+                    result = await run_into_file(self._folder, testbed, trial)
+                except ResolabError as error:
+                    turns.give_back(trial)
+                    self._forgive(error, number, trial, progress)
+                    return
+                self._instrument_failures[number] = 0
+                self._take_in(trial, result, progress, block_ends=turns.done(trial))
+        finally:
+            turns.end()
+
+    def _forgive(self, error: ResolabError, number: int, trial: PlannedTrial, progress: CampaignProgress) -> None:
+        """Let the instrument fail, but not again and again."""
+        self._instrument_failures[number] += 1
+        if self._instrument_failures[number] >= INSTRUMENT_FAILURES_LIMIT:
+            raise error
+        self._manifest = msgspec.structs.replace(
+            self._manifest, instrument_failures_count=self._manifest.instrument_failures_count + 1
+        )
+        made = "the testbed is" if self._paths == 1 else "all testbeds are"
+        progress.say(f"{trial.trial_id}: {error}; {made} made anew and the trial repeated")
+
+    def _take_in(
+        self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress, *, block_ends: bool
+    ) -> None:
+        self._looks.take_in(trial, result.records)
+        look = self._looks.block_ended(trial.block + 1) if block_ends else None
+        if look is not None:
+            self._looks.drop(look)
+            progress.expect(self._looks.expected_trials(look), self._looks.text or "")
+        progress.trial_done(failed=result.failed, flagged=bool(result.flags))
+        if self._paths > 1:
+            self._overload.add(late=TrialFlag.LATENESS_EXCEEDED in result.flags)
+            if self._overload.is_reached:
+                self._fall_back(trial, progress)
+
+    def _fall_back(self, trial: PlannedTrial, progress: CampaignProgress) -> None:
+        """Use one path for the rest, after a resume too."""
+        late = self._overload.text(self._plan.limits.lateness_p99_ms)
+        text = f"after {trial.trial_id} one path instead of {self._paths}: {late}"
+        progress.say(text)
+        self._paths = 1
+        self._manifest = msgspec.structs.replace(self._manifest, paths=1, warnings=[*self._manifest.warnings, text])
+        save_manifest(self._folder, self._manifest)
+
+    def _save_end(self) -> None:
+        if not (self._folder / "manifest.json").exists():
+            return
+        finished, look = finished_trials(self._folder), self._looks.last
+        self._manifest = manifests.ended(
+            self._manifest,
+            manifests.Progress(
+                trials_count=len(finished),
+                blocks_count=self._looks.whole_blocks(finished),
+                all_done=all(one.trial_id in finished for one in self._looks.planned),
+                look=look,
+            ),
+            environment=describe_environment(versions=self._versions, ticks_before=self._ticks),
+        )
+        save_manifest(self._folder, self._manifest)
+        if look is not None:
+            word = "stopped" if look.reached else "last look"
+            self._say(f"{word} after {look.blocks} blocks: {self._looks.text}")
+
+    def _say(self, message: str) -> None:
+        self._console.print(message, highlight=False, soft_wrap=True)

@@ -1,0 +1,22 @@
+"""The equivalence margin of each comparison in milliseconds, on the link its conditions have.
+
+For: the rule that a comparison within its margin is decided. Not for: what a margin is (`plan`).
+"""
+
+from collections.abc import Sequence
+
+from resolab.plan import Plan
+from resolab.plan.access_link import access_rtt_ms
+from resolab.records import LinkProfile
+
+
+def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:
+    """Return the margins by the comparisons' identifiers; none where the plan has none."""
+    margin = plan.analysis.equivalence_margin
+    if margin is None:
+        return {}
+    rtt_ms = {one.name: access_rtt_ms(one) for one in profiles}
+    return {
+        one.id: margin.of(rtt_ms[one.treatment.profile] + one.treatment.resolver_extra_rtt_ms)
+        for one in plan.comparisons()
+    }

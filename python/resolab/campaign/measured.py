@@ -1,0 +1,46 @@
+"""What the page loads of a campaign contribute to one outcome, by condition and block.
+
+For: the stopping rules, trial by trial. Not for: finished datasets, whose tables have it (`store`).
+"""
+
+from collections.abc import Iterable, Mapping
+
+from resolab.plan import Condition
+from resolab.records import ConnectionState, DnsTransport, HandshakeMode, Record
+from resolab.stats import Sample
+from resolab.store.outcomes import Contribution, Outcome
+
+
+class Measured:
+    """Takes in finished trials in any order."""
+
+    def __init__(self, outcome: Outcome, conditions: Iterable[Condition]) -> None:
+        self.outcome = outcome
+        self._exchanges = {one.id: _exchange_of(one) for one in conditions}
+        self._loads: dict[str, dict[int, Contribution]] = {}
+
+    def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
+        """Take in what a finished trial contributes to the outcome, if anything."""
+        told = self.outcome.contribution_of_records(list(records), self._exchanges.get(condition))
+        if told is not None:
+            self._loads.setdefault(condition, {})[block] = told
+
+    def before(self, condition: str, blocks: int) -> dict[int, Contribution]:
+        """Return what the first blocks have of a condition, by block."""
+        return {block: load for block, load in self._loads.get(condition, {}).items() if block < blocks}
+
+    def at(self, condition: str, block: int) -> Contribution | None:
+        """Return what one block has of a condition."""
+        return self._loads.get(condition, {}).get(block)
+
+
+def sample_of(loads: Mapping[int, Contribution]) -> Sample:
+    """Make a sample of contributions, in the order of their blocks."""
+    ordered = [loads[block] for block in sorted(loads)]
+    return Sample.censored([one.value_ms for one in ordered], [one.limit_ms for one in ordered])
+
+
+def _exchange_of(one: Condition) -> DnsTransport | None:
+    """Name the transport of the cold exchange that a condition's sum is made of, if it has a sum."""
+    cold = one.dns_connection_state is ConnectionState.COLD
+    return one.dns_transport if cold and one.requested_dns_handshake_mode is HandshakeMode.FULL else None

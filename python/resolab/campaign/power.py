@@ -1,0 +1,206 @@
+"""How many blocks and hours a plan needs, comparison by comparison, as far as a pilot dataset can say.
+
+For: `resolab plan power`, and `plan check` with a pilot. Not for: the numbers of blocks (`stats.power`), words.
+
+A comparison is found in the pilot by the levels of both its conditions, so that the pilot may be of another plan. Hours
+are those of the pilot's own trials, which knew what the machine and the link cost.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from resolab.campaign.margins import margins_ms
+from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, parse_plan, stream_seed
+from resolab.plan.factors import EVERY_FACTOR
+from resolab.stats import (
+    LEVEL,
+    STOPPING_LEVEL,
+    Needed,
+    PowerRule,
+    Sample,
+    at_most_wide,
+    blocks_needed,
+    differences_of,
+    excludes_zero,
+    median,
+    pairs,
+    within,
+)
+from resolab.stats.power import PAIRS_NEEDED, Aim
+from resolab.store import Dataset
+from resolab.store.outcomes import OUTCOMES, Outcome, contributions
+from resolab.store.rows import LoadRow
+
+MOST_BLOCKS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to find the blocks for; of what is not given the plan says it, or the pilot's own difference stands in."""
+
+    effect_ms: float | None = None
+    width_ms: float | None = None
+    margin_ms: float | None = None
+    most_blocks: int = MOST_BLOCKS
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Blocks for one aim of one comparison, and the hours its two conditions take in them."""
+
+    aim: str
+    needed: Needed | None
+    """None: the pilot cannot say."""
+    hours: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPower:
+    """One comparison of the plan, and what the pilot has of it."""
+
+    comparison: PlannedComparison
+    pairs_count: int
+    difference_ms: float | None
+    """The pilot's median."""
+    answers: Sequence[Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPower:
+    """All comparisons of a plan."""
+
+    rows: Sequence[ComparisonPower]
+    totals: Mapping[str, tuple[int, float, float] | None]
+    """By aim: blocks until the last comparison is decided, hours if all conditions run that long, hours if each runs as
+    long as a comparison needs it; None where some comparison has no number."""
+    most_blocks: int
+
+
+def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
+    """Answer for every comparison of the plan but A/A."""
+    found = _Pilot(plan, pilot)
+    margins = margins_ms(plan, pilot.manifest.profiles)
+    compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
+    rows = [_row(plan, one, found, _aims(plan, one, found, asked, margins.get(one.id)), asked) for one in compared]
+    names = dict.fromkeys(answer.aim for row in rows for answer in row.answers)
+    return PlanPower(rows, {name: _total(plan, rows, found, name) for name in names}, asked.most_blocks)
+
+
+class _Pilot:
+    """A dataset's loads and seconds by the levels of its conditions."""
+
+    def __init__(self, plan: Plan, pilot: Dataset) -> None:
+        self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
+        text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
+        own = replace(parse_plan(text, source, corpus=None), seed=pilot.manifest.seed)
+        names = {_levels(one): one.id for one in own.conditions()}
+        self._name_of: Callable[[Condition], str] = lambda one: names.get(_levels(one), "")
+        self._loads = _by_condition(self.outcome, pilot.measured_loads())
+        self._seconds = pilot.trial_seconds()
+
+    def samples(self, one: PlannedComparison) -> tuple[Sample, Sample]:
+        """Return both arms in the blocks they share."""
+        own, other = (self._loads.get(self._name_of(arm), []) for arm in (one.treatment, one.baseline))
+        treated, compared = pairs([load.block for load in own], [load.block for load in other])
+        return tuple(  # type: ignore[return-value]
+            Sample.censored(*contributions(self.outcome, arm)).take(chosen)
+            for arm, chosen in ((own, treated), (other, compared))
+        )
+
+    def seconds(self, condition: Condition) -> float | None:
+        """Return the mean seconds of a trial."""
+        return self._seconds.get(self._name_of(condition))
+
+
+def _by_condition(outcome: Outcome, loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
+    found: dict[str, list[LoadRow]] = {}
+    for load in loads:
+        if outcome.contribution(load) is not None:
+            found.setdefault(load.condition, []).append(load)
+    return found
+
+
+def _levels(condition: Condition) -> tuple[object, ...]:
+    return (*(getattr(condition, factor) for factor in EVERY_FACTOR), condition.replicate)
+
+
+def _aims(
+    plan: Plan, one: PlannedComparison, pilot: _Pilot, asked: Asked, margin_ms: float | None
+) -> list[tuple[str, Aim | None]]:
+    """List what is asked or, if nothing is, what the plan says and the pilot's own difference."""
+    given: list[tuple[str, Aim | None]] = []
+    if asked.effect_ms is not None:
+        given.append((f"difference of {asked.effect_ms:g} ms", excludes_zero(asked.effect_ms)))
+    if asked.width_ms is not None:
+        given.append((f"width of {asked.width_ms:g} ms", at_most_wide(asked.width_ms)))
+    if asked.margin_ms is not None:
+        given.append((f"within ±{asked.margin_ms:g} ms", within(asked.margin_ms)))
+    if given:
+        return given
+    given.append(("difference as in the pilot", excludes_zero()))
+    if plan.stop is not None and plan.stop.ci_width_ms is not None:
+        given.append((f"width of {plan.stop.ci_width_ms:g} ms", at_most_wide(plan.stop.ci_width_ms)))
+    if plan.stop is not None and plan.stop.ci_width_ratio is not None:
+        middle = median(pilot.samples(one)[1]).value
+        aim = None if middle is None else at_most_wide(plan.stop.ci_width_ratio * middle)
+        given.append((f"width of {plan.stop.ci_width_ratio:.3g} of the baseline's median", aim))
+    if margin_ms is not None:
+        given.append(("within the plan's margin", within(margin_ms)))
+    return given
+
+
+def _row(
+    plan: Plan, one: PlannedComparison, pilot: _Pilot, aims: Sequence[tuple[str, Aim | None]], asked: Asked
+) -> ComparisonPower:
+    differences = differences_of(*pilot.samples(one))
+    rule = _rule(plan)
+    seed = stream_seed(plan.seed, "power", one.id)
+    answers = []
+    for name, aim in aims:
+        needed = None if aim is None else blocks_needed(differences, aim, rule, most=asked.most_blocks, seed=seed)
+        answers.append(Answer(name, needed, _hours(needed, pilot, [one.treatment, one.baseline])))
+    return ComparisonPower(one, len(differences), median(differences).value, answers)
+
+
+def _rule(plan: Plan) -> PowerRule:
+    if plan.stop is None:
+        return PowerRule(LEVEL)
+    return PowerRule(LEVEL, at_any_look=True) if plan.stop.drops_conditions else PowerRule(STOPPING_LEVEL)
+
+
+def _hours(needed: Needed | None, pilot: _Pilot, conditions: Sequence[Condition]) -> float | None:
+    seconds = [pilot.seconds(one) for one in conditions]
+    if needed is None or needed.blocks is None or None in seconds:
+        return None
+    return needed.blocks * sum(one for one in seconds if one is not None) / 3600
+
+
+def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _Pilot, aim: str) -> tuple[int, float, float] | None:
+    """Sum up what one aim costs for all comparisons; trials of several paths run side by side."""
+    blocks: dict[str, int] = {}
+    for row in rows:
+        needed = next(one.needed for one in row.answers if one.aim == aim)
+        if needed is None or needed.blocks is None:
+            return None
+        for arm in (row.comparison.treatment, row.comparison.baseline):
+            blocks[arm.id] = max(blocks.get(arm.id, 0), needed.blocks)
+    last = max(blocks.values(), default=0)
+    conditions = plan.conditions()
+    known = [cost for one in conditions if (cost := pilot.seconds(one)) is not None]
+    # A condition the pilot lacks, in no comparison, is taken to cost what the others do.
+    seconds = {one.id: pilot.seconds(one) or float(np.mean(known)) for one in conditions}
+    paths = plan.instrument.paths
+    together = sum(last * one for one in seconds.values()) / paths / 3600
+    apart = sum(blocks.get(name, last) * one for name, one in seconds.items()) / paths / 3600
+    return last, together, apart
+
+
+def pilot_problem(row: ComparisonPower) -> str:
+    """Say why the pilot gives no number."""
+    if row.pairs_count == 0:
+        return "not in the pilot"
+    if row.pairs_count < PAIRS_NEEDED:
+        return f"{row.pairs_count} pairs in the pilot, {PAIRS_NEEDED} needed"
+    return "too many failed loads"

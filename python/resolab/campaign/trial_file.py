@@ -1,0 +1,50 @@
+"""One trial of a campaign and its file, which has its final name only when the trial is whole.
+
+For: the first and the last line of the file, and the records between. Not for: what is in a trial (testbed).
+"""
+
+import os
+import time
+from pathlib import Path
+from typing import Protocol
+
+from resolab.campaign.schedule import PlannedTrial
+from resolab.plan import Condition
+from resolab.plan.factors import EVERY_FACTOR
+from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
+from resolab.store import TrialWriter
+from resolab.testbed import TrialResult
+
+
+class TrialRunner(Protocol):
+    """What runs trials: a testbed, or something that does as if."""
+
+    async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
+        """Run one trial."""
+        ...
+
+
+async def run_into_file(folder: Path, testbed: TrialRunner, trial: PlannedTrial) -> TrialResult:
+    """Run a trial and write all it recorded."""
+    with TrialWriter(folder, _head(trial)) as writer:
+        result = await testbed.run_trial(trial.condition, trial.trial_id)
+        for record in result.records:
+            writer.write(record)
+        writer.finish(TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=[*result.flags]))
+    return result
+
+
+def _head(trial: PlannedTrial) -> TrialRecord:
+    condition = trial.condition
+    return TrialRecord(
+        format_version=FORMAT_VERSION,
+        trial_id=trial.trial_id,
+        block=trial.block,
+        position=trial.position,
+        condition=condition.id,
+        replicate=condition.replicate,
+        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        monotonic_ns=time.monotonic_ns(),
+        wall_time_unix_ns=time.time_ns(),
+        load_average_1min=os.getloadavg()[0],
+    )

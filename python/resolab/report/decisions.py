@@ -1,0 +1,49 @@
+"""What a campaign's confidence sequences decided, and after how many blocks, as a table.
+
+For: plans that stop by them. Not for: the intervals at the end, which the tables of loads have.
+"""
+
+from resolab.plan import DecidedBy
+from resolab.plots import number_text
+from resolab.report.findings.findings import Findings
+from resolab.report.labels import combination_of
+from resolab.report.tables import Table
+from resolab.store import Decision
+
+_COLUMNS = ("comparison", "page", "profile", "treatment", "against", "decided after blocks", "because", "pairs then",
+            "interval then, ms")  # fmt: skip
+_BECAUSE = {
+    DecidedBy.DIFFERENCE: "it excludes 0",
+    DecidedBy.EQUIVALENCE: "it lies within the margin",
+    DecidedBy.WIDTH: "it is as narrow as asked",
+}
+
+
+def decision_table(findings: Findings) -> Table:
+    """List the plan's comparisons in its order; empty of a plan with another rule, or none."""
+    decisions = findings.manifest.decisions
+    rows = [_cells(findings, one) for one in decisions]
+    return Table(_COLUMNS if rows else (), rows, frozenset((0, 1, 2, 3, 4, 6)))
+
+
+def _cells(findings: Findings, one: Decision) -> tuple[str, ...]:
+    conditions = {each.id: each for each in findings.plan.conditions()}
+    treatment, baseline = conditions[one.treatment], conditions[one.baseline]
+    return (
+        "" if one.name == treatment.id else one.name,
+        treatment.page,
+        treatment.profile,
+        combination_of(findings, treatment),
+        combination_of(findings, baseline),
+        "not decided" if one.after_blocks is None else str(one.after_blocks),
+        ", ".join(_BECAUSE[reason] for reason in one.reasons),
+        str(one.pairs_count),
+        _interval(one),
+    )
+
+
+def _interval(one: Decision) -> str:
+    """Write the ends; where one is unbounded there is no number for it."""
+    low = "-∞" if one.ci_low_ms is None else number_text(one.ci_low_ms, signed=True)
+    high = "∞" if one.ci_high_ms is None else number_text(one.ci_high_ms, signed=True)
+    return "" if one.ci_low_ms is None and one.ci_high_ms is None else f"[{low}, {high}]"

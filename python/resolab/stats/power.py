@@ -1,0 +1,183 @@
+"""How many blocks a comparison needs, from the paired differences of a pilot.
+
+For: planning a run: blocks until its interval leaves 0, is narrow, or lies within a margin, with the power asked, and
+how sure that number is. Not for: judging data that are there; power after the fact says no more than their interval.
+
+The ends of an interval of a median are two of n ordered values, and those are the distribution's quantiles at ordered
+uniform numbers, whose joint law is known (David and Nagaraja 2003, section 2.3). So no campaign is simulated value by
+value: the ends at n blocks are drawn at once, and read off the pilot's differences, smoothed. The pilot has resamples
+of its own, which give the answer's interval: a pilot of a dozen blocks knows the spread that decides only roughly.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from resolab.stats.order import LEVEL, median_end
+from resolab.stats.sample import FloatArray, Sample
+from resolab.stats.sequence import lower_rank
+
+POWER = 0.8
+PAIRS_NEEDED = 6
+"""Of a pilot; fewer say nothing about a spread."""
+DRAWS_COUNT = 400
+RESAMPLES_COUNT = 200
+KERNEL_COUNT = 31
+"""Points that stand for the kernel around each value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What an interval shall do, and how large the difference is then taken to be."""
+
+    decides: Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
+    """Of lower and upper ends."""
+    truth: float | None = None
+    """The median difference; None: the pilot's own."""
+
+
+def excludes_zero(truth: float | None = None) -> Aim:
+    """Aim at an interval without 0."""
+    return Aim(lambda low, high: (low > 0) | (high < 0), truth)
+
+
+def at_most_wide(width: float) -> Aim:
+    """Aim at a full width."""
+    return Aim(lambda low, high: high - low <= width)
+
+
+def within(margin: float) -> Aim:
+    """Aim at an interval within a margin on both sides of 0, where the true difference is 0."""
+    return Aim(lambda low, high: (low > -margin) & (high < margin), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a run makes its intervals."""
+
+    level: float = LEVEL
+    at_any_look: bool = False
+    """By confidence sequences, each interval taken for itself: what earlier looks add is left out."""
+
+    def end(self, blocks: int) -> tuple[int, float]:
+        """Return the lower end's rank (0: none) and how far it goes on towards the next value."""
+        return (lower_rank(blocks, self.level), 0.0) if self.at_any_look else median_end(blocks, self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Blocks that decide with the power asked; None: more than the most that were tried."""
+
+    blocks: int | None
+    low: int | None
+    """Of the 95 % interval, by resampling the pilot's pairs."""
+    high: int | None
+    most: int
+
+
+def blocks_needed(pilot: Sample, aim: Aim, rule: Rule, *, most: int, seed: int, power: float = POWER) -> Needed | None:
+    """Estimate how many blocks it takes; None of a pilot with too few pairs, or whose median is not known."""
+    size = len(pilot)
+    if size < PAIRS_NEEDED:
+        return None
+    widths = _kernel_widths(pilot)
+    own = _needed(pilot, widths, np.arange(size), aim, rule, most, power)
+    if own is None:
+        return None
+    rng = np.random.default_rng(seed)
+    again = [
+        _needed(pilot, widths, rng.integers(0, size, size), aim, rule, most, power) for _ in range(RESAMPLES_COUNT)
+    ]
+    # A resample without a known median would take for ever.
+    found = np.array([math.inf if one is None else one for one in again])
+    low = float(np.quantile(found, 0.025, method="lower"))
+    high = float(np.quantile(found, 0.975, method="higher"))
+    return Needed(_whole(own), _whole(low), _whole(high), most)
+
+
+def _whole(blocks: float) -> int | None:
+    return int(blocks) if math.isfinite(blocks) else None
+
+
+def _needed(
+    pilot: Sample, widths: FloatArray, chosen: NDArray[np.int_], aim: Aim, rule: Rule, most: int, power: float
+) -> float | None:
+    """Find the least number of blocks by halving; infinite where even the most do not decide."""
+    lows, highs = (_smoothed(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
+    middle = lows[lows.size // 2]
+    if aim.truth is not None:
+        if not (np.isfinite(middle) and np.isfinite(highs[highs.size // 2])):
+            return None
+        lows, highs = lows + (aim.truth - middle), highs + (aim.truth - middle)
+    steps = _steps(most)
+
+    def decided(blocks: int) -> bool:
+        ends = _ends(blocks, rule)
+        if ends is None:
+            return False
+        low, high = lows[(ends[0] * lows.size).astype(np.intp)], highs[(ends[1] * highs.size).astype(np.intp)]
+        with np.errstate(invalid="ignore"):
+            return bool(np.mean(aim.decides(low, high)) >= power)
+
+    if not decided(steps[-1]):
+        return math.inf
+    first, last = 0, len(steps) - 1
+    while first < last:
+        half = (first + last) // 2
+        first, last = (first, half) if decided(steps[half]) else (half + 1, last)
+    return steps[first]
+
+
+@lru_cache(maxsize=8)
+def _steps(most: int) -> tuple[int, ...]:
+    """List numbers of blocks that are tried, each at most a twentieth above the one before."""
+    steps = [PAIRS_NEEDED]
+    while steps[-1] < most:
+        steps.append(min(most, max(steps[-1] + 1, int(steps[-1] * 1.05))))
+    return tuple(steps)
+
+
+@lru_cache(maxsize=1024)
+def _ends(blocks: int, rule: Rule) -> tuple[FloatArray, FloatArray] | None:
+    """Draw the shares of the distribution below both ends, the same random numbers for every number of blocks."""
+    rank, part = rule.end(blocks)
+    if rank == 0 or blocks - 1 - 2 * rank < 0:
+        return None
+    # Spacings of ordered uniforms are gamma variables over their sum.
+    shapes = (rank, 1, blocks - 1 - 2 * rank, 1, rank)
+    uniforms = np.random.default_rng(1).random((len(shapes), DRAWS_COUNT))
+    spacings = [
+        scipy.special.gammaincinv(shape, chance) if shape else np.zeros(DRAWS_COUNT)
+        for shape, chance in zip(shapes, uniforms, strict=True)
+    ]
+    places = np.cumsum(spacings, axis=0) / np.sum(spacings, axis=0)
+    low = places[0] + part * (places[1] - places[0])
+    high = places[3] - part * (places[3] - places[2])
+    return low, high
+
+
+def _kernel_widths(pilot: Sample) -> FloatArray:
+    """Choose each value's kernel by its neighbours, so that modes seconds apart stay apart.
+
+    Half of what a density would be drawn with: the resamples widen the pilot once more.
+    """
+    values = np.where(np.isfinite(pilot.high), pilot.low, np.nan)
+    known = values[np.isfinite(values)]
+    if known.size < 2:
+        return np.zeros(len(pilot))
+    distances = np.sort(np.abs(values[:, None] - known[None, :]), axis=1)
+    near = distances[:, min(math.ceil(math.sqrt(known.size)), known.size - 1)]
+    quarter, three_quarters = np.quantile(known, [0.25, 0.75])
+    silverman = 0.9 * (three_quarters - quarter) / 1.349 * known.size**-0.2
+    return np.asarray(np.nan_to_num(np.minimum(near, silverman) / 2), dtype=np.float64)
+
+
+def _smoothed(values: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the ordered values of the smoothed distribution, each of one weight; infinite ones stay so."""
+    kernel = scipy.special.ndtri((np.arange(KERNEL_COUNT) + 0.5) / KERNEL_COUNT)
+    return np.sort((values[:, None] + widths[:, None] * kernel[None, :]).ravel())

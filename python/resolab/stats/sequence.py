@@ -1,0 +1,131 @@
+"""Confidence sequence of a median: intervals that all hold it at once, so that any look may be the last.
+
+For: stopping by what the data show, and the intervals of a plan that did. Not for: a number of blocks fixed before,
+for which `order` gives narrower intervals; means.
+
+How many of n independent values lie at or below their median is at least as large as a count of fair coins, whatever
+the distribution, ties included. So the chance that the count ever falls below a boundary is at most a coin's, and that
+is counted exactly: at each n the lower end is the highest rank for which the paths of coins that have been below an end
+by then are at most `spent(n)` of all (spending of error: Lan and DeMets 1983; quantile confidence sequences: Howard
+and Ramdas 2022). Nothing is approximated, and neither a greatest n nor a schedule of looks is needed.
+
+All intervals hold the median together, so their intersection does: a sequence never widens but where it has missed.
+"""
+
+import bisect
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from resolab.stats.estimate import Estimate, Method
+from resolab.stats.medians import change_of, differences_of
+from resolab.stats.order import LEVEL, quantile
+from resolab.stats.sample import Sample
+
+HALF_SPENT_AT = 30
+"""Values by which half of the error is spent: it makes the sequence narrowest from some ten to a few hundred."""
+
+
+def spent(size: int, level: float) -> float:
+    """Return how much of one end's error may be spent by that many values; all of it only in the end."""
+    return (1 - level) / 2 * size / (size + HALF_SPENT_AT)
+
+
+def lower_rank(size: int, level: float = LEVEL) -> int:
+    """Return the rank (from 1) of the sequence's lower end among `size` values; 0: there is none yet.
+
+    The upper end is the value of the same rank from above.
+    """
+    return _ranks(max(256, 1 << (size - 1).bit_length()), level)[size] if size else 0
+
+
+@lru_cache(maxsize=64)
+def _ranks(most: int, level: float) -> tuple[int, ...]:
+    """Count the paths of coins that stay above every end, value by value."""
+    staying = np.zeros(most + 1)
+    staying[0] = 1.0
+    gone, ranks = 0.0, [0]
+    for size in range(1, most + 1):
+        staying[1 : size + 1] = (staying[1 : size + 1] + staying[:size]) / 2
+        staying[0] /= 2
+        low = ranks[-1]
+        # What is below the last end has left already, so the search begins there.
+        leaving = np.cumsum(staying[low : size + 1])
+        more = int(np.searchsorted(leaving, spent(size, level) - gone, side="right"))
+        if more:
+            gone += float(leaving[more - 1])
+            staying[low : low + more] = 0.0
+        ranks.append(low + more)
+    return tuple(ranks)
+
+
+class MedianSequence:
+    """Takes in values one after the other, and has an interval of their median that is good at any moment."""
+
+    def __init__(self, level: float = LEVEL) -> None:
+        self.level = level
+        self.low, self.high = -math.inf, math.inf
+        self.contradicts_itself = False
+        """Whether two intervals had no common point: one has missed, by chance or since the pairs are not alike over
+        time. From then on it holds all of them, joined."""
+        self._lows: list[float] = []
+        self._highs: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._lows)
+
+    def add(self, low: float, high: float) -> None:
+        """Take in the bounds of one value; of a known one both are alike."""
+        bisect.insort(self._lows, low)
+        bisect.insort(self._highs, high)
+        rank = lower_rank(len(self), self.level)
+        if rank == 0:
+            return
+        below, above = self._lows[rank - 1], self._highs[-rank]
+        if not self.contradicts_itself and max(self.low, below) <= min(self.high, above):
+            self.low, self.high = max(self.low, below), min(self.high, above)
+        else:
+            self.contradicts_itself = True
+            self.low, self.high = min(self.low, below), max(self.high, above)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are values enough for one."""
+        return lower_rank(len(self), self.level) > 0
+
+    @property
+    def width(self) -> float:
+        """Full width of the interval; infinite while there is none."""
+        return self.high - self.low if math.isfinite(self.low) and math.isfinite(self.high) else math.inf
+
+
+def median_at_any_look(sample: Sample, *, level: float = LEVEL) -> Estimate:
+    """Estimate the median of values in the order in which they were measured."""
+    sequence = MedianSequence(level)
+    for low, high in zip(sample.low, sample.high, strict=True):
+        sequence.add(float(low), float(high))
+    middle = quantile(sample, 0.5, level=level)
+    low, high = (sequence.low, sequence.high) if sequence.has_interval else (None, None)
+    method = Method.CONFIDENCE_SEQUENCE if sequence.has_interval else Method.NONE
+    return Estimate(middle.low, middle.high, low, high, len(sample), sample.censored_count, level, method)
+
+
+def difference_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
+    """Estimate the median of the differences within pairs, which stand in the order of their blocks."""
+    return median_at_any_look(differences_of(treatment, baseline), level=level)
+
+
+def change_at_any_look(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
+    """Estimate the relative change of the medians of positive values.
+
+    Both medians' sequences have half of the error, so that they hold together; what blocks share is not used.
+    """
+    half = (1 + level) / 2
+    top, bottom = (median_at_any_look(one, level=half) for one in (treatment, baseline))
+    low, high, count = change_of(treatment, baseline)
+    if top.ci_low is None or top.ci_high is None or bottom.ci_low is None or bottom.ci_high is None:
+        return Estimate(low, high, None, None, len(treatment), count, level, Method.NONE)
+    least = -1.0 if math.isinf(bottom.ci_high) else top.ci_low / bottom.ci_high - 1
+    most = math.inf if bottom.ci_low <= 0 else top.ci_high / bottom.ci_low - 1
+    return Estimate(low, high, least, most, len(treatment), count, level, Method.CONFIDENCE_SEQUENCE)
