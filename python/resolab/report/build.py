@@ -17,6 +17,7 @@ from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.decisions import decision_table
+from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
 from resolab.report.figures import drawings
 from resolab.report.findings.analysis import analyse
@@ -120,7 +121,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = sensitivity_table(findings)
-    for one in (sensitivity, *(one for paper in papers for one in paper.tables)):
+    effects = effect_tables(findings)
+    for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -144,6 +146,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         if findings.plan.comparison_rules
         else "Each condition against its baseline, tested",
         sensitivity=sensitivity,
+        effects=effects,
+        slope_sentences=slope_sentences(findings),
         aa_sentences=aa_sentences(findings),
         papers=papers,
         outcomes=[_section(findings, found) for found in further_outcomes(findings)],

@@ -5,8 +5,10 @@ values kept. Definitions and sources: docs/method/statistics.md.
 Not for: knowing where the arrays come from, no other room of resolab is imported here; closed forms (`protocols`).
 """
 
+from resolab.stats.beyond import Beyond, beyond
 from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
 from resolab.stats.dominance import cliffs_delta
+from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
@@ -34,6 +36,7 @@ from resolab.stats.significance import (
     significant_share,
     two_sample_p_value,
 )
+from resolab.stats.slope import slope_of, slope_over_blocks
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.two_medians import change_of_medians
 
@@ -43,6 +46,9 @@ __all__ = [
     "STOPPING_MIN_BLOCKS",
     "Amortisation",
     "BatchedMean",
+    "Beyond",
+    "Equivalence",
+    "EquivalenceTest",
     "Estimate",
     "MedianSequence",
     "Method",
@@ -52,6 +58,7 @@ __all__ = [
     "SignificantShare",
     "amortisation",
     "at_most_wide",
+    "beyond",
     "blocks_needed",
     "break_even",
     "change_at_any_look",
@@ -61,6 +68,7 @@ __all__ = [
     "difference_at_any_look",
     "differences_of",
     "ecdf",
+    "equivalence",
     "excludes_zero",
     "hodges_lehmann",
     "holm",
@@ -79,6 +87,8 @@ __all__ = [
     "remaining_share",
     "restricted_mean",
     "significant_share",
+    "slope_of",
+    "slope_over_blocks",
     "two_sample_p_value",
     "width_reached",
     "within",

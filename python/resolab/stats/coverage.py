@@ -16,6 +16,7 @@ from resolab.stats.order import quantile
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
+from resolab.stats.slope import slope_over_blocks
 from resolab.stats.stopping import width_reached
 from resolab.stats.two_medians import change_of_medians
 
@@ -23,6 +24,8 @@ Draw = Callable[[np.random.Generator, int], FloatArray]
 TRUTH_SIZE = 1_000_001
 LIMIT = 220.0
 """Of the restricted mean: above most of the data, below the slowest."""
+SLOPE, SLOPE_LEVELS = 2.0, (15.0, 25.0, 42.0, 92.0, 105.0)
+"""Round trips, and round-trip times as those of the project's profiles."""
 CAP = 60
 """Blocks after which a stopping rule gives up."""
 
@@ -117,6 +120,16 @@ def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
     return [_one(kind, n, rng), _one(kind, n, rng)]
 
 
+def _lines(kind: str, n: int, rng: np.random.Generator) -> list[dict[float, tuple[float, float]]]:
+    """Draw blocks in each of which the difference of a pair grows with the level."""
+    found: list[dict[float, tuple[float, float]]] = [{} for _ in range(n)]
+    for level in SLOPE_LEVELS:
+        treatment, baseline = pair_of(kind, rng, n, add=SLOPE * level)
+        for block, value in zip(found, treatment - baseline, strict=True):
+            block[level] = (float(value), float(value))
+    return found
+
+
 INTERVALS: Mapping[str, Interval] = {
     "median": Interval(lambda kind, n, rng, _: median(_one(kind, n, rng)), lambda data: float(np.median(data))),
     "quantile 0.9": Interval(
@@ -130,6 +143,7 @@ INTERVALS: Mapping[str, Interval] = {
     "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),
     "Cliff's delta": Interval(lambda kind, n, rng, _: cliffs_delta(*_two(kind, n, rng)), 0.0),
+    "slope over blocks": Interval(lambda kind, n, rng, _: slope_over_blocks(_lines(kind, n, rng)), SLOPE),
     "restricted mean": Interval(
         lambda kind, n, rng, seed: restricted_mean(_one(kind, n, rng), LIMIT, seed=seed),
         lambda data: float(np.minimum(data, LIMIT).mean()),

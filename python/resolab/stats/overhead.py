@@ -30,9 +30,17 @@ def remaining_share(
         return Estimate(None, None, None, None, size, censored, level, Method.NONE)
     if size < 2:
         return Estimate(share, share, None, None, size, censored, level, Method.NONE)
+    # A share of an overhead that may be none has no interval (Fieller 1954): then the share itself says nothing.
+    if percentile(arrays[1:], _overhead, level, seed)[0] <= 0:
+        return Estimate(None, None, None, None, size, censored, level, Method.NONE)
     low, _ = percentile(arrays, _lowest, level, seed)
     _, high = percentile(arrays, _highest, level, seed)
     return Estimate(share, share, low, high, size, censored, level, Method.PERCENTILE)
+
+
+def _overhead(costly: FloatArray, base: FloatArray, axis: int = -1) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(np.median(costly, axis=axis) - np.median(base, axis=axis), nan=-np.inf)
 
 
 def _share(arrays: tuple[FloatArray, ...], axis: int = -1) -> FloatArray:

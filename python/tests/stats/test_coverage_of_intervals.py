@@ -22,6 +22,7 @@ ASKED = {
     "shift of two samples": ((10,), ROUNDS, 0.91, 0.985),
     "change of medians": ((10,), ROUNDS, 0.91, 0.99),
     "Cliff's delta": ((10,), ROUNDS, 0.91, 0.985),
+    "slope over blocks": ((6, 12), 150, 0.90, 0.995),
     "restricted mean": ((20,), 150, 0.89, 0.995),
 }
 

@@ -10,6 +10,7 @@ from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
 from resolab.report.findings.against_baseline import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
+from resolab.report.findings.effects import equivalences, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.page_loads import condition_results
@@ -26,7 +27,7 @@ def analyse(dataset: Dataset) -> Findings:
     manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
     rtt_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
-    further = [one for one in OUTCOMES.values() if one != PLT and _is_known(one, loads)]
+    known = [one for one in OUTCOMES.values() if one == PLT or _is_known(one, loads)]
     return Findings(
         manifest=manifest,
         plan=plan,
@@ -40,10 +41,13 @@ def analyse(dataset: Dataset) -> Findings:
         browsers=dataset.browsers(),
         trials_count=len(loads),
         calibrations=read_calibrations(dataset.folder),
-        further=[outcome_findings(plan, loads, rtt_ms, one) for one in further],
+        further=[outcome_findings(plan, loads, rtt_ms, one) for one in known if one != PLT],
         sums=within_loads(plan, loads, PLT_SUM, PLT),
         browser_parts=within_loads(plan, loads, PLT, LAST_BYTE),
         sensitivities=sensitivities(plan, loads),
+        slopes=slopes(plan, loads, rtt_ms, known),
+        equivalences=equivalences(plan, loads, rtt_ms),
+        slow_loads=slow_loads(plan, loads),
         varying=plan.varying(),
     )
 

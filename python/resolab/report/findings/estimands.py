@@ -6,7 +6,8 @@ For: one answer to "which of these numbers decides". Not for: their mathematics 
 from typing import Protocol, assert_never
 
 from resolab.plan import Estimand
-from resolab.stats import Estimate, Sample, hodges_lehmann, paired_difference, relative_change
+from resolab.report.findings.estimators import Estimators
+from resolab.stats import Estimate, Sample
 
 
 class Compared(Protocol):
@@ -44,13 +45,15 @@ def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
     assert_never(estimand)
 
 
-def estimated(treatment: Sample, baseline: Sample, estimand: Estimand, *, seed: int, level: float) -> Estimate:
+def estimated(
+    estimators: Estimators, treatment: Sample, baseline: Sample, estimand: Estimand, *, seed: int
+) -> Estimate:
     """Estimate it of paired samples, in milliseconds or as a ratio."""
     match estimand:
         case Estimand.PAIRED_DIFFERENCE:
-            return paired_difference(treatment, baseline, level=level)
+            return estimators.difference(treatment, baseline)
         case Estimand.RELATIVE_CHANGE:
-            return relative_change(treatment, baseline, seed=seed, level=level)
+            return estimators.change(treatment, baseline, seed)
         case Estimand.SHIFT:
-            return hodges_lehmann(treatment, baseline, paired=True, level=level)
+            return estimators.shift(treatment, baseline)
     assert_never(estimand)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
-from resolab.stats import Estimate, SignificantShare
+from resolab.stats import Beyond, Equivalence, Estimate, SignificantShare
 from resolab.store import Manifest
 from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
@@ -61,6 +61,37 @@ class Sensitivity:
     def turns(self) -> bool:
         """Whether a choice has the other sign, or decides where another does not."""
         return len({one.verdict for one in self.estimates.values()}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeResult:
+    """By how many round trips of the access link a treatment differs from its baseline; both on no profile (`""`)."""
+
+    treatment: Condition
+    baseline: Condition
+    outcome: Outcome
+    profiles_count: int
+    slope: Estimate
+    expected: float | None
+    """The closed form's round trips."""
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceResult:
+    """Whether a comparison's conditions are alike within the plan's margin."""
+
+    treatment: Condition
+    baseline: Condition
+    tested: Equivalence
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondResult:
+    """How many loads of a comparison's conditions are slow."""
+
+    treatment: Condition
+    baseline: Condition
+    found: Beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +201,12 @@ class Findings:
     """The page load time against the last byte, by condition: what the browser does after it."""
     sensitivities: Sequence[Sensitivity] = ()
     """The plan's comparisons without the loads one may doubt."""
+    slopes: Sequence[SlopeResult] = ()
+    """The comparisons over several profiles, in round trips."""
+    equivalences: Sequence[EquivalenceResult] = ()
+    """Empty without a margin in the plan."""
+    slow_loads: Sequence[BeyondResult] = ()
+    """Comparisons in which any load is slow."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
 

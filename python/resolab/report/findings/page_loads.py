@@ -91,13 +91,13 @@ def _compare(
         difference_ms=estimate.difference(treatment, baseline),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=estimate.change(treatment, baseline, seed),
-        expected_ms=_before_request_ms(plan, condition, rtt_ms) - _before_request_ms(plan, reference, rtt_ms),
+        expected_ms=before_request_ms(plan, condition, rtt_ms) - before_request_ms(plan, reference, rtt_ms),
         shift_ms=estimate.shift(treatment, baseline),
         delta=estimate.delta(treatment, baseline),
     )
 
 
-def _before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
+def before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
     """Time a page load spends before its first request: look-up at the resolver's distance, the page's handshake."""
     lookup = lookup_round_trips(
         condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state

@@ -10,7 +10,6 @@ from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings.estimands import estimated
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
-from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, paired_samples
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
@@ -40,4 +39,4 @@ def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence
     if plan.stop is not None and plan.stop.drops_conditions:
         return estimators_of(plan).difference(*pair)
     seed = stream_seed(plan.seed, outcome.change_stream, one.id)
-    return estimated(*pair, plan.analysis.estimand, seed=seed, level=level_of(plan))
+    return estimated(estimators_of(plan), *pair, plan.analysis.estimand, seed=seed)

@@ -1,0 +1,133 @@
+"""What the comparisons of a dataset say together: slopes on the round-trip time, what is alike, and the slow tail.
+
+For: the numbers of the report's section on effects. Not for: the comparisons one by one (`comparisons`), or words.
+
+All are made for a number of blocks that was fixed before. A plan that stops by confidence sequences has none of them:
+its blocks ended because of what they showed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from resolab.plan import Condition, Estimand, Plan, StopRule
+from resolab.plan.comparison import ComparisonKind
+from resolab.records import HandshakeMode
+from resolab.report.findings.findings import BeyondResult, EquivalenceResult, SlopeResult
+from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.page_loads import before_request_ms, by_condition, contributing, paired_samples, sample_of
+from resolab.stats import (
+    EquivalenceTest,
+    Sample,
+    beyond,
+    differences_of,
+    equivalence,
+    pairs,
+    slope_of,
+    slope_over_blocks,
+)
+from resolab.store.outcomes import OUTCOMES, Outcome
+from resolab.store.rows import LoadRow
+
+SLOW_MS = 3_000.0
+"""A load that takes longer is called slow."""
+Grouped = Mapping[str, Sequence[LoadRow]]
+Pair = tuple[Condition, Condition]
+
+
+def slopes(
+    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcomes: Iterable[Outcome]
+) -> list[SlopeResult]:
+    """Estimate the slope of every comparison that the plan makes on three profiles or more, and of what 0-RTT gains."""
+    if not _blocks_are_fixed(plan):
+        return []
+    grouped, level = by_condition(loads), level_of(plan)
+    families = _families([*_compared(plan), *_gains(plan)])
+    found = []
+    for outcome in outcomes:
+        for (treatment, baseline), members in families.items():
+            slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
+            if slope.n:
+                expected = slope_of({rtt_ms[one[0].profile]: _expected_ms(plan, one, rtt_ms) for one in members})
+                found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
+    return found
+
+
+def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> list[EquivalenceResult]:
+    """Test every comparison against the plan's margin; without one nothing is tested."""
+    margin, outcome = plan.analysis.equivalence_margin, OUTCOMES[plan.analysis.primary]
+    if margin is None or not _blocks_are_fixed(plan):
+        return []
+    test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
+    grouped = by_condition(loads)
+    return [
+        EquivalenceResult(
+            *one,
+            equivalence(differences_of(*_samples(grouped, one, outcome)), margin.of(rtt_ms[one[0].profile]), test=test),
+        )
+        for one in _compared(plan)
+    ]
+
+
+def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[BeyondResult]:
+    """Compare the shares of slow loads where any load of either condition is slow, and each one's limit is later."""
+    outcome, grouped = OUTCOMES["plt"], by_condition(loads)
+    if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan):
+        return []
+    found = (
+        BeyondResult(*one, beyond(*_samples(grouped, one, outcome), SLOW_MS, level=level_of(plan)))
+        for one in _compared(plan)
+    )
+    return [one for one in found if one.found.treatment.value or one.found.baseline.value]
+
+
+def _blocks_are_fixed(plan: Plan) -> bool:
+    return plan.stop is None or plan.stop.rule is not StopRule.CONFIDENCE_SEQUENCE
+
+
+def _compared(plan: Plan) -> list[Pair]:
+    comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
+    return list(dict.fromkeys((one.treatment, one.baseline) for one in comparisons))
+
+
+def _gains(plan: Plan) -> list[Pair]:
+    """Pair each condition with a full handshake with the same one with 0-RTT: what the round trip saved was worth."""
+    conditions = [one for one in plan.conditions() if one.replicate == 1]
+    early = {replace(one, requested_handshake_mode=HandshakeMode.FULL): one for one in conditions if _is_early(one)}
+    return [(one, early[one]) for one in conditions if one in early]
+
+
+def _is_early(one: Condition) -> bool:
+    return one.requested_handshake_mode is HandshakeMode.ZERO_RTT
+
+
+def _families(compared: Iterable[Pair]) -> dict[Pair, list[Pair]]:
+    """Group pairs that differ in nothing but the profile."""
+    families: dict[Pair, list[Pair]] = {}
+    for treatment, baseline in compared:
+        key = replace(treatment, profile=""), replace(baseline, profile="")
+        if treatment.profile == baseline.profile:
+            families.setdefault(key, []).append((treatment, baseline))
+    return families
+
+
+def _differences(
+    grouped: Grouped, members: Sequence[Pair], outcome: Outcome, rtt_ms: Mapping[str, float]
+) -> list[dict[float, tuple[float, float]]]:
+    """Return each block's differences with their bounds, by the profile's round-trip time."""
+    blocks: dict[int, dict[float, tuple[float, float]]] = {}
+    for treatment, baseline in members:
+        own, other = (contributing(outcome, grouped.get(one.id, [])) for one in (treatment, baseline))
+        treated, compared = pairs([one.block for one in own], [one.block for one in other])
+        found = differences_of(sample_of(outcome, own).take(treated), sample_of(outcome, other).take(compared))
+        for position, low, high in zip(treated, found.low, found.high, strict=True):
+            blocks.setdefault(own[position].block, {})[rtt_ms[treatment.profile]] = (float(low), float(high))
+    return [blocks[block] for block in sorted(blocks)]
+
+
+def _samples(grouped: Grouped, pair: Pair, outcome: Outcome) -> tuple[Sample, Sample]:
+    return paired_samples(outcome, grouped.get(pair[0].id, []), grouped.get(pair[1].id, []))
+
+
+def _expected_ms(plan: Plan, pair: Pair, rtt_ms: Mapping[str, float]) -> float:
+    own, other = (before_request_ms(plan, one, rtt_ms) for one in pair)
+    return own - other

@@ -1,0 +1,60 @@
+"""By how much a difference grows with something that was varied within each block, the round-trip time above all.
+
+For: how many round trips a treatment costs, in one number instead of one per network. Not for: the differences at each
+level (`medians`).
+
+Of every block the slope of Theil (1950) and Sen (1968) through its differences: the median of the slopes between all
+pairs of levels, which one load in an odd place does not move. The blocks' slopes are independent of each other, so
+their median and its interval between order statistics assume nothing more (`order`).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from resolab.stats.estimate import Estimate, Method
+from resolab.stats.medians import median
+from resolab.stats.order import LEVEL
+from resolab.stats.sample import Sample
+
+Bounds = tuple[float, float]
+LEVELS_NEEDED = 3
+"""Through two points goes a line that nothing contradicts."""
+
+
+def slope_over_blocks(blocks: Sequence[Mapping[float, Bounds]], *, level: float = LEVEL) -> Estimate:
+    """Estimate the slope; each block has the bounds of a difference by level, and counts if it has enough of them."""
+    slopes = [_slope(one) for one in blocks if len(one) >= LEVELS_NEEDED]
+    if not slopes:
+        return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
+    lows, highs = np.array(slopes, dtype=np.float64).T
+    return median(Sample(lows, highs), level=level)
+
+
+def slope_of(points: Mapping[float, float]) -> float | None:
+    """Return the slope through points that are known."""
+    if len(points) < LEVELS_NEEDED:
+        return None
+    return _slope({level: (value, value) for level, value in points.items()})[0]
+
+
+def _slope(points: Mapping[float, Bounds]) -> Bounds:
+    """Return the bounds of the median of all slopes between two levels; they rise with each later value's bounds."""
+    levels = sorted(points)
+    lows, highs = [], []
+    for position, first in enumerate(levels):
+        for second in levels[position + 1 :]:
+            run = second - first
+            lows.append(_rise(points[second][0], points[first][1], -np.inf) / run)
+            highs.append(_rise(points[second][1], points[first][0], np.inf) / run)
+    low = float(np.quantile(lows, 0.5, method="lower"))
+    high = float(np.quantile(highs, 0.5, method="higher"))
+    if lows == highs and np.isfinite(lows).all():
+        low = high = float(np.median(lows))
+    return low, high
+
+
+def _rise(later: float, earlier: float, unknown: float) -> float:
+    """Subtract; between two infinities nothing is known."""
+    both_infinite = not np.isfinite(later) and later == earlier
+    return unknown if both_infinite else later - earlier
