@@ -7,11 +7,14 @@ import sys
 import time
 from pathlib import Path
 
+from resolab.engine import find_core
+
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "resolab")
 SHORT_REPORTS = (sys.executable, Path(__file__).with_name("short_reports.py"))
 """The same command line for tests that are not about reports."""
-LEFTOVERS = ("resolab-core", "chromium", "resolab-client", "resolab-server", "resolab-awake")
+CORES = ("resolab-core", "resolab-client", "resolab-server", "resolab-awake")
+LEFTOVERS = (*CORES, "chromium")
 PLAN = """
 name = "tiny"
 question = "Does the whole line work?"
@@ -52,19 +55,23 @@ def resolab(*arguments, timeout_s=240, command=COMMAND, **options):
 
 
 def processes_of_the_lab():
-    """Command lines of running processes that only a run of resolab starts."""
+    """Command lines of running processes that only a run of resolab starts, and that are this checkout's."""
     found = []
+    core = os.path.realpath(find_core())
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 name = (entry / "comm").read_text().strip()
+                executable = str((entry / "exe").readlink())
                 zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
             except OSError:
                 continue
-            of_the_lab = any(word in line.split(" ")[0] or word == name for word in LEFTOVERS)
+            of_the_lab = executable == core or any(word in line.split(" ")[0] or word == name for word in LEFTOVERS)
+            # Somebody else on the machine may have a lab of his own.
+            of_another = any(name.startswith(word) for word in CORES) and executable != core
             # A dead process that nobody has reaped yet holds nothing any more.
-            if of_the_lab and not zombie and int(entry.name) != os.getpid():
+            if of_the_lab and not of_another and not zombie and int(entry.name) != os.getpid():
                 found.append(f"{entry.name} {name} {line[:80]}")
     return found
 

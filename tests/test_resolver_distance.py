@@ -15,7 +15,7 @@ from resolab.testbed.distance import with_resolver_at
 from resolab.testbed.sites import sites_of
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
-EXTRA_MS, MISS_MS, LATE_MS = 160.0, 160.0, 75.0
+EXTRA_MS, MISS_MS, LATE_MS = 400.0, 400.0, 190.0
 ROUNDS = 5
 TRANSPORTS = (DnsTransport.DOUDP, DnsTransport.DOT, DnsTransport.DOH)
 TRIPS = {DnsTransport.DOUDP: 1, DnsTransport.DOT: 3, DnsTransport.DOH: 3}

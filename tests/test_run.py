@@ -79,7 +79,8 @@ def test_the_look_up_is_inside_the_page_load(dataset):
             "select min(p.domain_lookup_end_ms - p.domain_lookup_start_ms) from '@page_loads.parquet' p"
             f" join '@trials.parquet' t using (trial_id) where measured and t.dns_transport = '{transport}'",
         )[0]
-        assert trips * 91.8 - 1 < lookup_ms < trips * 91.8 + 45, (transport, lookup_ms)
+        # One round trip more would be another protocol; less is a busy machine.
+        assert trips * 91.8 - 1 < lookup_ms < (trips + 0.95) * 91.8, (transport, lookup_ms)
 
 
 def test_the_report_needs_no_network_and_shows_failures_first(dataset):

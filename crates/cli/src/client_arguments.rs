@@ -1,5 +1,6 @@
 //! Arguments `query` and `stub` share: how to ask a resolver. Not for: asking.
 
+use crate::group_arguments::GroupArguments;
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
@@ -92,6 +93,8 @@ pub struct ClientArguments {
     /// Handshake to ask for; what happened is in the record. Tickets are fetched in this process.
     #[arg(long, value_enum, default_value = "full")]
     handshake: HandshakeArgument,
+    #[command(flatten)]
+    groups: GroupArguments,
     /// PEM file with the certificate authorities to trust, instead of the system's.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -251,6 +254,7 @@ impl ClientArguments {
         let pins: Result<_, _> = self.pin.iter().map(read).collect();
         Ok(ClientOptions {
             handshake_mode: self.handshake.into(),
+            groups: self.groups.groups.clone(),
             doh_method: self.doh_method.into(),
             udp_retry_policy: self.udp_retry_policy(),
             tcp_fast_open: self.tcp_fast_open,

@@ -2,6 +2,7 @@
 //! Not for: what that is; that is `resolab_dns::fetch`.
 
 use crate::client_arguments::{HandshakeArgument, Refusal};
+use crate::group_arguments::GroupArguments;
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
@@ -41,6 +42,8 @@ pub struct Arguments {
     /// fetched in this process.
     #[arg(long, value_enum, default_value = "full")]
     handshake: HandshakeArgument,
+    #[command(flatten)]
+    groups: GroupArguments,
     /// Resolver: h3://, or quic:// with --mode separate.
     #[arg(long, value_name = "URL")]
     resolver: ResolverAddress,
@@ -133,6 +136,7 @@ impl Arguments {
             },
             is_speculative: self.speculative,
             handshake_mode: self.handshake.into(),
+            groups: self.groups.groups.clone(),
             keeps_address_tokens: !self.no_address_token,
             edns: EdnsOptions { padding, ..default },
             ca_file: self.ca,

@@ -7,6 +7,7 @@ mod edge;
 mod edns_arguments;
 mod enter;
 mod fetch;
+mod group_arguments;
 mod output;
 mod path;
 mod probe;

@@ -30,9 +30,10 @@ fn round_trips(records: &[&Value]) -> f64 {
     counts.fold(f64::INFINITY, f64::min)
 }
 
+/// One round trip more would be another handshake; what is less is a busy machine.
 fn assert_near(count: f64, whole: f64, what: &str) {
     assert!(
-        (whole - 0.1..whole + 0.6).contains(&count),
+        (whole - 0.1..whole + 0.95).contains(&count),
         "{what}: {count} round trips, not about {whole}"
     );
 }

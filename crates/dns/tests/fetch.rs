@@ -28,6 +28,7 @@ fn client(resolver: &TestResolver, is_speculative: bool) -> FetchClient {
         mode: CoalescingMode::SharedConnection,
         is_speculative,
         handshake_mode: HandshakeMode::Full,
+        groups: resolab_record::KeyExchangeGroup::ALL.to_vec(),
         keeps_address_tokens: false,
         edns: EdnsOptions::default(),
         ca_file: Some(resolver.ca_file.clone()),

@@ -177,6 +177,7 @@ impl OpenConnection {
             requests_count: self.requests.load(Ordering::Relaxed),
             closed_by_client: ending.by_client,
             close_code: ending.close_code,
+            hello_facts: facts.map(|facts| facts.hellos.facts()).unwrap_or_default(),
         }))
     }
 }

@@ -43,10 +43,8 @@ impl Edge {
     /// Load every site, bind every socket.
     pub async fn start(config: &EdgeConfig, sink: RecordSink) -> Result<Self, EdgeError> {
         let authority = authority(config)?;
-        let policies = Arc::new(ServerPolicies::new(
-            TicketPolicy::EarlyData,
-            config.tls.tls12_allowed(),
-        ));
+        let policies = ServerPolicies::new(TicketPolicy::EarlyData, config.tls.tls12_allowed());
+        let policies = Arc::new(policies.with_groups(&config.tls.groups));
         let world = World::new(config, policies, sink).map_err(EdgeError::Configuration)?;
         let mut edge = Self {
             authority,

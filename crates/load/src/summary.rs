@@ -72,6 +72,7 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         handshake_count: tally.connect.histogram().len(),
         handshake_failure_count: tally.handshake_failure_count,
         connect: connect(tally),
+        hellos: tally.hellos.clone(),
         client_cpu_ns: facts.client_cpu_ns,
         client_cpu_per_query_ns: client_cpu_per_query_ns(tally, facts),
     }

@@ -4,6 +4,7 @@
 use crate::edge_control::AddressProof;
 use crate::edge_names::FailureMode;
 use crate::failure::Failure;
+use crate::hello::HelloFacts;
 use crate::terms::{DnsTransport, HandshakeMode, HttpVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,9 @@ pub struct ConnectionRecord {
     /// Code of the CONNECTION_CLOSE or GOAWAY that ended it; `null` where the protocol has none.
     #[serde(default)]
     pub close_code: Option<u64>,
+    /// The hellos.
+    #[serde(flatten)]
+    pub hello_facts: HelloFacts,
 }
 
 /// One DNS query as the edge saw it. Instants are `CLOCK_MONOTONIC`.

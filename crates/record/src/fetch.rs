@@ -2,6 +2,7 @@
 //! the page were there, and whether a request sent before the name was known was of use.
 
 use crate::failure::Failure;
+use crate::hello::HelloFacts;
 use crate::query::QueryPurpose;
 use crate::terms::HandshakeMode;
 use schemars::JsonSchema;
@@ -83,6 +84,9 @@ pub struct FetchConnection {
     pub sent_bytes: Option<u64>,
     /// UDP payload received until then.
     pub received_bytes: Option<u64>,
+    /// The hellos.
+    #[serde(flatten)]
+    pub hello_facts: HelloFacts,
 }
 
 /// One name and page, whatever became of them. Instants are nanoseconds since `time_origin_ns`.

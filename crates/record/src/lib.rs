@@ -17,6 +17,7 @@ mod edge_control;
 mod edge_names;
 mod failure;
 mod fetch;
+mod hello;
 mod load;
 mod path;
 mod process;
@@ -40,7 +41,8 @@ pub use failure::Failure;
 pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
 };
-pub use load::{LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
+pub use hello::{HelloFacts, KeyExchangeGroup};
+pub use load::{HelloCount, LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord,

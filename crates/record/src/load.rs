@@ -2,6 +2,7 @@
 //! Not for single queries: a load run keeps counts and distributions only.
 
 use crate::failure::Failure;
+use crate::hello::HelloFacts;
 use crate::terms::DnsTransport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,16 @@ pub struct LoadProgressRecord {
     pub completed_rate_per_s: f64,
     /// Mean of what the answered ones took, from when they were wanted; `null` without any.
     pub mean_query_response_time_ns: Option<f64>,
+}
+
+/// Connections whose hellos were alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HelloCount {
+    /// How many.
+    pub connection_count: u64,
+    /// Their hellos; datagrams are not counted.
+    #[serde(flatten)]
+    pub hello_facts: HelloFacts,
 }
 
 /// What a load run asked for, did and found. Each query sent has come to one end:
@@ -183,6 +194,9 @@ pub struct LoadRecord {
     pub handshake_failure_count: u64,
     /// From the start of connecting to an open connection, TLS included; `null` without any.
     pub connect: Option<TimeDistribution>,
+    /// Of those over TLS or QUIC: how many had which hellos.
+    #[serde(default)]
+    pub hellos: Vec<HelloCount>,
     /// CPU time of this process over the run, user and system.
     pub client_cpu_ns: u64,
     /// The same per answered query; `null` without any.

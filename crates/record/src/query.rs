@@ -2,6 +2,7 @@
 //! phase, what came back.
 
 use crate::failure::Failure;
+use crate::hello::HelloFacts;
 use crate::terms::{ConnectionState, DnsTransport, HandshakeMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -264,6 +265,9 @@ pub struct QueryRecord {
     /// What was true of the connection.
     #[serde(flatten)]
     pub connection_facts: ConnectionFacts,
+    /// The hellos of its connection.
+    #[serde(flatten)]
+    pub hello_facts: HelloFacts,
     /// The same number for queries asked together, as a browser asks for A, AAAA and HTTPS.
     #[serde(default)]
     pub group_sequence: Option<u64>,

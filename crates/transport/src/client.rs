@@ -11,6 +11,7 @@ mod failure;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod hello_watch;
 mod key_log;
 mod observed_session;
 mod path_facts;
@@ -26,15 +27,18 @@ mod tls;
 mod tls_config;
 mod trust;
 mod verified_chain;
+mod watched_tcp;
 
 pub use address_tokens::AddressTokens;
 pub use certificate_names::certificate_covers;
 pub use failure::MeasuredFailure;
+pub use hello_watch::HelloWatch;
+pub use observed_session::observed;
 pub use path_facts::PathFacts;
 pub use pinning::{PinError, Sha256};
 pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, quic_failure};
-pub(crate) use server_hello::ServerHelloReader;
+pub(crate) use server_hello::{ServerHello, ServerHelloReader};
 pub use setup::{Handshake, Phase, SetupLog};
 pub use tcp::{ClientTcpStream, connect as connect_tcp, tcp_connect_failure};
 pub use tcp_options::TcpOptions;

@@ -6,9 +6,16 @@
 
 pub mod client;
 pub mod clock;
+mod crypto;
 pub mod exact_timer;
+mod flights;
+mod hellos;
+mod plain_handshake;
 pub mod receive_stamp;
 pub mod server;
 mod session_forwarding;
 pub mod socket;
 pub mod stamped_udp;
+
+pub use crypto::provider;
+pub use hellos::Hellos;

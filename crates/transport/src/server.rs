@@ -10,6 +10,8 @@ mod black_hole;
 mod byte_counts;
 mod client_hello;
 mod facts;
+mod flight_table;
+mod hello_watch;
 mod plain_stream;
 mod policies;
 mod quic;

@@ -7,6 +7,7 @@
 //! Not for: ECN, path MTU discovery, or a socket bound to a wildcard address on a host with many
 //! (replies leave from the bound address).
 
+use crate::flights::{FirstPacket, Flights};
 use crate::receive_stamp::{self, LastArrival};
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
@@ -24,7 +25,14 @@ use tokio::net::UdpSocket;
 #[derive(Debug)]
 pub struct RawUdpSocket {
     io: UdpSocket,
-    last_arrival: Option<Arc<LastArrival>>,
+    watched: Option<Watched>,
+}
+
+/// What is noted of the datagrams of a client's one connection.
+#[derive(Debug)]
+struct Watched {
+    last_arrival: Arc<LastArrival>,
+    flights: Arc<Flights>,
 }
 
 impl RawUdpSocket {
@@ -33,16 +41,21 @@ impl RawUdpSocket {
         Self::from_std(std::net::UdpSocket::bind(local)?)
     }
 
-    /// Bind for one connection, and have the kernel's stamp of the datagram received last put
-    /// where it says; needs the context of a tokio runtime.
-    pub fn bind_stamped(
+    /// Bind for one connection, have the kernel's stamp of the datagram received last put where it
+    /// says, and those of its handshake counted; needs the context of a tokio runtime.
+    pub(crate) fn bind_stamped(
         local: SocketAddr,
         last_arrival: Arc<LastArrival>,
+        flights: Arc<Flights>,
     ) -> io::Result<Arc<Self>> {
         let socket = std::net::UdpSocket::bind(local)?;
         // Without stamps the connection is as good as ever, and the records say that there are none.
         let _ = receive_stamp::want_stamps(&socket);
-        Self::new(socket, Some(last_arrival))
+        let watched = Watched {
+            last_arrival,
+            flights,
+        };
+        Self::new(socket, Some(watched))
     }
 
     /// Take over a bound socket; needs the context of a tokio runtime.
@@ -50,13 +63,19 @@ impl RawUdpSocket {
         Self::new(socket, None)
     }
 
-    fn new(
-        socket: std::net::UdpSocket,
-        last_arrival: Option<Arc<LastArrival>>,
-    ) -> io::Result<Arc<Self>> {
+    fn new(socket: std::net::UdpSocket, watched: Option<Watched>) -> io::Result<Arc<Self>> {
         socket.set_nonblocking(true)?;
         let io = UdpSocket::from_std(socket)?;
-        Ok(Arc::new(Self { io, last_arrival }))
+        Ok(Arc::new(Self { io, watched }))
+    }
+
+    fn send(&self, transmit: &Transmit) -> io::Result<()> {
+        match self.io.try_send_to(transmit.contents, transmit.destination) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            // Any other refusal is to QUIC what a lost packet is: its timers deal with it. An
+            // error here would end every connection of the endpoint.
+            _ => Ok(()),
+        }
     }
 
     fn poll_receive(
@@ -64,7 +83,7 @@ impl RawUdpSocket {
         cx: &mut Context,
         buffer: &mut [u8],
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
-        let Some(last_arrival) = &self.last_arrival else {
+        let Some(watched) = &self.watched else {
             let mut datagram = ReadBuf::new(buffer);
             let from = ready!(self.io.poll_recv_from(cx, &mut datagram))?;
             return Poll::Ready(Ok((datagram.filled().len(), from)));
@@ -74,7 +93,9 @@ impl RawUdpSocket {
             let receive = || receive_stamp::receive_from(&self.io, buffer);
             match self.io.try_io(Interest::READABLE, receive) {
                 Ok((received, from)) => {
-                    last_arrival.set(received.wall_ns);
+                    watched.last_arrival.set(received.wall_ns);
+                    let packet = FirstPacket::of(&buffer[..received.length]);
+                    watched.flights.client_receives(packet);
                     return Poll::Ready(Ok((received.length, from)));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
@@ -93,12 +114,12 @@ impl AsyncUdpSocket for RawUdpSocket {
     }
 
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
-        match self.io.try_send_to(transmit.contents, transmit.destination) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
-            // Any other refusal is to QUIC what a lost packet is: its timers deal with it. An
-            // error here would end every connection of the endpoint.
-            _ => Ok(()),
+        self.send(transmit)?;
+        if let Some(watched) = &self.watched {
+            let packet = FirstPacket::of(transmit.contents);
+            watched.flights.client_sends(packet);
         }
+        Ok(())
     }
 
     fn poll_recv(
@@ -201,7 +222,8 @@ mod tests {
         keep_stamping();
         let last_arrival = Arc::<LastArrival>::default();
         let local = "127.0.0.1:0".parse().unwrap();
-        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&last_arrival)).unwrap();
+        let socket =
+            RawUdpSocket::bind_stamped(local, Arc::clone(&last_arrival), Arc::default()).unwrap();
         let peer = std::net::UdpSocket::bind(local).unwrap();
         let mut instants = Vec::new();
         for contents in [&b"first"[..], b"second, longer"] {

@@ -27,6 +27,7 @@ from resolab.records import (
     EdgeSummary,
     FailureMode,
     HandshakeMode,
+    KeyExchangeGroup,
     LinkProfile,
     PathBackend,
     PathReadyRecord,
@@ -61,10 +62,13 @@ class Resolver(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     address: str
     ca_file: FilePath
+    groups: tuple[KeyExchangeGroup, ...] = ()
+    """Key exchange groups to offer it; none are resolab-core's own choice."""
 
     def arguments(self) -> list[str]:
-        """Arguments that make its name known and its certificate checked."""
-        return ["--ca", str(self.ca_file), "--resolve", f"{self.name}={self.address}"]
+        """Arguments that make its name known, its certificate checked and the keys agreed in these groups."""
+        groups = ["--groups", ",".join(self.groups)] if self.groups else []
+        return ["--ca", str(self.ca_file), "--resolve", f"{self.name}={self.address}", *groups]
 
 
 def enter_prefix(

@@ -10,6 +10,7 @@ from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedCompa
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
+from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
@@ -28,6 +29,7 @@ __all__ = [
     "Estimand",
     "Factors",
     "Instrument",
+    "KeyExchange",
     "Limits",
     "Margin",
     "OutcomeName",

@@ -16,6 +16,7 @@ from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repea
 from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
+from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.section import Section
 from resolab.plan.settings import (
@@ -86,6 +87,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
         resolver=table_in(top.section("resolver", required=False), ResolverSettings),
         queries=table_in(top.section("queries", required=False), Queries),
+        key_exchange=key_exchange_in(top.section("key_exchange", required=False)),
         analysis=analysis_in(top.section("analysis", required=False)),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))

@@ -12,6 +12,7 @@ from resolab.plan.analysis import Analysis
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
+from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.preset_levels import fixed_levels
 from resolab.plan.settings import HIGHEST_BLOCKS, Instrument, Limits, Queries, ResolverSettings, Stop, Within
 from resolab.records import DnsTransport, ResolverPath
@@ -49,6 +50,7 @@ class Plan:
     """None: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
     queries: Queries = field(default_factory=Queries)
+    key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)
 
     def combinations(self) -> list[Condition]:

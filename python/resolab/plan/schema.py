@@ -10,6 +10,7 @@ from typing import Any
 from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop, schema_of
 from resolab.records import DnsTransport
@@ -37,6 +38,7 @@ def plan_schema() -> Schema:
                 "stop": _settings(Stop),
                 "resolver": _settings(ResolverSettings),
                 "queries": _settings(Queries),
+                "key_exchange": _table(key_exchange_schema()),
                 "analysis": _settings(Analysis),
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),

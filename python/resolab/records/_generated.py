@@ -265,6 +265,15 @@ class HandshakeMode(enum.StrEnum):
     ZERO_RTT = "zero_rtt"
 
 
+class KeyExchangeGroup(enum.StrEnum):
+    """Group of a TLS 1.3 key exchange (RFC 8446 section 4.2.7), in lower case."""
+
+    X25519MLKEM768 = "x25519mlkem768"
+    X25519 = "x25519"
+    SECP256R1 = "secp256r1"
+    SECP384R1 = "secp384r1"
+
+
 class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="connection"):
     """One TCP or QUIC connection, written when it ends or when the edge is told to write what it has."""
 
@@ -295,6 +304,13 @@ class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
     requests_count: int = 0
     closed_by_client: bool | None = None
     close_code: int | None = None
+    key_exchange_group: KeyExchangeGroup | None = None
+    hello_retry_request: bool | None = None
+    client_hello_bytes: int | None = None
+    client_hello_packets_count: int | None = None
+    server_hello_bytes: int | None = None
+    certificate_bytes: int | None = None
+    server_flight_packets_count: int | None = None
 
 
 class ConnectionState(enum.StrEnum):
@@ -681,6 +697,13 @@ class FetchConnection(msgspec.Struct, kw_only=True, frozen=True):
     retransmitted_count: int | None = None
     sent_bytes: int | None = None
     received_bytes: int | None = None
+    key_exchange_group: KeyExchangeGroup | None = None
+    hello_retry_request: bool | None = None
+    client_hello_bytes: int | None = None
+    client_hello_packets_count: int | None = None
+    server_hello_bytes: int | None = None
+    certificate_bytes: int | None = None
+    server_flight_packets_count: int | None = None
 
 
 class QueryPurpose(enum.StrEnum):
@@ -795,6 +818,19 @@ class H3Discovery(enum.StrEnum):
     ALT_SVC = "alt_svc"
 
 
+class HelloCount(msgspec.Struct, kw_only=True, frozen=True):
+    """Connections whose hellos were alike."""
+
+    connection_count: int
+    key_exchange_group: KeyExchangeGroup | None = None
+    hello_retry_request: bool | None = None
+    client_hello_bytes: int | None = None
+    client_hello_packets_count: int | None = None
+    server_hello_bytes: int | None = None
+    certificate_bytes: int | None = None
+    server_flight_packets_count: int | None = None
+
+
 class LoadPace(enum.StrEnum):
     """When queries are sent."""
 
@@ -891,6 +927,7 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     handshake_count: int
     handshake_failure_count: int
     connect: TimeDistribution | None = None
+    hellos: list[HelloCount] = []
     client_cpu_ns: int
     client_cpu_per_query_ns: float | None = None
 
@@ -1148,6 +1185,13 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     connection_query_index: int | None = None
     outstanding_count: int | None = None
     previous_connection_end: ConnectionEnd | None = None
+    key_exchange_group: KeyExchangeGroup | None = None
+    hello_retry_request: bool | None = None
+    client_hello_bytes: int | None = None
+    client_hello_packets_count: int | None = None
+    server_hello_bytes: int | None = None
+    certificate_bytes: int | None = None
+    server_flight_packets_count: int | None = None
     group_sequence: int | None = None
 
 

@@ -25,6 +25,7 @@ from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.h20.section import H20
 from resolab.report.h20.study import has_h20_network
+from resolab.report.hello_table import hello_table
 from resolab.report.labels import baseline_label
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
@@ -165,6 +166,7 @@ def _tables(findings: Findings) -> dict[str, Table]:
         "statuses": status_table(findings) if has_h20_network(findings) else Table((), ()),
         "flags": flag_table(findings),
         "handshakes": handshake_table(findings),
+        "hellos": hello_table(findings.hellos),
         "exchanges": exchange_table(findings),
         "loads": outcome_table(findings, findings.plt),
         "comparisons": comparison_table(findings, findings.plt),

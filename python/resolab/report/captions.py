@@ -19,6 +19,7 @@ _METHODS = {
     Method.SIGNED_RANK: "signed ranks",
     Method.RANK_SUM: "rank sums",
     Method.SCORE: "score",
+    Method.NEWCOMBE: "Newcombe's score interval of pairs",
     Method.WILSON: "Wilson's score",
     Method.BOOTSTRAP_T: "studentised bootstrap",
     Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",

@@ -16,6 +16,7 @@ from resolab.store import queries
 from resolab.store.columns import TABLES
 from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.hello_queries import HELLOS, HelloRow
 from resolab.store.manifest import Manifest, load_manifest
 from resolab.store.rows import (
     BrowserRow,
@@ -120,6 +121,10 @@ class Dataset:
     def flags(self) -> list[FlagRow]:
         """Count flags by condition."""
         return self._rows(queries.FLAGS, FlagRow)
+
+    def hellos(self) -> list[HelloRow]:
+        """Count connections by who opened them and by their hellos, as the edge saw them."""
+        return self._rows(HELLOS, HelloRow)
 
     def handshakes(self) -> list[HandshakeRow]:
         """Count handshakes asked for by what happened."""

@@ -13,7 +13,7 @@ import msgspec
 from resolab.engine import Resolver
 from resolab.errors import ConfigurationError
 from resolab.protocols import facts_of
-from resolab.records import DnsTransport, TicketPolicy
+from resolab.records import DnsTransport, KeyExchangeGroup, TicketPolicy
 
 RESOLVER_NAME = "dns.resolab.test"
 RESOLVER_ADDRESS = "10.77.0.1"
@@ -85,13 +85,15 @@ def site_address(number: int) -> str:
     return f"{ORIGIN_NETWORK}{number + 1}"
 
 
-def resolver(dns_transport: DnsTransport, ca_file: Path) -> Resolver:
-    """Describe the edge as a resolver over one transport."""
+def resolver(dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = ()) -> Resolver:
+    """Describe the edge as a resolver over one transport, and the groups to offer it."""
     url = facts_of(dns_transport).url(name=RESOLVER_NAME, address=RESOLVER_ADDRESS)
-    return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file)
+    return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
 
 
-def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
+def edge_configuration(
+    ca_folder: Path, sites: Sequence[Site], groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup)
+) -> str:
     """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own."""
     lines = [
         "[ca]",
@@ -101,6 +103,9 @@ def edge_configuration(ca_folder: Path, sites: Sequence[Site]) -> str:
         f"name = {_quoted(RESOLVER_NAME)}",
         f"addresses = [{_quoted(RESOLVER_ADDRESS)}]",
         f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
+        "",
+        "[tls]",
+        f"groups = [{', '.join(map(_quoted, groups))}]",
     ]
     for origin in (origin for site in sites for origin in site.origins):
         lines += [

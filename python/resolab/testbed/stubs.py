@@ -6,12 +6,12 @@ A stub's transport and handshake are fixed when it starts. It starts in some ten
 its place whenever a trial asks for another kind; one browser process then serves every transport behind a stub.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from resolab import engine
-from resolab.records import DnsTransport, HandshakeMode, Record
+from resolab.records import DnsTransport, HandshakeMode, KeyExchangeGroup, Record
 from resolab.testbed import layout
 
 
@@ -26,8 +26,14 @@ class StubKind:
 class StubPlace:
     """The one place at which a stub listens."""
 
-    def __init__(self, path_pid: int, ca_file: Path, on_record: Callable[[Record], None]) -> None:
-        self._path_pid, self._ca_file, self._on_record = path_pid, ca_file, on_record
+    def __init__(
+        self,
+        path_pid: int,
+        ca_file: Path,
+        on_record: Callable[[Record], None],
+        groups: Sequence[KeyExchangeGroup] = (),
+    ) -> None:
+        self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
         self._kind: StubKind | None = None
         self.stub: engine.Stub | None = None
 
@@ -40,7 +46,7 @@ class StubPlace:
         self.stub = await engine.Stub.start(
             self._path_pid,
             f"{layout.STUB_ADDRESS}:53",
-            layout.resolver(kind.dns_transport, self._ca_file),
+            layout.resolver(kind.dns_transport, self._ca_file, self._groups),
             handshake=kind.handshake,
             on_record=self._on_record,
         )

@@ -104,7 +104,9 @@ class Testbed:
         )
         self._stack.push_async_callback(self.path.close)
         self._edge_config = folder / "edge.toml"
-        self._edge_config.write_text(layout.edge_configuration(folder / "ca", list(self._sites.values())), "utf-8")
+        key_exchange = self._plan.key_exchange
+        configuration = layout.edge_configuration(folder / "ca", list(self._sites.values()), key_exchange.edge)
+        self._edge_config.write_text(configuration, "utf-8")
         self._in_force = await self._start_edge()
         self._stack.push_async_callback(self._close_edge)
         hosts_file = folder / "hosts"
@@ -121,7 +123,7 @@ class Testbed:
             netlog_folder=self._netlog_folder,
         )
         self._ca_file = surroundings.ca_file
-        self.stubs = StubPlace(self.path.ready.pid, self._ca_file, self._records.append)
+        self.stubs = StubPlace(self.path.ready.pid, self._ca_file, self._records.append, key_exchange.client)
         self._stack.push_async_callback(self.stubs.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
@@ -207,7 +209,8 @@ class Testbed:
         """Ask for the page's name over cold connections and, as the plan wants, for its other names over the same."""
         transports = list(self._plan.factors.dns_transport)
         random.Random(stream_seed(self._seed, "exchange_order", trial_id)).shuffle(transports)
-        resolvers = [layout.resolver(transport, self._ca_file) for transport in transports]
+        groups = self._plan.key_exchange.client
+        resolvers = [layout.resolver(transport, self._ca_file, groups) for transport in transports]
         further = site.hosts[1 : 1 + self._plan.queries.warm_count]
         return await engine.run_queries(self.path.ready.pid, resolvers, [site.host, *further])
 

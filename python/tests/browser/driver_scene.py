@@ -65,8 +65,15 @@ def processes_of(word: str) -> list[int]:
 def page_processes_of(driver: Driver) -> list[int]:
     """Processes of pages in the browser's session, those kept ready for the next ones among them."""
     assert driver.pid is not None
-    found = [pid for pid in processes_of(PAGE_PROCESS[driver.name]) if os.getsid(pid) == driver.pid]
+    found = [pid for pid in processes_of(PAGE_PROCESS[driver.name]) if _session_of(pid) == driver.pid]
     return found if driver.name == "chromium" else [pid for pid in found if _last_word(pid) == b"tab"]
+
+
+def _session_of(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
 
 
 def _last_word(pid: int) -> bytes:

@@ -7,6 +7,7 @@ import pytest
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
+from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
 from resolab.testbed.layout import Offer
 from resolab.testbed.sites import sites_of
@@ -20,6 +21,14 @@ def test_every_page_gets_an_address_of_its_own_and_no_tickets_until_asked():
     assert written["ca"]["folder"] == '/tmp/a "quoted" folder'
     assert [site["address"] for site in written["site"]] == ["10.77.1.1", "10.77.1.2"]
     assert {site["ticket_policy"] for site in written["site"]} == {written["resolver"]["ticket_policy"]} == {"none"}
+
+
+def test_the_edge_takes_the_groups_asked_for_and_clients_offer_theirs():
+    groups = (KeyExchangeGroup.SECP384R1, KeyExchangeGroup.X25519)
+    written = tomllib.loads(layout.edge_configuration(Path("/ca"), [], groups))
+    assert written["tls"] == {"groups": ["secp384r1", "x25519"]}
+    told = layout.resolver(DnsTransport.DOT, Path("/ca.pem"), groups).arguments()
+    assert told[-2:] == ["--groups", "secp384r1,x25519"]
 
 
 def test_every_name_of_a_page_has_an_address_and_files_of_its_own():

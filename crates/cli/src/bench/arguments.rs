@@ -1,6 +1,7 @@
 //! Arguments of `bench`, and the plan they mean.
 
 use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
+use crate::group_arguments::GroupArguments;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
@@ -71,6 +72,8 @@ pub struct Arguments {
     /// Distance of progress reports.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = positive)]
     pub(super) interval: f64,
+    #[command(flatten)]
+    groups: GroupArguments,
     /// PEM file with the certificate authorities to trust, instead of the system's.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -133,6 +136,7 @@ impl Arguments {
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
         let (resolver_address, _) = given.locate(&resolver).map_err(Refusal::configuration)?;
         let options = ClientOptions {
+            groups: self.groups.groups.clone(),
             ca_file: self.ca.clone(),
             pins: self.pin.clone(),
             is_insecure: self.insecure,

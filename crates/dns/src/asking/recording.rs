@@ -11,8 +11,8 @@ use crate::cookie::{cookie_of, state_of};
 use crate::message::other_answers;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
-    ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose,
-    QueryRecord,
+    ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, HelloFacts,
+    QueryPurpose, QueryRecord,
 };
 use resolab_transport::client::{Handshake, MeasuredFailure, Phase, SetupLog};
 
@@ -54,6 +54,7 @@ impl Asking<'_> {
             }
         }
         record.connection_facts = self.connection_facts(&record, outcome);
+        record.hello_facts = outcome.setup.hello_facts();
         record
     }
 
@@ -112,6 +113,7 @@ impl Asking<'_> {
             group_sequence: None,
             dnssec_ok: self.question.dnssec_ok,
             connection_facts: ConnectionFacts::default(),
+            hello_facts: HelloFacts::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::edns::EdnsOptions;
 use crate::transports::retry::UdpRetryPolicy;
-use resolab_record::{DohMethod, HandshakeMode};
+use resolab_record::{DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::Sha256;
 use std::path::PathBuf;
 
@@ -11,6 +11,8 @@ use std::path::PathBuf;
 pub struct ClientOptions {
     /// Handshake asked for; means nothing to transports without one.
     pub handshake_mode: HandshakeMode,
+    /// Key exchange groups offered, the one preferred first; none is no client.
+    pub groups: Vec<KeyExchangeGroup>,
     /// DoH by POST or GET.
     pub doh_method: DohMethod,
     /// What DoUDP does when no response comes. Round trips are learnt by client.
@@ -32,6 +34,7 @@ impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             handshake_mode: HandshakeMode::Full,
+            groups: KeyExchangeGroup::ALL.to_vec(),
             doh_method: DohMethod::Post,
             udp_retry_policy: UdpRetryPolicy::default(),
             tcp_fast_open: false,

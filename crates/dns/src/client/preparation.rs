@@ -64,7 +64,8 @@ fn tls_with(
     options: &ClientOptions,
 ) -> Result<(TlsClient, bool), ClientError> {
     let trust = trust_in(resolver, options)?;
-    let tls = TlsClient::new(&trust, &resolver.host, alpn, options.handshake_mode)?;
+    let mode = options.handshake_mode;
+    let tls = TlsClient::new(&trust, &resolver.host, alpn, mode, &options.groups)?;
     Ok((tls, trust.is_checked()))
 }
 

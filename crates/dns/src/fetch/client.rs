@@ -9,7 +9,7 @@ use crate::question::{Question, QuestionError};
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
 use resolab_http::private_alpn;
-use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode};
+use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{
     AddressTokens, QuicClient, TicketStore, TlsClient, TlsConfigError, Trust,
 };
@@ -28,6 +28,8 @@ pub struct FetchOptions {
     pub is_speculative: bool,
     /// Handshake asked for, of every connection.
     pub handshake_mode: HandshakeMode,
+    /// Key exchange groups offered, of every connection, the one preferred first.
+    pub groups: Vec<KeyExchangeGroup>,
     /// Whether address tokens are kept for the next connection; never with full handshakes.
     pub keeps_address_tokens: bool,
     /// EDNS(0) of the queries.
@@ -78,7 +80,7 @@ impl Server {
         alpn: &str,
         options: &FetchOptions,
     ) -> Result<Self, TlsConfigError> {
-        let tls = TlsClient::new(trust, name, alpn, options.handshake_mode)?;
+        let tls = TlsClient::new(trust, name, alpn, options.handshake_mode, &options.groups)?;
         let keeps = options.keeps_address_tokens && options.handshake_mode != HandshakeMode::Full;
         let tokens = Arc::new(if keeps {
             AddressTokens::default()

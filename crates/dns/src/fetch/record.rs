@@ -92,5 +92,6 @@ fn connection(opened: &Opened, time_origin_ns: u64) -> FetchConnection {
         retransmitted_count: path.map(|path| path.retransmitted_count),
         sent_bytes: stats.as_ref().map(|stats| stats.udp_tx.bytes),
         received_bytes: stats.as_ref().map(|stats| stats.udp_rx.bytes),
+        hello_facts: log.hello_facts(),
     }
 }

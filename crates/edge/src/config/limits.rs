@@ -2,6 +2,7 @@
 //!
 //! For: numbers with defaults that no experiment should meet. Not for: enforcing them.
 
+use resolab_record::KeyExchangeGroup;
 use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
@@ -93,6 +94,8 @@ impl Limits {
 pub struct TlsConfig {
     /// Versions over TCP; QUIC has 1.3 only.
     pub versions: Vec<TlsVersion>,
+    /// Key exchange groups taken, the one preferred first.
+    pub groups: Vec<KeyExchangeGroup>,
 }
 
 /// A version of TLS.
@@ -110,6 +113,7 @@ impl Default for TlsConfig {
     fn default() -> Self {
         Self {
             versions: vec![TlsVersion::Tls13],
+            groups: KeyExchangeGroup::ALL.to_vec(),
         }
     }
 }
@@ -122,6 +126,9 @@ impl TlsConfig {
 
     /// What is wrong with it.
     pub fn contradiction(&self) -> Option<String> {
+        if self.groups.is_empty() {
+            return Some("[tls] groups is empty: nobody could agree on keys".to_owned());
+        }
         (!self.versions.contains(&TlsVersion::Tls13))
             .then(|| "[tls] versions must hold \"1.3\"; \"1.2\" can stand beside it".to_owned())
     }
@@ -149,6 +156,16 @@ mod tests {
         );
         let limits: Limits = toml::from_str("stream_window_bytes = 9").unwrap();
         assert!(limits.contradiction().unwrap().contains("65,537"));
+    }
+
+    #[test]
+    fn every_group_is_taken_unless_told() {
+        assert_eq!(TlsConfig::default().groups, KeyExchangeGroup::ALL);
+        let only: TlsConfig = toml::from_str(r#"groups = ["secp384r1"]"#).unwrap();
+        assert_eq!(only.groups, [KeyExchangeGroup::Secp384r1]);
+        let none: TlsConfig = toml::from_str("groups = []").unwrap();
+        assert!(none.contradiction().unwrap().contains("groups"));
+        assert!(toml::from_str::<TlsConfig>(r#"groups = ["p384"]"#).is_err());
     }
 
     #[test]

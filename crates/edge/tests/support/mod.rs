@@ -7,6 +7,7 @@ pub mod clients;
 mod delay;
 mod doq;
 mod handshakes;
+pub mod relay;
 
 #[allow(unused_imports)]
 pub use delay::{delayed_tcp, delayed_udp};
@@ -221,17 +222,15 @@ impl Lab {
         .await
     }
 
+    /// Records of the connections that have ended by now.
+    pub fn ended_connections(&self) -> Vec<ConnectionRecord> {
+        let records = self.records.lock().unwrap();
+        all(&records, 0, ended).unwrap()
+    }
+
     /// Records of ended connections.
     pub async fn connections(&self, count: usize) -> Vec<ConnectionRecord> {
-        self.wait(|records| {
-            all(records, count, |record| {
-                let Record::Connection(connection) = record else {
-                    return None;
-                };
-                connection.closed_ns.map(|_| connection.as_ref().clone())
-            })
-        })
-        .await
+        self.wait(|records| all(records, count, ended)).await
     }
 }
 
@@ -239,6 +238,13 @@ impl Drop for Lab {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+fn ended(record: &Record) -> Option<ConnectionRecord> {
+    let Record::Connection(connection) = record else {
+        return None;
+    };
+    connection.closed_ns.map(|_| connection.as_ref().clone())
 }
 
 fn all<T>(records: &[Record], count: usize, pick: impl Fn(&Record) -> Option<T>) -> Option<Vec<T>> {

@@ -3,7 +3,7 @@
 
 use crate::counting::answer::Answer;
 use hdrhistogram::Histogram;
-use resolab_record::Failure;
+use resolab_record::{Failure, HelloCount, HelloFacts};
 use std::collections::BTreeMap;
 
 /// Longest time a histogram can tell from longer ones.
@@ -78,6 +78,8 @@ pub struct Tally {
     pub open: Option<Box<OpenTimes>>,
     /// Start of connecting to an open connection.
     pub connect: Times,
+    /// Connections by their hellos.
+    pub hellos: Vec<HelloCount>,
     /// Connections opened because the one before had ended.
     pub reconnect_count: u64,
     /// Handshakes that failed.
@@ -129,6 +131,7 @@ impl Tally {
             response_time: Times::default(),
             open: is_open.then(Box::default),
             connect: Times::default(),
+            hellos: Vec::new(),
             reconnect_count: 0,
             handshake_failure_count: 0,
             wake_count: 0,
@@ -210,6 +213,23 @@ impl Tally {
         self.connect.add(duration_ns);
     }
 
+    /// Its hellos were these.
+    pub fn greeted(&mut self, hello_facts: HelloFacts) {
+        self.add_hellos(HelloCount {
+            connection_count: 1,
+            hello_facts,
+        });
+    }
+
+    /// Servers and clients vary their hellos little, so that there are few kinds.
+    fn add_hellos(&mut self, more: HelloCount) {
+        let mut known = self.hellos.iter_mut();
+        match known.find(|known| known.hello_facts == more.hello_facts) {
+            Some(known) => known.connection_count += more.connection_count,
+            None => self.hellos.push(more),
+        }
+    }
+
     /// Queries that have not come to an end yet.
     pub fn outstanding_count(&self) -> u64 {
         let ended = self.completed_count + self.lost_count;
@@ -218,6 +238,11 @@ impl Tally {
 
     /// Add another worker's.
     pub fn merge(&mut self, other: &Self) {
+        other
+            .hellos
+            .iter()
+            .cloned()
+            .for_each(|more| self.add_hellos(more));
         self.sent_count += other.sent_count;
         self.completed_count += other.completed_count;
         self.lost_count += other.lost_count;

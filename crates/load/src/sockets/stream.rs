@@ -1,12 +1,13 @@
 //! One TCP connection, with TLS or without, that never blocks: connecting, handshake, bytes in and
 //! out. Not for: what the bytes are.
 
-use resolab_record::Failure;
-use resolab_transport::client::{TlsClient, tcp_connect_failure};
+use resolab_record::{Failure, HelloFacts};
+use resolab_transport::Hellos;
+use resolab_transport::client::{HelloWatch, TlsClient, tcp_connect_failure};
 use resolab_transport::clock::monotonic_ns;
 use rustls::ClientConnection;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -54,10 +55,19 @@ pub enum Progress {
     Opened(u64),
 }
 
+/// The hellos of a handshake under way.
+#[derive(Default)]
+struct Greeting {
+    watch: HelloWatch,
+    hellos: Hellos,
+}
+
 /// The connection.
 pub struct Stream {
     socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
+    /// With TLS, until the handshake is over.
+    greeting: Option<Box<Greeting>>,
     phase: Phase,
     began_ns: u64,
     /// Without TLS: what was written and has not left yet.
@@ -87,6 +97,7 @@ impl Stream {
         }
         Ok(Self {
             socket: socket.into(),
+            greeting: tls.is_some().then(Box::default),
             tls,
             phase: Phase::Connecting,
             began_ns,
@@ -112,6 +123,16 @@ impl Stream {
     /// What the server chose of the protocols that were offered, once it has.
     pub fn alpn(&self) -> Option<&[u8]> {
         self.tls.as_ref()?.alpn_protocol()
+    }
+
+    /// What the hellos of a handshake that has just ended were; once, and `None` without TLS.
+    pub fn take_hello_facts(&mut self) -> Option<HelloFacts> {
+        let (greeting, tls) = (self.greeting.take()?, self.tls.as_ref()?);
+        if let Ok(bytes) = socket2::SockRef::from(&self.socket).tcp_mss() {
+            greeting.hellos.set_segment_bytes(bytes);
+        }
+        greeting.watch.note_end(&greeting.hellos, tls, false);
+        Some(greeting.hellos.facts())
     }
 
     /// Whether something waits for room in the socket.
@@ -154,7 +175,11 @@ impl Stream {
             if !tls.is_handshaking() {
                 return Ok(!tls.wants_write());
             }
-            match tls.read_tls(&mut self.socket) {
+            let mut socket = Watched {
+                socket: &mut self.socket,
+                greeting: &mut self.greeting,
+            };
+            match tls.read_tls(&mut socket) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
@@ -180,7 +205,11 @@ impl Stream {
     /// Send what was added, as far as there is room: one system call for all of it.
     pub fn flush(&mut self) -> io::Result<()> {
         let result = match &mut self.tls {
-            Some(tls) => flush_tls(tls, &mut self.socket),
+            Some(tls) => {
+                let greeting = &mut self.greeting;
+                let socket = &mut self.socket;
+                flush_tls(tls, &mut Watched { socket, greeting })
+            }
             None => flush_plain(&mut self.outbox, &mut self.socket),
         };
         match result {
@@ -215,11 +244,52 @@ impl Stream {
     }
 }
 
-fn flush_tls(tls: &mut ClientConnection, socket: &mut TcpStream) -> io::Result<()> {
+fn flush_tls(tls: &mut ClientConnection, socket: &mut Watched<'_>) -> io::Result<()> {
     while tls.wants_write() {
         tls.write_tls(socket)?;
     }
     Ok(())
+}
+
+/// The socket, its bytes read along while the handshake goes on.
+struct Watched<'a> {
+    socket: &'a mut TcpStream,
+    greeting: &'a mut Option<Box<Greeting>>,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.socket.read(buffer)?;
+        if let Some(greeting) = self.greeting {
+            let Greeting { watch, hellos } = &mut **greeting;
+            watch.note_received(hellos, &buffer[..count]);
+        }
+        Ok(count)
+    }
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let count = self.socket.write_vectored(slices)?;
+        if let Some(greeting) = self.greeting {
+            let Greeting { watch, hellos } = &mut **greeting;
+            let mut left = count;
+            for slice in slices {
+                let taken = left.min(slice.len());
+                watch.note_sent(hellos, &slice[..taken]);
+                left -= taken;
+            }
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
 }
 
 fn flush_plain(outbox: &mut Vec<u8>, socket: &mut TcpStream) -> io::Result<()> {

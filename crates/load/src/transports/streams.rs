@@ -142,6 +142,9 @@ impl<'a, P: Protocol> Streams<'a, P> {
         {
             self.protocol.begin(conversation, stream)?;
             tally.connected(duration_ns);
+            if let Some(hello_facts) = stream.take_hello_facts() {
+                tally.greeted(hello_facts);
+            }
             tally.reconnect_count += u64::from(*is_reconnect);
         }
         self.watch_as_needed(connection)

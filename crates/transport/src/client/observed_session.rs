@@ -5,6 +5,7 @@
 use super::server_hello::ServerHelloReader;
 use super::setup::{Handshake, SetupLog};
 use super::tls_config::iana_name;
+use crate::plain_handshake::message_bytes;
 use crate::session_forwarding::forward_to_inner_session;
 use quinn::crypto::rustls::HandshakeData;
 use quinn::crypto::{self, HeaderKey, Keys, PacketKey, Session};
@@ -12,8 +13,21 @@ use quinn::{ConnectError, ConnectionId};
 use quinn_proto::TransportError;
 use quinn_proto::transport_parameters::TransportParameters;
 use rustls::CipherSuite;
+use rustls::pki_types::CertificateDer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+
+/// The configuration of a connection that is opened without this crate, its hellos and what was
+/// negotiated logged. The log must live as long as the handshake goes on.
+pub fn observed(
+    config: Arc<dyn crypto::ClientConfig>,
+    log: &Arc<SetupLog>,
+) -> Arc<dyn crypto::ClientConfig> {
+    Arc::new(ObservedConfig {
+        inner: config,
+        log: Arc::downgrade(log),
+    })
+}
 
 /// Configuration of one connection: the shared one, and where to log.
 pub(super) struct ObservedConfig {
@@ -37,6 +51,7 @@ impl crypto::ClientConfig for ObservedConfig {
             log: Weak::clone(&self.log),
             server_hello: ServerHelloReader::default(),
             early_data_offered: AtomicBool::new(false),
+            wrote_hello: false,
         }))
     }
 }
@@ -46,6 +61,7 @@ struct ObservedSession {
     log: Weak<SetupLog>,
     server_hello: ServerHelloReader,
     early_data_offered: AtomicBool,
+    wrote_hello: bool,
 }
 
 impl ObservedSession {
@@ -73,22 +89,51 @@ impl ObservedSession {
     }
 }
 
+impl ObservedSession {
+    /// After handshake bytes were read.
+    fn note_server_hello(&self, log: &SetupLog, was_retried: bool) {
+        if let Some(hello) = self.server_hello.found() {
+            log.hellos.set_server_hello(&hello);
+        } else if self.server_hello.retry_was_requested() && !was_retried {
+            log.hellos.set_retry_requested();
+            if let Some(flights) = log.hellos.flights() {
+                flights.retry_was_requested();
+            }
+        }
+    }
+
+    /// When the handshake is over.
+    fn note_end(&self, log: &SetupLog) {
+        log.quic_handshake.finish();
+        if let Some(flights) = log.hellos.flights() {
+            flights.are_over();
+        }
+        let handshake = self.describe();
+        let identity = self.inner.peer_identity();
+        let chain =
+            identity.and_then(|chain| chain.downcast::<Vec<CertificateDer<'static>>>().ok());
+        if let (false, Some(chain)) = (handshake.resumed, chain) {
+            log.hellos.set_certificates(&chain);
+        }
+        log.set_handshake(|| handshake);
+    }
+}
+
 impl Session for ObservedSession {
     forward_to_inner_session!();
 
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
         let was_handshaking = self.inner.is_handshaking();
+        let was_retried = self.server_hello.retry_was_requested();
         if was_handshaking {
             self.server_hello.feed(bytes);
         }
         let result = self.inner.read_handshake(bytes);
-        if was_handshaking
-            && result.is_ok()
-            && !self.inner.is_handshaking()
-            && let Some(log) = self.log.upgrade()
-        {
-            log.quic_handshake.finish();
-            log.set_handshake(|| self.describe());
+        if was_handshaking && let Some(log) = self.log.upgrade() {
+            self.note_server_hello(&log, was_retried);
+            if result.is_ok() && !self.inner.is_handshaking() {
+                self.note_end(&log);
+            }
         }
         result
     }
@@ -101,7 +146,17 @@ impl Session for ObservedSession {
     }
 
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
-        self.inner.write_handshake(buffer)
+        let before = buffer.len();
+        let keys = self.inner.write_handshake(buffer);
+        if !self.wrote_hello
+            && let Some(bytes) = message_bytes(&buffer[before..])
+        {
+            self.wrote_hello = true;
+            if let Some(log) = self.log.upgrade() {
+                log.hellos.set_client_hello(bytes);
+            }
+        }
+        keys
     }
 
     fn is_valid_retry(&self, connection_id: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {

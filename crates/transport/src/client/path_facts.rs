@@ -31,6 +31,8 @@ pub struct PathFacts {
     /// TCP Fast Open: whether the SYN carried data and they were acknowledged with it; `None` when
     /// not asked for.
     pub fast_open_accepted: Option<bool>,
+    /// Payload of a full TCP segment.
+    pub segment_bytes: Option<u32>,
 }
 
 /// Where to ask.
@@ -65,6 +67,7 @@ fn of_tcp(info: &libc::tcp_info, options: TcpOptions) -> Seen {
         min_rtt_ns: (info.tcpi_min_rtt != NO_MIN_RTT).then(|| ns(info.tcpi_min_rtt)),
         retransmitted_count: info.tcpi_total_retrans,
         fast_open_accepted: options.fast_open.then_some(syn_data_acknowledged),
+        segment_bytes: Some(info.tcpi_snd_mss),
     };
     Seen {
         facts,
@@ -81,6 +84,7 @@ fn of_quic(stats: &quinn::ConnectionStats) -> PathFacts {
         min_rtt_ns: ns(path.min_rtt),
         retransmitted_count: path.lost_packets as u32,
         fast_open_accepted: None,
+        segment_bytes: None,
     }
 }
 

@@ -8,6 +8,7 @@ use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
 use super::qlog::QlogFolder;
 use super::setup::SetupLog;
 use super::tls_config::{TlsClient, TlsConfigError};
+use crate::flights::Flights;
 use crate::socket::RawUdpSocket;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
@@ -106,7 +107,9 @@ impl QuicClient {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
         };
-        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&log.last_arrival))
+        let flights = Arc::<Flights>::default();
+        log.hellos.set_flights(Arc::clone(&flights));
+        let socket = RawUdpSocket::bind_stamped(local, Arc::clone(&log.last_arrival), flights)
             .map_err(|error| other(&error))?;
         let endpoint = Endpoint::new_with_abstract_socket(
             self.endpoint_config.clone(),

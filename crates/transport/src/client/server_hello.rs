@@ -1,11 +1,16 @@
-//! Reads from a ServerHello (RFC 8446 section 4.1.3) what a QUIC library does not tell: whether
-//! the server took the ticket, and which cipher suite it chose.
+//! Reads from a ServerHello (RFC 8446 section 4.1.3) what TLS and QUIC libraries do not tell: whether
+//! the server took the ticket, which cipher suite and group it chose, and whether it first asked for
+//! another ClientHello.
 //! Not for: checking the handshake; TLS does that.
+
+use crate::plain_handshake::message_bytes;
 
 /// Handshake type of ServerHello and HelloRetryRequest.
 const SERVER_HELLO: u8 = 2;
 /// Extension `pre_shared_key`.
 const PRE_SHARED_KEY: u16 = 41;
+/// Extension `key_share`; here it begins with the group's number.
+const KEY_SHARE: u16 = 51;
 /// The random value that marks a HelloRetryRequest.
 const RETRY_RANDOM: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
@@ -19,6 +24,10 @@ pub(crate) struct ServerHello {
     pub cipher_suite: u16,
     /// The server took a ticket.
     pub resumed: bool,
+    /// Number of the key exchange group; `None` in TLS 1.2.
+    pub group_code: Option<u16>,
+    /// Of the message, its header included.
+    pub message_bytes: u32,
 }
 
 /// Finds the ServerHello at the beginning of a server's handshake bytes, fed piece by piece.
@@ -26,6 +35,7 @@ pub(crate) struct ServerHello {
 pub(crate) struct ServerHelloReader {
     pending: Vec<u8>,
     found: Option<ServerHello>,
+    retry_was_requested: bool,
     done: bool,
 }
 
@@ -36,7 +46,8 @@ impl ServerHelloReader {
             return;
         }
         self.pending.extend_from_slice(bytes);
-        while let Some(length) = message_length(&self.pending) {
+        while let Some(length) = message_bytes(&self.pending) {
+            let length = length as usize;
             if self.pending.len() < length {
                 return;
             }
@@ -48,18 +59,19 @@ impl ServerHelloReader {
                 self.pending = Vec::new();
                 return;
             }
+            self.retry_was_requested = true;
         }
+    }
+
+    /// Whether a HelloRetryRequest was there.
+    pub fn retry_was_requested(&self) -> bool {
+        self.retry_was_requested
     }
 
     /// The ServerHello, once it was there.
     pub fn found(&self) -> Option<ServerHello> {
         self.found
     }
-}
-
-fn message_length(bytes: &[u8]) -> Option<usize> {
-    let header: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
-    Some(4 + (u32::from_be_bytes(header) & 0x00ff_ffff) as usize)
 }
 
 fn parse(message: &[u8]) -> Option<ServerHello> {
@@ -74,15 +86,21 @@ fn parse(message: &[u8]) -> Option<ServerHello> {
     if extensions.len() != usize::from(u16_at(rest, 3)?) {
         return None;
     }
-    let mut resumed = false;
+    let (mut resumed, mut group_code) = (false, None);
     while !extensions.is_empty() {
-        resumed |= u16_at(extensions, 0)? == PRE_SHARED_KEY;
+        match u16_at(extensions, 0)? {
+            PRE_SHARED_KEY => resumed = true,
+            KEY_SHARE => group_code = u16_at(extensions, 4),
+            _ => {}
+        }
         let length = usize::from(u16_at(extensions, 2)?);
         extensions = extensions.get(4 + length..)?;
     }
     Some(ServerHello {
         cipher_suite,
         resumed,
+        group_code,
+        message_bytes: message.len() as u32,
     })
 }
 
@@ -107,22 +125,27 @@ mod tests {
 
     const VERSION: [u8; 6] = [0, 43, 0, 2, 3, 4];
     const TICKET: [u8; 6] = [0, 41, 0, 2, 0, 0];
+    const SHARE: [u8; 10] = [0, 51, 0, 6, 0x11, 0xec, 0, 2, 7, 7];
 
     #[test]
     fn tells_resumed_from_full() {
         for (extensions, resumed) in [
-            (VERSION.to_vec(), false),
-            ([VERSION, TICKET].concat(), true),
+            ([&VERSION[..], &SHARE].concat(), false),
+            ([&VERSION[..], &SHARE, &TICKET].concat(), true),
         ] {
             let mut reader = ServerHelloReader::default();
-            reader.feed(&server_hello([7; 32], &extensions));
+            let message = server_hello([7; 32], &extensions);
+            reader.feed(&message);
             assert_eq!(
                 reader.found(),
                 Some(ServerHello {
                     cipher_suite: 0x1301,
-                    resumed
+                    resumed,
+                    group_code: Some(0x11ec),
+                    message_bytes: message.len() as u32,
                 })
             );
+            assert!(!reader.retry_was_requested());
         }
     }
 
@@ -139,6 +162,7 @@ mod tests {
             reader.feed(&[*byte]);
         }
         assert!(reader.found().unwrap().resumed);
+        assert!(reader.retry_was_requested());
     }
 
     #[test]

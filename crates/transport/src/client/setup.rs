@@ -5,8 +5,9 @@
 
 use super::path_facts::{PathFacts, PathProbe};
 use crate::clock::monotonic_ns;
+use crate::hellos::Hellos;
 use crate::receive_stamp::LastArrival;
-use resolab_record::{Failure, HandshakeMode};
+use resolab_record::{Failure, HandshakeMode, HelloFacts};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -107,6 +108,7 @@ pub struct SetupLog {
     pub quic_handshake: Phase,
     /// When the kernel received what was last read from the connection's socket.
     pub last_arrival: Arc<LastArrival>,
+    pub(super) hellos: Hellos,
     handshake: OnceLock<Handshake>,
     quic_version: OnceLock<u32>,
     quic_retry: OnceLock<()>,
@@ -148,6 +150,14 @@ impl SetupLog {
 
     pub(super) fn set_quic_retry(&self) {
         self.quic_retry.get_or_init(|| ());
+    }
+
+    /// What its hellos were, so far; asks the kernel, so not for inside a clock.
+    pub fn hello_facts(&self) -> HelloFacts {
+        if let Some(bytes) = self.path_facts().and_then(|path| path.segment_bytes) {
+            self.hellos.set_segment_bytes(bytes);
+        }
+        self.hellos.facts()
     }
 
     /// What is known of the connection's path now, or was when it ended; asks the kernel, so not

@@ -7,6 +7,7 @@ use super::failure::MeasuredFailure;
 use super::setup::{Handshake, SetupLog};
 use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
+use super::watched_tcp::WatchedTcp;
 use resolab_record::{Failure, HandshakeMode};
 use rustls::{ClientConnection, HandshakeKind};
 use std::io;
@@ -19,7 +20,7 @@ use tokio_rustls::client::TlsStream;
 
 /// A TLS stream that logs the end of its handshake, whenever that comes.
 pub struct ClientTlsStream {
-    inner: TlsStream<ClientTcpStream>,
+    inner: TlsStream<WatchedTcp>,
     log: Arc<SetupLog>,
     early_data_offered: bool,
     observed: bool,
@@ -35,7 +36,10 @@ pub async fn connect(
     let connector = TlsConnector::from(Arc::clone(&client.config))
         .early_data(client.handshake_mode == HandshakeMode::ZeroRtt);
     let mut inner = connector
-        .connect(client.server_name.clone(), tcp)
+        .connect(
+            client.server_name.clone(),
+            WatchedTcp::new(tcp, Arc::clone(&log)),
+        )
         .await
         .map_err(|error| stream_failure(&error, &log))?;
     let session = inner.get_mut().1;
@@ -53,14 +57,18 @@ pub async fn connect(
 impl ClientTlsStream {
     /// Look whether the handshake has ended.
     fn observe(&mut self) {
-        let session = self.inner.get_ref().1;
+        let (tcp, session) = self.inner.get_mut();
         if self.observed || session.is_handshaking() {
             return;
         }
         self.observed = true;
         self.log.tls_handshake.finish();
-        self.log
-            .set_handshake(|| describe(session, self.early_data_offered));
+        let handshake = describe(session, self.early_data_offered);
+        if let Some(watch) = tcp.end_watch() {
+            let is_early = handshake.early_data_accepted == Some(true);
+            watch.note_end(&self.log.hellos, session, is_early);
+        }
+        self.log.set_handshake(|| handshake);
     }
 }
 

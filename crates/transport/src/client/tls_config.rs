@@ -1,13 +1,13 @@
-//! The TLS configuration of one client: TLS 1.3, one key exchange group, AES-128 first, the
-//! certificates it trusts, and tickets only when the handshake asked for needs them.
+//! The TLS configuration of one client: TLS 1.3, the key exchange groups asked for, AES-128
+//! first, the certificates it trusts, and tickets only when the handshake asked for needs them.
 
 use super::key_log;
 use super::qlog::QlogFolderError;
 use super::tickets::TicketStore;
 use super::trust::Trust;
-use resolab_record::HandshakeMode;
+use crate::crypto::provider;
+use resolab_record::{HandshakeMode, KeyExchangeGroup};
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use rustls::server::VerifierBuilderError;
 use rustls::{CipherSuite, ClientConfig};
@@ -61,13 +61,14 @@ impl TlsClient {
         host: &str,
         alpn: &str,
         handshake_mode: HandshakeMode,
+        groups: &[KeyExchangeGroup],
     ) -> Result<Self, TlsConfigError> {
         let server_name =
             ServerName::try_from(host.to_owned()).map_err(|source| TlsConfigError::ServerName {
                 host: host.to_owned(),
                 source,
             })?;
-        let provider = Arc::new(crypto_provider());
+        let provider = Arc::new(provider(groups));
         let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .dangerous()
@@ -102,17 +103,6 @@ impl TlsClient {
     }
 }
 
-/// ring with X25519 alone, so that the first flight is the same everywhere and small, and with
-/// AES-128 first.
-fn crypto_provider() -> CryptoProvider {
-    let mut provider = ring::default_provider();
-    provider.kx_groups = vec![ring::kx_group::X25519];
-    provider
-        .cipher_suites
-        .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
-    provider
-}
-
 /// The IANA name of a TLS 1.3 cipher suite.
 pub(crate) fn iana_name(suite: CipherSuite) -> String {
     format!("{suite:?}").replace("TLS13_", "TLS_")
@@ -123,31 +113,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_one_group_and_aes_128_first() {
-        let provider = crypto_provider();
-        assert_eq!(provider.kx_groups.len(), 1);
-        assert_eq!(
-            provider.cipher_suites[0].suite(),
-            CipherSuite::TLS13_AES_128_GCM_SHA256
-        );
-        assert_eq!(
-            iana_name(provider.cipher_suites[0].suite()),
-            "TLS_AES_128_GCM_SHA256"
-        );
+    fn a_suite_has_the_name_iana_gave_it() {
+        let suite = rustls::CipherSuite::TLS13_AES_128_GCM_SHA256;
+        assert_eq!(iana_name(suite), "TLS_AES_128_GCM_SHA256");
     }
 
     #[test]
     fn only_other_than_full_handshakes_keep_tickets() {
         let trust = Trust::in_pins_only(Vec::new());
+        let groups = &KeyExchangeGroup::ALL;
         for (mode, keeps, early) in [
             (HandshakeMode::Full, false, false),
             (HandshakeMode::Resumed, true, false),
             (HandshakeMode::ZeroRtt, true, true),
         ] {
-            let client = TlsClient::new(&trust, "dns.example", "doq", mode).unwrap();
+            let client = TlsClient::new(&trust, "dns.example", "doq", mode, groups).unwrap();
             assert_eq!(client.tickets.is_some(), keeps);
             assert_eq!(client.config.enable_early_data, early);
         }
-        assert!(TlsClient::new(&trust, "not a name", "doq", HandshakeMode::Full).is_err());
+        assert!(TlsClient::new(&trust, "not a name", "doq", HandshakeMode::Full, groups).is_err());
     }
 }

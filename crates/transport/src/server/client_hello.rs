@@ -1,5 +1,5 @@
 //! Reads from a ClientHello (RFC 8446 section 4.1.2) the two things that must be known before a TLS
-//! stack is chosen for it: the server name and whether early data is offered.
+//! stack is chosen for it: the server name and whether early data is offered; and its length.
 //!
 //! For: choosing a ticket policy by name. Pure; bytes in, facts out.
 //! Not for: judging a ClientHello. Whatever cannot be read is left to the TLS stack, whose alert is
@@ -19,6 +19,8 @@ pub struct ClientHello {
     pub server_name: Option<String>,
     /// Whether early data follows (RFC 8446 section 4.2.10).
     pub early_data_offered: bool,
+    /// Of the message, its header included; 0 for what could not be read.
+    pub message_bytes: u32,
 }
 
 /// How far reading came.
@@ -41,7 +43,13 @@ impl ClientHello {
         };
         let length = u32::from_be_bytes([0, header[1], header[2], header[3]]) as usize;
         match bytes.get(4..4 + length) {
-            Some(body) => Progress::Complete(parse_body(body).unwrap_or_default()),
+            Some(body) => {
+                let hello = parse_body(body).map(|hello| Self {
+                    message_bytes: 4 + length as u32,
+                    ..hello
+                });
+                Progress::Complete(hello.unwrap_or_default())
+            }
             None if length > LIMIT_BYTES => Progress::Complete(Self::default()),
             None => Progress::Incomplete,
         }
@@ -58,6 +66,11 @@ pub struct RecordReader {
 }
 
 impl RecordReader {
+    /// Bytes of the records read, their headers included.
+    pub fn wire_bytes(&self) -> usize {
+        self.position
+    }
+
     /// Read on; `received` is everything that came since the connection began. As a record of no
     /// handshake bytes, which RFC 8446 section 5.1 forbids, ends the reading, what is received
     /// before the end has a bound: [`LIMIT_BYTES`] in records of one byte each.
@@ -192,6 +205,7 @@ mod tests {
         let expected = Progress::Complete(ClientHello {
             server_name: Some("dns.resolab.test".into()),
             early_data_offered: true,
+            message_bytes: bytes.len() as u32,
         });
         assert_eq!(ClientHello::from_handshake(&bytes), expected);
         assert_eq!(from_records(&records(&bytes, 400)), expected);
@@ -214,6 +228,7 @@ mod tests {
             assert_eq!(from_records(&wire[..end]), Progress::Incomplete, "{end}");
         }
         assert_eq!(reader.read(&wire), ClientHello::from_handshake(&bytes));
+        assert_eq!(reader.wire_bytes(), wire.len());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use super::ClientHello;
 use crate::client::iana_name;
 use crate::clock::monotonic_ns;
+use crate::hellos::Hellos;
 use resolab_record::{AddressProof, HandshakeMode};
 use rustls::{CipherSuite, ProtocolVersion};
 use std::sync::OnceLock;
@@ -25,6 +26,8 @@ pub struct HandshakeFacts {
     cipher_suite: OnceLock<CipherSuite>,
     quic_version: OnceLock<u32>,
     address_proof: OnceLock<AddressProof>,
+    /// What the hellos were.
+    pub hellos: Hellos,
 }
 
 impl HandshakeFacts {
@@ -110,6 +113,9 @@ impl HandshakeFacts {
     }
 
     pub(super) fn set_client_hello(&self, hello: ClientHello) {
+        if hello.message_bytes > 0 {
+            self.hellos.set_client_hello(hello.message_bytes);
+        }
         let _ = self.client_hello.set(hello);
     }
 

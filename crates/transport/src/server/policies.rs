@@ -7,12 +7,13 @@
 use super::BlackHole;
 use super::address_tokens::AddressTokens;
 use super::tickets::{TicketShelf, TicketStore};
-use resolab_record::TicketPolicy;
+use crate::crypto::provider;
+use resolab_record::{KeyExchangeGroup, TicketPolicy};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
+use rustls::{ServerConfig, SupportedProtocolVersion};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -100,7 +101,8 @@ impl Table {
 }
 
 impl ServerPolicies {
-    /// No names yet; `default_policy` for those without one of their own.
+    /// No names yet; `default_policy` for those without one of their own. Every key exchange group
+    /// is taken.
     pub fn new(default_policy: TicketPolicy, tls12_allowed: bool) -> Self {
         let table = Table {
             certificates: HashMap::new(),
@@ -110,13 +112,20 @@ impl ServerPolicies {
             refused: HashSet::new(),
         };
         Self {
-            provider: Arc::new(provider()),
+            provider: Arc::new(provider(&KeyExchangeGroup::ALL)),
             tickets: Arc::new(TicketStore::new(STORED_TICKETS_COUNT)),
             address_tokens: AddressTokens::new(),
             black_hole: Arc::default(),
             tls12_allowed,
             table: RwLock::new(table),
         }
+    }
+
+    /// Take these key exchange groups only, preferred in this order.
+    #[must_use]
+    pub fn with_groups(mut self, groups: &[KeyExchangeGroup]) -> Self {
+        self.provider = Arc::new(provider(groups));
+        self
     }
 
     /// Serve a name; the first one added also serves clients that send no name.
@@ -279,15 +288,6 @@ fn allow_early_data(config: &mut ServerConfig, bytes: u32) {
     config.max_early_data_size = bytes;
     // Over TCP the answer to early data would otherwise wait for the client's Finished.
     config.send_half_rtt_data = true;
-}
-
-/// ring, AES-128 first, classical groups: the same bytes on the wire for every client.
-fn provider() -> CryptoProvider {
-    let mut provider = rustls::crypto::ring::default_provider();
-    provider
-        .cipher_suites
-        .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
-    provider
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! For: one address and port each, never a wildcard, so that answers leave from the address asked.
 //! Not for: what is spoken on the connections.
 
+use super::flight_table::FlightTable;
 use super::quic_session::QuicAdmission;
 use super::quic_socket::QuicSocket;
 use super::witness::WitnessedCertificate;
@@ -63,6 +64,7 @@ pub struct QuicListener {
     policies: Arc<ServerPolicies>,
     alpn: Arc<Vec<Vec<u8>>>,
     control: Arc<QuicControl>,
+    flights: Arc<FlightTable>,
 }
 
 impl QuicListener {
@@ -90,9 +92,11 @@ impl QuicListener {
             .incoming_buffer_size(settings.waiting_bytes)
             .incoming_buffer_size_total(64 * settings.waiting_bytes);
         policies.address_tokens.put_into(&mut server_config);
+        let flights = Arc::<FlightTable>::default();
         let socket = QuicSocket {
             inner: RawUdpSocket::bind(address)?,
             black_hole: Arc::clone(&policies.black_hole),
+            flights: Arc::clone(&flights),
         };
         let endpoint = Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
@@ -107,6 +111,7 @@ impl QuicListener {
             policies,
             alpn: Arc::new(alpn),
             control,
+            flights,
         })
     }
 
@@ -120,7 +125,11 @@ impl QuicListener {
         let incoming = self.next_admitted().await?;
         let facts = Arc::new(HandshakeFacts::default());
         facts.set_address_proof(address_proof(&incoming));
+        facts
+            .hellos
+            .set_flights(self.flights.of(incoming.remote_address()));
         let admission = QuicAdmission {
+            flights: Arc::clone(&self.flights),
             base: Arc::clone(&self.base),
             policies: Arc::clone(&self.policies),
             alpn: Arc::clone(&self.alpn),

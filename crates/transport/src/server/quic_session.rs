@@ -6,6 +6,7 @@
 //! Not for: packets, or deciding policies.
 
 use super::client_hello::{ClientHello, Progress};
+use super::flight_table::FlightTable;
 use super::witness::WitnessedCertificate;
 use super::{HandshakeFacts, ServerPolicies};
 use crate::client::ServerHelloReader;
@@ -14,6 +15,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 use quinn::crypto::{HeaderKey, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion};
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectionId, TransportError, TransportErrorCode};
+use rustls::sign::CertifiedKey;
 use rustls::{CipherSuite, ProtocolVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,6 +29,22 @@ pub(super) struct QuicAdmission {
     pub(super) alpn: Arc<Vec<Vec<u8>>>,
     pub(super) facts: Arc<HandshakeFacts>,
     pub(super) peer: SocketAddr,
+    /// Where its datagrams are counted until the handshake is complete.
+    pub(super) flights: Arc<FlightTable>,
+}
+
+impl Drop for QuicAdmission {
+    fn drop(&mut self) {
+        self.stop_counting();
+    }
+}
+
+impl QuicAdmission {
+    fn stop_counting(&self) {
+        if let Some(flights) = self.facts.hellos.flights() {
+            self.flights.forget(self.peer, flights);
+        }
+    }
 }
 
 impl ServerConfig for QuicAdmission {
@@ -56,6 +74,9 @@ impl ServerConfig for QuicAdmission {
             parameters: *parameters,
             received: Some(Vec::new()),
             witness: None,
+            certificate: None,
+            is_ready: false,
+            has_told: false,
             server_hello: Some(ServerHelloReader::default()),
             inner: stand_in,
         })
@@ -69,8 +90,13 @@ struct ChoosingSession {
     /// Handshake bytes until the ClientHello is whole; `None` once the session is chosen.
     received: Option<Vec<u8>>,
     witness: Option<Arc<WitnessedCertificate>>,
+    certificate: Option<Arc<CertifiedKey>>,
     /// Until the cipher suite was read.
     server_hello: Option<ServerHelloReader>,
+    /// The session inside has said that something was negotiated.
+    is_ready: bool,
+    /// That was handed on.
+    has_told: bool,
     inner: Box<dyn Session>,
 }
 
@@ -100,6 +126,9 @@ impl ChoosingSession {
         let black_hole = &admission.policies.black_hole;
         black_hole.note_peer(admission.peer, name);
         admission.facts.set_client_hello(hello);
+        if let Some(flights) = admission.facts.hellos.flights() {
+            flights.hello_is_whole();
+        }
         let signed = Arc::new(AtomicBool::new(false));
         let witness = Arc::new(WitnessedCertificate::new(certificate.as_deref(), signed));
         let config = admission
@@ -109,6 +138,7 @@ impl ChoosingSession {
         let config = QuicServerConfig::try_from(config).map_err(|error| internal(&error))?;
         self.inner = Arc::new(config).start_session(self.version, &self.parameters);
         self.witness = Some(witness);
+        self.certificate = certificate;
         Ok(())
     }
 
@@ -121,14 +151,24 @@ impl ChoosingSession {
             return;
         };
         let facts = &self.admission.facts;
-        facts.set_server_flight_now();
         reader.feed(written);
-        match reader.found() {
-            Some(hello) => facts.set_tls(
-                ProtocolVersion::TLSv1_3,
-                CipherSuite::from(hello.cipher_suite),
-            ),
-            None => self.server_hello = Some(reader),
+        if let Some(hello) = reader.found() {
+            facts.set_server_flight_now();
+            let suite = CipherSuite::from(hello.cipher_suite);
+            facts.set_tls(ProtocolVersion::TLSv1_3, suite);
+            facts.hellos.set_server_hello(&hello);
+        } else if reader.retry_was_requested() {
+            facts.hellos.set_retry_requested();
+        }
+        if let Some(flights) = facts.hellos.flights() {
+            match reader.found() {
+                Some(_) => flights.flight_begins(),
+                None if reader.retry_was_requested() => flights.retry_is_requested(),
+                None => {}
+            }
+        }
+        if reader.found().is_none() {
+            self.server_hello = Some(reader);
         }
     }
 
@@ -148,8 +188,14 @@ impl ChoosingSession {
             if witness.signed() || early_data_accepted || !self.inner.is_handshaking() {
                 facts.set_server_flight(!witness.signed(), early_data_accepted);
             }
+            if let (true, Some(certificate)) = (witness.signed(), &self.certificate) {
+                facts.hellos.set_certificates(&certificate.cert);
+            }
         }
         if self.received.is_none() && !self.inner.is_handshaking() {
+            if facts.complete_ns().is_none() {
+                self.admission.stop_counting();
+            }
             facts.set_complete_now();
         }
     }
@@ -167,9 +213,14 @@ impl Session for ChoosingSession {
         let Some(bytes) = self.gather(bytes)? else {
             return Ok(false);
         };
-        let ready = self.inner.read_handshake(&bytes)?;
+        self.is_ready |= self.inner.read_handshake(&bytes)?;
         self.note_facts();
-        Ok(ready)
+        // The name alone, which a ClientHello before a HelloRetryRequest has, is not what whoever
+        // serves the connection waits for.
+        let is_negotiated = self.admission.facts.alpn().is_some() || !self.inner.is_handshaking();
+        let is_news = self.is_ready && is_negotiated && !self.has_told;
+        self.has_told |= is_news;
+        Ok(is_news)
     }
 
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {

@@ -1,8 +1,10 @@
-//! A QUIC listener's socket, whose datagrams can fall into a black hole both ways.
+//! A QUIC listener's socket, whose datagrams can fall into a black hole both ways; those of
+//! handshakes are counted.
 //!
 //! For: the server role. Not for: clients; those use `RawUdpSocket` as it is.
 
 use super::BlackHole;
+use super::flight_table::FlightTable;
 use crate::socket::RawUdpSocket;
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
@@ -17,6 +19,7 @@ use std::task::{Context, Poll};
 pub(super) struct QuicSocket {
     pub(super) inner: Arc<RawUdpSocket>,
     pub(super) black_hole: Arc<BlackHole>,
+    pub(super) flights: Arc<FlightTable>,
 }
 
 impl AsyncUdpSocket for QuicSocket {
@@ -28,7 +31,9 @@ impl AsyncUdpSocket for QuicSocket {
         if self.black_hole.swallows_datagram(transmit.destination) {
             return Ok(());
         }
-        self.inner.try_send(transmit)
+        self.inner.try_send(transmit)?;
+        self.flights.sends(transmit.destination, transmit.contents);
+        Ok(())
     }
 
     fn poll_recv(
@@ -42,6 +47,9 @@ impl AsyncUdpSocket for QuicSocket {
             let swallowed = matches!(received, Poll::Ready(Ok(1)))
                 && self.black_hole.swallows_datagram(meta[0].addr);
             if !swallowed {
+                if let (Poll::Ready(Ok(1)), Some(buffer)) = (&received, buffers.first()) {
+                    self.flights.receives(meta[0].addr, &buffer[..meta[0].len]);
+                }
                 return received;
             }
         }

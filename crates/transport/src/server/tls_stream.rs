@@ -4,6 +4,7 @@
 //! For: DoT and HTTP of the edge; TLS 1.2 where it is allowed. Not for: clients.
 
 use super::client_hello::{ClientHello, Progress, RecordReader};
+use super::hello_watch::HelloWatch;
 use super::{BlackHole, ByteCounts, HandshakeFacts, ServerPolicies};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -24,6 +25,7 @@ pub struct TlsStream {
     bytes: Arc<ByteCounts>,
     black_hole: Arc<BlackHole>,
     close_notify_sent: bool,
+    watch: HelloWatch,
 }
 
 impl TlsStream {
@@ -39,6 +41,7 @@ impl TlsStream {
         let (hello, received) = read_client_hello(&mut tcp, &facts, &bytes).await?;
         let (certificate, terms) = policies.choose(hello.server_name.as_deref());
         facts.set_client_hello(hello);
+        let watch = HelloWatch::new(&tcp, &facts, certificate.clone());
         let black_hole = Arc::clone(&policies.black_hole);
         poll_fn(|cx| black_hole.poll_passable(facts.server_name(), cx)).await;
         let config = policies
@@ -53,15 +56,30 @@ impl TlsStream {
             bytes,
             black_hole,
             close_notify_sent: false,
+            watch,
         };
-        let mut unread = received.as_slice();
-        while !unread.is_empty() {
-            stream.tls.read_tls(&mut unread)?;
-            let processed = stream.process();
-            poll_fn(|cx| stream.poll_flush_tls(cx)).await?;
-            processed?;
+        stream.feed(&received).await?;
+        // Until the second ClientHello is there, nothing is negotiated that anybody could go by.
+        while stream.watch.awaits_second_hello() {
+            let mut received = Vec::with_capacity(4_096);
+            if stream.tcp.read_buf(&mut received).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            stream.bytes.add_received(received.len());
+            stream.feed(&received).await?;
         }
         Ok(stream)
+    }
+
+    /// Take bytes that came, and answer them.
+    async fn feed(&mut self, mut unread: &[u8]) -> io::Result<()> {
+        while !unread.is_empty() {
+            self.tls.read_tls(&mut unread)?;
+            let processed = self.process();
+            poll_fn(|cx| self.poll_flush_tls(cx)).await?;
+            processed?;
+        }
+        Ok(())
     }
 
     /// What is known of the handshake, now and later.
@@ -95,6 +113,12 @@ impl TlsStream {
             return;
         }
         self.facts.set_alpn(self.tls.alpn_protocol());
+        let group = self.tls.negotiated_key_exchange_group();
+        let kind = self.tls.handshake_kind();
+        if kind == Some(HandshakeKind::FullWithHelloRetryRequest) && group.is_none() {
+            // What the second ClientHello brings is not known yet.
+            return;
+        }
         if let (Some(version), Some(suite)) = (
             self.tls.protocol_version(),
             self.tls.negotiated_cipher_suite(),
@@ -102,12 +126,17 @@ impl TlsStream {
             self.facts.set_tls(version, suite.suite());
             self.facts.set_server_flight_now();
         }
-        if let Some(kind) = self.tls.handshake_kind() {
+        if let Some(kind) = kind {
             let early_data_accepted = self.tls.early_data().is_some();
+            let is_resumed = kind == HandshakeKind::Resumed;
             self.facts
-                .set_server_flight(kind == HandshakeKind::Resumed, early_data_accepted);
+                .set_server_flight(is_resumed, early_data_accepted);
+            self.watch.note_kind(&self.facts.hellos, is_resumed);
         }
         if !self.tls.is_handshaking() {
+            if let Some(group) = group {
+                self.facts.hellos.set_group(u16::from(group.name()));
+            }
             self.facts.set_complete_now();
         }
     }
@@ -121,6 +150,7 @@ impl TlsStream {
             let mut writer = PollingIo {
                 tcp: &mut self.tcp,
                 cx,
+                watch: Some(&mut self.watch),
             };
             match self.tls.write_tls(&mut writer) {
                 Ok(count) => self.bytes.add_sent(count),
@@ -128,6 +158,7 @@ impl TlsStream {
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
+        self.watch.note_flushed();
         Poll::Ready(Ok(()))
     }
 
@@ -175,6 +206,7 @@ impl AsyncRead for TlsStream {
             let mut reader = PollingIo {
                 tcp: &mut this.tcp,
                 cx,
+                watch: None,
             };
             match this.tls.read_tls(&mut reader) {
                 Ok(count) => this.bytes.add_received(count),
@@ -254,6 +286,8 @@ async fn read_client_hello(
         facts.set_client_hello_now();
         bytes.add_received(count);
         if let Progress::Complete(hello) = reader.read(&received) {
+            let wire_bytes = reader.wire_bytes() as u32;
+            facts.hellos.set_client_hello_on_wire(wire_bytes);
             return Ok((hello, received));
         }
     }
@@ -270,6 +304,7 @@ fn certificate_resolver(certificate: Option<Arc<CertifiedKey>>) -> Arc<dyn Resol
 struct PollingIo<'a, 'b> {
     tcp: &'a mut TcpStream,
     cx: &'a mut Context<'b>,
+    watch: Option<&'a mut HelloWatch>,
 }
 
 impl Read for PollingIo<'_, '_> {
@@ -289,7 +324,12 @@ impl Write for PollingIo<'_, '_> {
 
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         match Pin::new(&mut *self.tcp).poll_write_vectored(self.cx, slices) {
-            Poll::Ready(result) => result,
+            Poll::Ready(result) => {
+                if let (Ok(count), Some(watch)) = (&result, &mut self.watch) {
+                    watch.note_sent(slices, *count);
+                }
+                result
+            }
             Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }
     }

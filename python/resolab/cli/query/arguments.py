@@ -78,6 +78,7 @@ def _add_connection(query: argparse.ArgumentParser) -> None:
     connection.add_argument(
         "--handshake", choices=HANDSHAKES, help="handshake to ask for; the table says what happened (default: full)"
     )
+    connection.add_argument("--groups", metavar="GROUP,...", help="key exchange groups to offer, the favourite first")
     connection.add_argument("--doh-method", choices=["post", "get"], help="how DoH queries travel (default: post)")
     connection.add_argument("--ca", metavar="FILE", help="PEM file of the authorities to trust")
     connection.add_argument(
@@ -108,8 +109,8 @@ def _add_edns(query: argparse.ArgumentParser) -> None:
 
 PASSED = (
     "together", "interval_ms", "retry", "udp_timeout_ms", "udp_try_count", "outstanding", "idle_timeout_ms",
-    "tcp_fast_open", "handshake", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap", "bootstrap_resolver",
-    "edns_payload", "padding", "no_padding", "ecs", "cookie", "dnssec",
+    "tcp_fast_open", "handshake", "groups", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap",
+    "bootstrap_resolver", "edns_payload", "padding", "no_padding", "ecs", "cookie", "dnssec",
 )  # fmt: skip
 """What resolab-core is told as it was typed, under the same name; left out where nothing was typed."""
 

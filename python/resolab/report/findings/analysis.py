@@ -37,6 +37,7 @@ def analyse(dataset: Dataset) -> Findings:
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),
+        hellos=dataset.hellos(),
         lateness=dataset.lateness(),
         browsers=dataset.browsers(),
         trials_count=len(loads),

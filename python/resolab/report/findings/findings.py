@@ -11,6 +11,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.stats import Beyond, Equivalence, Estimate, SignificantShare
 from resolab.store import Manifest
+from resolab.store.hello_queries import HelloRow
 from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
@@ -209,6 +210,8 @@ class Findings:
     """Comparisons in which any load is slow."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
+    hellos: Sequence[HelloRow] = ()
+    """Connections by who opened them."""
 
     @property
     def conditions(self) -> Sequence[ConditionResult]:

@@ -71,6 +71,7 @@ fn example() -> LoadRecord {
         handshake_count: 11,
         handshake_failure_count: 0,
         connect: Some(times(2.0)),
+        hellos: Vec::new(),
         client_cpu_ns: 2_000_000,
         client_cpu_per_query_ns: Some(2_030.5),
     }

@@ -7,8 +7,8 @@ use quinn::{
     ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime,
     TransportConfig, VarInt,
 };
-use resolab_record::Failure;
-use resolab_transport::client::{TlsClient, TlsConfigError};
+use resolab_record::{Failure, HelloFacts};
+use resolab_transport::client::{SetupLog, TlsClient, TlsConfigError, observed};
 use resolab_transport::socket::RawUdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt::Display;
@@ -41,7 +41,8 @@ impl NotConnected {
 
 /// Opens connections to one server.
 pub struct Connector {
-    config: ClientConfig,
+    crypto: Arc<QuicClientConfig>,
+    transport: Arc<TransportConfig>,
     server: SocketAddr,
     server_name: String,
     timeout: Duration,
@@ -52,11 +53,9 @@ impl Connector {
     /// For a worker whose plan has TLS.
     pub fn new(worker: &WorkerPlan, tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let plan = &worker.plan;
-        let crypto = QuicClientConfig::try_from(Arc::clone(tls.config()))?;
-        let mut config = ClientConfig::new(Arc::new(crypto));
-        config.transport_config(Arc::new(transport_config(plan.segmentation_offload)));
         Ok(Self {
-            config,
+            crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(tls.config()))?),
+            transport: Arc::new(transport_config(plan.segmentation_offload)),
             server: plan.resolver_address,
             server_name: tls.server_name().to_str().into_owned(),
             timeout: plan.timeout,
@@ -64,14 +63,17 @@ impl Connector {
         })
     }
 
-    /// Open one, or say why not.
-    pub async fn connect(&self) -> Result<(Endpoint, Connection), NotConnected> {
+    /// Open one and tell of its hellos, or say why not.
+    pub async fn connect(&self) -> Result<(Endpoint, Connection, HelloFacts), NotConnected> {
+        let log = Arc::<SetupLog>::default();
+        let mut config = ClientConfig::new(observed(Arc::clone(&self.crypto) as _, &log));
+        config.transport_config(Arc::clone(&self.transport));
         let endpoint = self.endpoint().map_err(NotConnected::here)?;
         let connecting = endpoint
-            .connect_with(self.config.clone(), self.server, &self.server_name)
+            .connect_with(config, self.server, &self.server_name)
             .map_err(NotConnected::here)?;
         match tokio::time::timeout(self.timeout, connecting).await {
-            Ok(Ok(connection)) => Ok((endpoint, connection)),
+            Ok(Ok(connection)) => Ok((endpoint, connection, log.hello_facts())),
             Ok(Err(error)) => Err(NotConnected {
                 failure: match error {
                     ConnectionError::TimedOut => Failure::QuicHandshakeTimeout,

@@ -117,14 +117,16 @@ impl<P: QuicProtocol> Lane<P> {
 
 async fn connect<P: QuicProtocol>(worker: &Worker<P>) -> Result<Open<P>, NotConnected> {
     let begun_ns = monotonic_ns();
-    let (endpoint, connection) = worker.connector.connect().await?;
+    let (endpoint, connection, hello_facts) = worker.connector.connect().await?;
     let opened = worker.protocol.open(connection.clone()).await;
     let conversation = opened.map_err(|reason| NotConnected {
         failure: Failure::HttpProtocol,
         reason,
     })?;
     let took_ns = monotonic_ns() - begun_ns;
-    worker.tally.borrow_mut().connected(took_ns);
+    let mut tally = worker.tally.borrow_mut();
+    tally.connected(took_ns);
+    tally.greeted(hello_facts);
     Ok(Open {
         endpoint,
         connection,

@@ -40,7 +40,7 @@ impl Ends {
         let mut roots = RootCertStore::empty();
         roots.add(certificate.clone()).unwrap();
         let clock = Arc::new(Clock::default());
-        let provider = Arc::new(provider());
+        let provider = Arc::new(provider(&KeyExchangeGroup::ALL));
         let mut client =
             ClientConfig::builder_with_details(Arc::clone(&provider), Arc::clone(&clock) as _)
                 .with_protocol_versions(&[&TLS13])

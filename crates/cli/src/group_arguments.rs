@@ -1,0 +1,58 @@
+//! The key exchange groups of a client, as typed. Not for: what they mean; that is in
+//! `resolab_record::KeyExchangeGroup`.
+
+use resolab_record::KeyExchangeGroup;
+
+/// Which groups to offer.
+#[derive(Debug, clap::Args)]
+pub struct GroupArguments {
+    /// Key exchange groups to offer, the one preferred first, of which a share is sent; with
+    /// x25519mlkem768 one of x25519, too, if that is among them. The default is the browsers' list.
+    #[arg(
+        long = "groups",
+        value_name = "GROUP,...",
+        value_delimiter = ',',
+        value_parser = read,
+        default_value = "x25519mlkem768,x25519,secp256r1,secp384r1"
+    )]
+    pub groups: Vec<KeyExchangeGroup>,
+}
+
+fn read(typed: &str) -> Result<KeyExchangeGroup, String> {
+    let named = |group: &KeyExchangeGroup| group.name() == typed;
+    KeyExchangeGroup::ALL
+        .into_iter()
+        .find(named)
+        .ok_or_else(|| {
+            let names = KeyExchangeGroup::ALL.map(KeyExchangeGroup::name);
+            format!("no such group; there are {}", names.join(", "))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        groups: GroupArguments,
+    }
+
+    #[test]
+    fn groups_are_a_list_and_all_of_them_by_default() {
+        let read = |typed: &[&str]| {
+            let typed = ["query"].iter().chain(typed);
+            Only::try_parse_from(typed).map(|only| only.groups.groups)
+        };
+        assert_eq!(read(&[]).unwrap(), KeyExchangeGroup::ALL);
+        assert_eq!(
+            read(&["--groups", "secp384r1,x25519"]).unwrap(),
+            [KeyExchangeGroup::Secp384r1, KeyExchangeGroup::X25519]
+        );
+        for wrong in ["x448", "", "x25519,"] {
+            assert!(read(&["--groups", wrong]).is_err(), "{wrong:?}");
+        }
+    }
+}

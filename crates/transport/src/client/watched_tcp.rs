@@ -1,0 +1,101 @@
+//! A TCP stream under TLS whose hellos are read along. Not for: reading them; that is `hello_watch`.
+
+use super::hello_watch::HelloWatch;
+use super::setup::SetupLog;
+use super::tcp::ClientTcpStream;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The stream.
+pub(super) struct WatchedTcp {
+    inner: ClientTcpStream,
+    log: Arc<SetupLog>,
+    /// Until the handshake is over.
+    watch: Option<Box<HelloWatch>>,
+}
+
+impl WatchedTcp {
+    pub(super) fn new(inner: ClientTcpStream, log: Arc<SetupLog>) -> Self {
+        Self {
+            inner,
+            log,
+            watch: Some(Box::default()),
+        }
+    }
+
+    /// From now on bytes only pass.
+    pub(super) fn end_watch(&mut self) -> Option<Box<HelloWatch>> {
+        self.watch.take()
+    }
+
+    fn note_sent(&mut self, bytes: &[u8]) {
+        if let Some(watch) = &mut self.watch {
+            watch.note_sent(&self.log.hellos, bytes);
+        }
+    }
+
+    fn wants_sent(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.wants_sent())
+    }
+}
+
+impl AsyncRead for WatchedTcp {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
+        let this = &mut *self;
+        if let Some(watch) = &mut this.watch {
+            watch.note_received(&this.log.hellos, &buffer.filled()[before..]);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for WatchedTcp {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let count = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
+        self.note_sent(&bytes[..count]);
+        Poll::Ready(Ok(count))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let count = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
+        let mut left = count;
+        for slice in slices {
+            if left == 0 || !self.wants_sent() {
+                break;
+            }
+            let taken = left.min(slice.len());
+            self.note_sent(&slice[..taken]);
+            left -= taken;
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}

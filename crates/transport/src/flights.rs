@@ -1,0 +1,233 @@
+//! Datagrams of the first flights of one QUIC handshake, counted by their long headers as they pass
+//! a socket, in either role. What is counted is said at `HelloFacts` of `resolab-record`.
+//! Not for: TCP, whose segments nobody sees, or packets after the handshake.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A datagram with an Initial packet is at least as long, but for a server's that only acknowledges
+/// (RFC 9000 section 14.1).
+const INITIAL_LEAST_BYTES: usize = 1_200;
+
+/// What a datagram begins with (RFC 9000 section 17.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FirstPacket {
+    Initial,
+    Handshake,
+    /// Retry, or Version Negotiation: the handshake begins anew.
+    Restart,
+    /// Early data, a short header, an Initial packet of acknowledgements alone, or nothing of QUIC
+    /// version 1.
+    Other,
+}
+
+impl FirstPacket {
+    pub(crate) fn of(datagram: &[u8]) -> Self {
+        match datagram {
+            [first, 0, 0, 0, 0, ..] if first & 0x80 != 0 => Self::Restart,
+            [first, 0, 0, 0, 1, ..] if first & 0x80 != 0 => match (first >> 4) & 3 {
+                0 if datagram.len() >= INITIAL_LEAST_BYTES => Self::Initial,
+                2 => Self::Handshake,
+                3 => Self::Restart,
+                _ => Self::Other,
+            },
+            _ => Self::Other,
+        }
+    }
+
+    fn is_of_handshake(self) -> bool {
+        matches!(self, Self::Initial | Self::Handshake)
+    }
+}
+
+/// How far a handshake is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// The ClientHello is on its way.
+    #[default]
+    Hello,
+    /// The server's flight is.
+    Flight,
+    /// A HelloRetryRequest is: what comes after it is the flight.
+    RetryRequest,
+    /// Both were.
+    Over,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    stage: Stage,
+    client_count: u32,
+    server_count: u32,
+    /// Some passed uncounted.
+    is_lost: bool,
+}
+
+/// The counts of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Flights(Mutex<Counts>);
+
+impl Flights {
+    /// The client sends a datagram.
+    pub(crate) fn client_sends(&self, packet: FirstPacket) {
+        let mut counts = self.counts();
+        if packet == FirstPacket::Initial && counts.stage == Stage::Hello {
+            counts.client_count += 1;
+        }
+    }
+
+    /// The client receives one.
+    pub(crate) fn client_receives(&self, packet: FirstPacket) {
+        let mut counts = self.counts();
+        if packet == FirstPacket::Restart {
+            counts.client_count = 0;
+        } else if packet.is_of_handshake() && counts.stage != Stage::Over {
+            counts.stage = Stage::Flight;
+            counts.server_count += 1;
+        }
+    }
+
+    /// The server receives one.
+    pub(crate) fn server_receives(&self, packet: FirstPacket) {
+        let mut counts = self.counts();
+        match counts.stage {
+            Stage::Hello if packet == FirstPacket::Initial => counts.client_count += 1,
+            Stage::Flight if packet.is_of_handshake() && counts.server_count > 0 => {
+                counts.stage = Stage::Over;
+            }
+            Stage::Hello | Stage::Flight | Stage::RetryRequest | Stage::Over => {}
+        }
+    }
+
+    /// The server sends one.
+    pub(crate) fn server_sends(&self, packet: FirstPacket) {
+        let mut counts = self.counts();
+        if counts.stage == Stage::Flight && packet.is_of_handshake() {
+            counts.server_count += 1;
+        }
+    }
+
+    /// At the server: the ClientHello is whole.
+    pub(crate) fn hello_is_whole(&self) {
+        self.counts().stage = Stage::Flight;
+    }
+
+    /// At the server: what it is about to send is a HelloRetryRequest.
+    pub(crate) fn retry_is_requested(&self) {
+        self.counts().stage = Stage::RetryRequest;
+    }
+
+    /// At the server: what it is about to send has the ServerHello.
+    pub(crate) fn flight_begins(&self) {
+        let mut counts = self.counts();
+        if counts.stage == Stage::RetryRequest {
+            counts.stage = Stage::Flight;
+        }
+    }
+
+    /// At the client: what came so far was a HelloRetryRequest.
+    pub(crate) fn retry_was_requested(&self) {
+        self.counts().server_count = 0;
+    }
+
+    /// The handshake has ended.
+    pub(crate) fn are_over(&self) {
+        self.counts().stage = Stage::Over;
+    }
+
+    /// Not all will have been counted.
+    pub(crate) fn are_lost(&self) {
+        self.counts().is_lost = true;
+    }
+
+    /// Of the ClientHello and of the server's flight.
+    pub(crate) fn packets_counts(&self) -> (Option<u32>, Option<u32>) {
+        let counts = self.counts();
+        let known = |count: u32| (count > 0 && !counts.is_lost).then_some(count);
+        (known(counts.client_count), known(counts.server_count))
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FirstPacket::{Handshake, Initial, Other, Restart};
+    use super::*;
+
+    #[test]
+    fn a_datagram_is_what_its_first_header_says() {
+        for (first, version, expected) in [
+            (0xC3, 1, Initial),
+            (0xD3, 1, Other), // 0-RTT
+            (0xE3, 1, Handshake),
+            (0xF3, 1, Restart),
+            (0xC3, 0, Restart),
+            (0xC3, 9, Other),
+            (0x43, 1, Other),
+        ] {
+            let mut datagram = [0; INITIAL_LEAST_BYTES];
+            (datagram[0], datagram[4]) = (first, version);
+            assert_eq!(FirstPacket::of(&datagram), expected);
+        }
+        assert_eq!(FirstPacket::of(&[0xC3, 0, 0, 0, 1, 8]), Other);
+        assert_eq!(FirstPacket::of(&[]), Other);
+    }
+
+    #[test]
+    fn a_server_counts_a_hello_of_two_and_its_flight_up_to_the_answer() {
+        let flights = Flights::default();
+        flights.server_receives(Initial);
+        flights.server_sends(Initial); // acknowledges half a hello
+        flights.server_receives(Initial);
+        flights.hello_is_whole();
+        flights.flight_begins();
+        flights.server_receives(Other); // early data
+        flights.server_sends(Initial);
+        flights.server_sends(Handshake);
+        flights.server_receives(Handshake);
+        flights.server_sends(Handshake);
+        assert_eq!(flights.packets_counts(), (Some(2), Some(2)));
+        flights.are_lost();
+        assert_eq!(flights.packets_counts(), (None, None));
+    }
+
+    #[test]
+    fn a_retry_request_is_no_flight_at_either_end() {
+        let (client, server) = (Flights::default(), Flights::default());
+        let up = |packet| {
+            client.client_sends(packet);
+            server.server_receives(packet);
+        };
+        let down = |packet| {
+            server.server_sends(packet);
+            client.client_receives(packet);
+        };
+        up(Initial);
+        server.hello_is_whole();
+        server.retry_is_requested();
+        down(Initial);
+        client.retry_was_requested();
+        up(Initial);
+        server.flight_begins();
+        down(Initial);
+        up(Initial);
+        client.are_over();
+        down(Handshake);
+        assert_eq!(client.packets_counts(), (Some(1), Some(1)));
+        assert_eq!(server.packets_counts(), (Some(1), Some(1)));
+    }
+
+    #[test]
+    fn a_client_counts_the_hello_that_was_read_and_not_the_one_before_a_retry() {
+        let flights = Flights::default();
+        flights.client_sends(Initial);
+        flights.client_receives(Restart);
+        flights.client_sends(Initial);
+        flights.client_sends(Initial);
+        flights.client_receives(Initial);
+        flights.client_sends(Initial);
+        assert_eq!(flights.packets_counts(), (Some(2), Some(1)));
+    }
+}

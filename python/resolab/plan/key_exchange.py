@@ -1,0 +1,41 @@
+"""Key exchange groups of a plan: those our own clients offer, and those the edge takes.
+
+For: `[key_exchange]` of a plan, read and described. Not for: browsers, which offer their own.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from resolab.plan.section import Section
+from resolab.records import KeyExchangeGroup
+
+EVERY_GROUP = tuple(KeyExchangeGroup)
+"""In the order in which Chromium and Firefox prefer them."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyExchange:
+    """Groups, the one preferred first; a client sends a share of its first."""
+
+    client: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
+    """Of the stub and of resolab's own DNS client."""
+    edge: tuple[KeyExchangeGroup, ...] = EVERY_GROUP
+
+
+def key_exchange_in(section: Section) -> KeyExchange:
+    """Read the groups; what is not given has its default."""
+    words = [group.value for group in EVERY_GROUP]
+    given = {one.name: section.optional_levels(one.name, words) for one in fields(KeyExchange)}
+    section.finish()
+    groups = {key: tuple(map(KeyExchangeGroup, names)) for key, names in given.items() if names is not None}
+    found = KeyExchange(**groups)
+    if not set(found.client) & set(found.edge):
+        section.fail("", "client and edge have no group in common; name one in both")
+    return found
+
+
+def key_exchange_schema() -> dict[str, Any]:
+    """Describe the two lists."""
+    groups = {"enum": [group.value for group in EVERY_GROUP]}
+    one = {"type": "array", "minItems": 1, "uniqueItems": True, "items": groups}
+    return {field.name: one for field in fields(KeyExchange)}
