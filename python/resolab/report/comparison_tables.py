@@ -24,14 +24,14 @@ def _columns(outcome: Outcome) -> tuple[str, ...]:
 
 def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
     """List the comparisons the plan names or, where it names none, all with the baseline; empty without pairs."""
-    tested = [one for one in found.comparisons if one.p_value is not None]
-    if not tested:
+    paired = [one for one in found.comparisons if one.difference_ms.n]
+    if not paired:
         return Table((), ())
     named = bool(findings.plan.comparison_rules)
     columns = (*(("comparison",) * named), *_columns(found.outcome), "p after Holm")
     rows = [
         (*((one.comparison.name,) * named), *_cells(findings, one), p_text(one.adjusted_p_value))
-        for one in (found.comparisons if named else tested)
+        for one in (found.comparisons if named else paired)
     ]
     return Table(columns, rows, frozenset(range(4 + named)))
 

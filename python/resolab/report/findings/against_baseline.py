@@ -7,9 +7,10 @@ names, or copies (`comparisons`).
 from collections.abc import Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison
+from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
 from resolab.report.findings.page_loads import by_condition, paired_samples
-from resolab.stats import holm, paired_p_value
+from resolab.stats import holm
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
@@ -22,8 +23,9 @@ def baseline_results(
     planned = [one for one in plan.comparisons() if one.kind is ComparisonKind.ALL]
     pairs = [(one, found) for one in planned if (found := results.get(one.treatment.id)) is not None]
     grouped = by_condition(loads)
+    test = estimators_of(plan).p_value
     p_values = [
-        paired_p_value(*paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])))
+        test(*paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])))
         for one, _ in pairs
     ]
     adjusted = iter(holm([p for p in p_values if p is not None]))

@@ -16,10 +16,10 @@ NETWORKS_NOTE = (
 )
 
 TABLE_1_NOTE = (
-    "Theirs: Table 1 (Cloudflare, Frankfurt; nothing stands beside a resolver as far as Seoul's), live pages of "
-    "which a fifth failed on the default network, too. Ours are the lab's own pages, so that only the network makes "
-    "them fail: compare how shares change from network to network and from transport to transport, not their level. "
-    "Cache hits and misses are pooled."
+    "Theirs: Table 1 (Cloudflare, Frankfurt; nothing stands beside a resolver as far as Seoul's), live pages of which "
+    "a fifth failed on the default network, too. Ours are the lab's own pages, so that only the network makes them "
+    "fail: compare how shares change from network to network and from transport to transport, not their level. Cache "
+    "hits and misses are pooled."
 )
 
 AMORTISATION_NOTE = (
