@@ -7,13 +7,10 @@ Not for: levels of factors (`choices`), or the whole schema (`schema`).
 
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_type_hints
 
 from resolab.plan.section import Section
 from resolab.records import PathBackend
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 HIGHEST_BLOCKS = 100_000
 
@@ -127,7 +124,13 @@ class Stop:
         return self.rule is StopRule.CONFIDENCE_SEQUENCE
 
 
-Table = TypeVar("Table", bound="DataclassInstance")
+class _Settings(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Table = TypeVar("Table", bound=_Settings)
 
 
 def table_in(section: Section, table: type[Table]) -> Table:
