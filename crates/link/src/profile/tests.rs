@@ -266,7 +266,13 @@ fn a_name_and_a_source_are_wanted() {
 #[test]
 fn an_unknown_name_lists_what_exists() {
     let message = load("fibre", &[shipped()], None).unwrap_err().to_string();
-    for name in ["4g-medium, ", ", cable, ", ", dsl, ", ", fiber, ", ", ideal, "] {
+    for name in [
+        "4g-medium, ",
+        ", cable, ",
+        ", dsl, ",
+        ", fiber, ",
+        ", ideal, ",
+    ] {
         assert!(message.contains(name), "{message}");
     }
 }
