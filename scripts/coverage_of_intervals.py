@@ -7,10 +7,10 @@ for what is simulated (`resolab.stats.coverage`).
 import argparse
 from collections.abc import Sequence
 
-from resolab.stats import LEVEL, STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap, restricted
-from resolab.stats.coverage import DATA, INTERVALS, coverage_when_stopped
+from resolab.stats import LEVEL, STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap, quantile_shift, restricted
+from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage_when_stopped
 
-BLOCKS = (6, 8, 12, 20, 30, 60)
+BLOCKS = (6, 8, 12, 20, 30, 40, 60)
 STOPS_NEAR = (15, 25, 45)
 STOPPING_RULES = ((LEVEL, 6), (LEVEL, 12), (STOPPING_LEVEL, STOPPING_MIN_BLOCKS))
 
@@ -24,13 +24,20 @@ def _percent(shares: Sequence[float]) -> list[str]:
 
 
 def print_intervals(rounds: int, only: str) -> None:
-    """Print a row per interval and kind of data, a column per number of blocks."""
+    """Print a row per interval and kind of data, a column per number of blocks; empty where it is not offered."""
     print(_row(("method", "data", *map(str, BLOCKS))))
     print(_row(("---",) * (len(BLOCKS) + 2)))
     for name, interval in INTERVALS.items():
         for kind in DATA if only in name else ():
-            shares = [interval.coverage(kind, blocks, rounds) for blocks in BLOCKS]
-            print(_row((name, kind, *_percent(shares))), flush=True)
+            shares = [_held(interval, kind, blocks, rounds) for blocks in BLOCKS]
+            print(_row((name, kind, *shares)), flush=True)
+
+
+def _held(interval: Interval, kind: str, blocks: int, rounds: int) -> str:
+    try:
+        return _percent([interval.coverage(kind, blocks, rounds)])[0] if blocks >= interval.least_blocks else ""
+    except ValueError:  # so many values have no interval of this kind
+        return ""
 
 
 def print_stopping(rounds: int) -> None:
@@ -50,7 +57,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only methods whose name has this; `stopping` for the rule")
     options = parser.parse_args()
     # A fifth of the resamples makes the ends noisier and leaves their level.
-    bootstrap.RESAMPLES_COUNT = restricted.RESAMPLES_COUNT = 999
+    bootstrap.RESAMPLES_COUNT = restricted.RESAMPLES_COUNT = quantile_shift.RESAMPLES_COUNT = 999
     if options.only != "stopping":
         print_intervals(options.rounds, options.only)
     if options.only in {"", "stopping"}:

@@ -9,6 +9,7 @@ from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
+from resolab.plots.shift_function import ShiftLine, draw_shift_functions
 from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.words import (
     ABSENT,
@@ -31,6 +32,7 @@ __all__ = [
     "ExchangeSeries",
     "HeatCell",
     "Look",
+    "ShiftLine",
     "Span",
     "WaterfallRequest",
     "combination_label",
@@ -38,6 +40,7 @@ __all__ = [
     "draw_differences",
     "draw_exchanges",
     "draw_heat_map",
+    "draw_shift_functions",
     "draw_waterfall",
     "estimate_text",
     "interval_text",

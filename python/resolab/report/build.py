@@ -35,6 +35,7 @@ from resolab.report.s24.printed import CITATION
 from resolab.report.s24.section import S24
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.sentences import answers
+from resolab.report.shift_functions import shift_drawings, shift_table
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
     Table,
@@ -115,14 +116,14 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
-    drawn = [*drawings(findings), *(one for paper in papers for one in paper.drawings)]
+    drawn = [*drawings(findings), *shift_drawings(findings), *(one for paper in papers for one in paper.drawings)]
     figures = {
         drawing.name: {"svg": Markup(svg), "caption": drawing.caption}  # noqa: S704
         for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = sensitivity_table(findings)
-    effects = effect_tables(findings)
+    effects = [one for one in (*effect_tables(findings), shift_table(findings)) if one is not None]
     for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")

@@ -67,6 +67,15 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     )
 
 
+def shift_caption(findings: Findings, offered: Iterable[Estimate]) -> str:
+    """Caption of the primary outcome's quantile differences."""
+    return (
+        f"Quantiles of {findings.primary.outcome.phrase} under each treatment less those of its baseline: a level line "
+        "is a shift of all loads alike, one that falls towards P90 a gain of the slow ones. "
+        f"{how_sure(offered)} {_failed_loads(findings)} {_dataset(findings)}"
+    )
+
+
 def exchange_caption(findings: Findings) -> str:
     """Caption of the exchanges' distribution."""
     failed = sum(one.failed_count for one in findings.exchanges)

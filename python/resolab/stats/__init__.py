@@ -16,6 +16,8 @@ from resolab.stats.overhead import remaining_share
 from resolab.stats.power import Needed, at_most_wide, blocks_needed, excludes_zero, within
 from resolab.stats.power import Rule as PowerRule
 from resolab.stats.proportion import proportion
+from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
+from resolab.stats.replication import Printed, Replication, printed_change, replication
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import Sample, ecdf
 from resolab.stats.sequence import (
@@ -54,6 +56,9 @@ __all__ = [
     "Method",
     "Needed",
     "PowerRule",
+    "Printed",
+    "QuantileDifference",
+    "Replication",
     "Sample",
     "SignificantShare",
     "amortisation",
@@ -80,11 +85,15 @@ __all__ = [
     "paired_difference",
     "paired_p_value",
     "pairs",
+    "pairs_for_quantile",
     "pairs_for_significance",
+    "printed_change",
     "proportion",
     "quantile",
+    "quantile_differences",
     "relative_change",
     "remaining_share",
+    "replication",
     "restricted_mean",
     "significant_share",
     "slope_of",

@@ -11,8 +11,9 @@ import numpy as np
 
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import median, paired_difference, relative_change
+from resolab.stats.medians import PAIRS_NEEDED, median, paired_difference, relative_change
 from resolab.stats.order import quantile
+from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
 from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
@@ -26,6 +27,8 @@ LIMIT = 220.0
 """Of the restricted mean: above most of the data, below the slowest."""
 SLOPE, SLOPE_LEVELS = 2.0, (15.0, 25.0, 42.0, 92.0, 105.0)
 """Round trips, and round-trip times as those of the project's profiles."""
+WAIT = 5_000.0
+"""The limit of the system's resolver after which it asks again (resolv.conf(5))."""
 CAP = 60
 """Blocks after which a stopping rule gives up."""
 
@@ -50,15 +53,31 @@ def _coarse(rng: np.random.Generator, n: int) -> FloatArray:
     return np.round(_skewed(rng, n) / 20) * 20
 
 
+def _heavy(rng: np.random.Generator, n: int) -> FloatArray:
+    return np.asarray(np.maximum(500 * (1 + 0.04 * rng.standard_t(1.5, n)), 50))
+
+
+def _waits(share: float) -> Draw:
+    def draw(rng: np.random.Generator, n: int) -> FloatArray:
+        return np.asarray(500 * np.exp(0.1 * rng.standard_normal(n)) + WAIT * (rng.random(n) < share))
+
+    return draw
+
+
 DATA: Mapping[str, Draw] = {
     "skewed": _skewed,
     "bimodal": _bimodal,
     "tied": _tied,
     "gap": _gap,
     "coarse": _coarse,
+    "heavy tails": _heavy,
+    "waits 5 %": _waits(0.05),
+    "waits 20 %": _waits(0.2),
+    "waits 50 %": _waits(0.5),
 }
 """Log-normal with sigma 0.5; seven in ten at 100 and three at 180; the first rounded to 2; half and half, so that
-the median lies where nothing is; the first rounded to 20, so that some eight different values are left."""
+the median lies where nothing is; the first rounded to 20, so that some eight different values are left; Student's t
+with 1.5 degrees of freedom around 500; 500 with sigma 0.1, of which a share waits 5,000 for a query that was lost."""
 
 
 def pair_of(
@@ -101,6 +120,8 @@ class Interval:
     """Of kind of data, number of blocks (of each sample, for two samples), generator, and seed for resampling."""
     truth: float | Callable[[FloatArray], float]
     """The number, or the statistic of the data's own distribution."""
+    least_blocks: int = 5
+    """With fewer it is not offered."""
 
     def coverage(self, kind: str, blocks: int, rounds: int) -> float:
         """Return the share of rounds in which it holds the truth."""
@@ -130,6 +151,14 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[dict[float, tupl
     return found
 
 
+def _of_quantiles(probability: float) -> Interval:
+    def estimate(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
+        pair = _pair(kind, n, rng, add=10)
+        return quantile_differences(*pair, seed=seed, probabilities=(probability,))[0].difference
+
+    return Interval(estimate, 10.0, pairs_for_quantile(probability))
+
+
 INTERVALS: Mapping[str, Interval] = {
     "median": Interval(lambda kind, n, rng, _: median(_one(kind, n, rng)), lambda data: float(np.median(data))),
     "quantile 0.9": Interval(
@@ -137,8 +166,9 @@ INTERVALS: Mapping[str, Interval] = {
     ),
     "paired difference": Interval(lambda kind, n, rng, _: paired_difference(*_pair(kind, n, rng, add=10)), 10.0),
     "relative change": Interval(
-        lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2
+        lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_NEEDED
     ),
+    **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9)},
     "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),
     "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),

@@ -116,7 +116,7 @@ def test_the_answer_begins_with_them(tmp_path: Path) -> None:
 
 
 def test_the_outcome_and_estimand_that_a_plan_declares_decide(tmp_path: Path) -> None:
-    text = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]')
+    text = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]').replace("blocks = 6", "blocks = 8")
     declared = text + '[analysis]\nprimary = "response_start"\nestimand = "relative_change"\n'
     sentences = plain_answers(analysed(tmp_path / "d", text=declared))
     doh = next(one for one in sentences if one.startswith("DoH + H3 full"))

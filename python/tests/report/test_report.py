@@ -12,6 +12,9 @@ from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.store import load_manifest, open_dataset, save_manifest
 
+# Fewer have no interval of a change.
+EIGHT_BLOCKS = PLAN_TEXT.replace("blocks = 6", "blocks = 8")
+
 
 class Reader(HTMLParser):
     """Collects what a browser would fetch, the headings, and the text."""
@@ -61,7 +64,7 @@ def shown(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = make_dataset(tmp_path_factory.mktemp("clean") / "dataset")
+    folder = make_dataset(tmp_path_factory.mktemp("clean") / "dataset", make_plan(EIGHT_BLOCKS))
     build_report(folder)
     return folder
 
@@ -119,9 +122,9 @@ def test_every_part_is_there(clean: Path) -> None:
         "Packets lost by the instrument: 0.",
     ):
         assert wanted in reader.text
-    assert "./resolab run plans/made-up.toml --blocks 6" in reader.text
-    assert PLAN_TEXT.strip() in reader.text
-    assert "n = 6; 95 % intervals by percentile bootstrap" in reader.text
+    assert "./resolab run plans/made-up.toml --blocks 8" in reader.text
+    assert EIGHT_BLOCKS.strip() in reader.text
+    assert "n = 8; 95 % intervals by percentile bootstrap" in reader.text
     assert "made-up-20240712T101500Z-7" in reader.text
     files = sorted(file.name for file in (clean / "report" / "figures").iterdir())
     assert files == [

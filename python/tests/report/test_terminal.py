@@ -36,7 +36,11 @@ def test_a_change_is_said_as_times_slower_or_faster(found: Estimate, text: str) 
 
 
 def test_every_comparison_has_its_line(tmp_path: Path) -> None:
-    plan = make_plan(PLAN_TEXT.replace('["example", "wikipedia"]', '["example"]').replace('["fiber", "4g"]', '["4g"]'))
+    plan = make_plan(
+        PLAN_TEXT.replace('["example", "wikipedia"]', '["example"]')
+        .replace('["fiber", "4g"]', '["4g"]')
+        .replace("blocks = 6", "blocks = 8")
+    )
     folder = make_dataset(tmp_path / "dataset", plan)
     build_tables(folder)
     with open_dataset(folder) as dataset:

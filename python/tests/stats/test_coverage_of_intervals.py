@@ -7,7 +7,7 @@ scripts/coverage. A bound below fails for an interval too narrow, one above for 
 import numpy as np
 import pytest
 
-from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, restricted
+from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, quantile_shift, restricted
 from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage, coverage_when_stopped, truth_of
 
 ROUNDS = 300
@@ -18,6 +18,11 @@ ASKED = {
     "quantile 0.9": ((60,), ROUNDS, 0.91, 0.985),
     "paired difference": ((12,), ROUNDS, 0.91, 0.985),
     "relative change": ((8,), 120, 0.88, 0.99),
+    "difference of P10": ((20,), 200, 0.90, 0.999),
+    "difference of P25": ((12,), 120, 0.88, 0.995),
+    "difference of P50": ((12,), 120, 0.88, 0.995),
+    "difference of P75": ((12,), 120, 0.88, 0.995),
+    "difference of P90": ((20,), 200, 0.90, 0.999),
     "shift of pairs": ((12,), ROUNDS, 0.91, 0.985),
     "shift of two samples": ((10,), ROUNDS, 0.91, 0.985),
     "change of medians": ((10,), ROUNDS, 0.91, 0.99),
@@ -31,6 +36,7 @@ ASKED = {
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "RESAMPLES_COUNT", 600)
     monkeypatch.setattr(restricted, "RESAMPLES_COUNT", 600)
+    monkeypatch.setattr(quantile_shift, "RESAMPLES_COUNT", 600)
 
 
 def test_every_interval_is_asked() -> None:
@@ -49,6 +55,20 @@ def test_a_lower_confidence_level_holds_less_often(kind: str) -> None:
     truth = truth_of(kind, np.median)
     share = coverage(lambda rng, _: median(Sample.exact(DATA[kind](rng, 12)), level=0.8), truth, ROUNDS)
     assert 0.76 <= share <= 0.87
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks"), [("relative change", 8), ("paired difference", 6), ("difference of P75", 12)]
+)
+def test_waits_of_five_seconds_leave_the_level(name: str, blocks: int) -> None:
+    assert 0.90 <= INTERVALS[name].coverage("waits 20 %", blocks, 200) <= 0.995
+
+
+def test_no_interval_is_offered_below_its_least_blocks() -> None:
+    for interval in INTERVALS.values():
+        if interval.least_blocks > 5:
+            estimate = interval.estimate("skewed", interval.least_blocks - 1, np.random.default_rng(1), 1)
+            assert estimate.ci_low is None
 
 
 def test_an_interval_around_something_else_does_not_hold() -> None:

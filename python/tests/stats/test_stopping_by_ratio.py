@@ -33,7 +33,7 @@ def test_the_final_interval_holds_the_truth_as_often_as_it_says(kind: str) -> No
 
 
 def test_a_rule_that_looks_too_early_at_too_low_a_level_is_found_out() -> None:
-    rule = Rule(0.85, 6, cap_blocks=40, every_blocks=1)
+    rule = Rule(0.75, 8, cap_blocks=40, every_blocks=1)
     (stopped,) = simulate("skewed", [typical_width("skewed", 15, rule.level, rounds=40)], rule, ROUNDS)
     assert stopped.held_ratio < LEAST_HELD
 

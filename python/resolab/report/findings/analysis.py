@@ -10,7 +10,7 @@ from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
 from resolab.report.findings.against_baseline import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
-from resolab.report.findings.effects import equivalences, slopes, slow_loads
+from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.page_loads import condition_results
@@ -49,6 +49,7 @@ def analyse(dataset: Dataset) -> Findings:
         slopes=slopes(plan, loads, rtt_ms, known),
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
+        shifts=shifts(plan, loads),
         varying=plan.varying(),
     )
 

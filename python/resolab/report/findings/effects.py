@@ -1,4 +1,4 @@
-"""What the comparisons of a dataset say together: slopes on the round-trip time, what is alike, and the slow tail.
+"""What the comparisons of a dataset say together: slopes on the round-trip time, what is alike, and the tails.
 
 For: the numbers of the report's section on effects. Not for: the comparisons one by one (`comparisons`), or words.
 
@@ -9,10 +9,10 @@ its blocks ended because of what they showed.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from resolab.plan import Condition, Estimand, Plan, StopRule
+from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
-from resolab.report.findings.findings import BeyondResult, EquivalenceResult, SlopeResult
+from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import before_request_ms, by_condition, contributing, paired_samples, sample_of
 from resolab.stats import (
@@ -21,7 +21,10 @@ from resolab.stats import (
     beyond,
     differences_of,
     equivalence,
+    paired_difference,
     pairs,
+    pairs_for_quantile,
+    quantile_differences,
     slope_of,
     slope_over_blocks,
 )
@@ -73,11 +76,31 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[BeyondResult]:
     outcome, grouped = OUTCOMES["plt"], by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan):
         return []
-    found = (
-        BeyondResult(*one, beyond(*_samples(grouped, one, outcome), SLOW_MS, level=level_of(plan)))
-        for one in _compared(plan)
-    )
+    found = (_beyond(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
+
+
+def _beyond(plan: Plan, pair: Pair, samples: tuple[Sample, Sample]) -> BeyondResult:
+    treatment, baseline = samples
+    found = beyond(treatment, baseline, SLOW_MS, level=level_of(plan))
+    both_in_time = (treatment.low <= SLOW_MS) & (baseline.low <= SLOW_MS)
+    kept = [place for place, in_time in enumerate(both_in_time) if in_time]
+    neither = paired_difference(treatment.take(kept), baseline.take(kept), level=level_of(plan))
+    return BeyondResult(*pair, found, neither)
+
+
+def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
+    """Compare quantiles of the primary outcome wherever there are pairs enough for the interval of one of them."""
+    if not _blocks_are_fixed(plan):
+        return []
+    outcome, grouped = OUTCOMES[plan.analysis.primary], by_condition(loads)
+    found = []
+    for pair in _compared(plan):
+        samples = _samples(grouped, pair, outcome)
+        if len(samples[0]) >= pairs_for_quantile(0.5):
+            seed = stream_seed(plan.seed, "quantiles", *(one.id for one in pair))
+            found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=level_of(plan))))
+    return found
 
 
 def _blocks_are_fixed(plan: Plan) -> bool:

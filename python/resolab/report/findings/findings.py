@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
-from resolab.stats import Beyond, Equivalence, Estimate, SignificantShare
+from resolab.stats import Beyond, Equivalence, Estimate, QuantileDifference, SignificantShare
 from resolab.store import Manifest
 from resolab.store.hello_queries import HelloRow
 from resolab.store.outcomes import OUTCOMES, Outcome
@@ -88,11 +88,22 @@ class EquivalenceResult:
 
 @dataclass(frozen=True, slots=True)
 class BeyondResult:
-    """How many loads of a comparison's conditions are slow."""
+    """How many loads of a comparison's conditions are slow, and what the pairs without any say."""
 
     treatment: Condition
     baseline: Condition
     found: Beyond
+    neither_ms: Estimate
+    """Median difference of the pairs of which neither load is slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftResult:
+    """By how much each quantile of a comparison's treatment differs from its baseline's."""
+
+    treatment: Condition
+    baseline: Condition
+    found: Sequence[QuantileDifference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +219,8 @@ class Findings:
     """Empty without a margin in the plan."""
     slow_loads: Sequence[BeyondResult] = ()
     """Comparisons in which any load is slow."""
+    shifts: Sequence[ShiftResult] = ()
+    """Quantiles of the primary outcome, of comparisons with enough pairs for an interval."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
     hellos: Sequence[HelloRow] = ()

@@ -1,7 +1,8 @@
 """The figures and tables of Sengupta et al. (TNSM 2024), each from one dataset, under the paper's numbers.
 
 For: one list of them for the report, and what the dataset lacks.
-Not for: what is in each (`exchanges`, `loads`, `changes`, `profiles`, `beside`).
+Not for: what is in each (`exchanges`, `loads`, `changes`, `replication`, `profiles`,
+`beside`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,11 +10,13 @@ from functools import cached_property
 
 from resolab.plots import Drawing
 from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.changes import changes_table, overhead_table
 from resolab.report.s24.exchanges import Timings, exchange_drawings, timings_of
 from resolab.report.s24.loads import LoadTimes, load_drawings, load_times_of
 from resolab.report.s24.profiles import connect_table, profile_table
+from resolab.report.s24.replication import replication_table
 from resolab.report.s24.scope import Scope, scope_of
 from resolab.store import Dataset
 
@@ -70,6 +73,7 @@ class S24:
             profile_table(self.findings),
             connect_table(self.timings),
             changes_table(self.times, self.scope, self.findings.rtt_ms),
+            replication_table(self.times, self.scope, level_of_loads(self.findings.plan)),
             *(overhead_table(times.outcome, self.findings, self.scope) for times in self.times),
         ]
         return [one for one in found if one is not None]

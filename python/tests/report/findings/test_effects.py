@@ -8,6 +8,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
+from resolab.report.shift_functions import shift_drawings, shift_table
 from resolab.store import build_tables, open_dataset
 
 PROFILES = 'profile = ["fiber", "cable", "dsl", "4g", "4g-medium"]'
@@ -68,6 +69,41 @@ def test_a_plan_that_stops_by_what_it_sees_has_none_of_them(tmp_path: Path) -> N
 def test_failed_loads_are_slow(tmp_path: Path) -> None:
     late = findings_of(tmp_path / "d", PLAN_TEXT, Faults(timeouts=True))
     assert {one.treatment.dns_transport for one in late.slow_loads} == {"doq"}
+    for one in late.slow_loads:
+        both_in_time = one.found.difference.n - round(one.found.difference.n * (one.found.treatment.value or 0))
+        assert one.neither_ms.n == both_in_time
+        assert one.neither_ms.censored_count == 0
     (table,) = effect_tables(late)
     assert table.name == "slow_loads"
     assert len(table.rows) == len(late.slow_loads)
+
+
+def test_quantiles_are_compared_from_twelve_blocks_on(tmp_path: Path) -> None:
+    few = findings_of(tmp_path / "few", PLAN_TEXT)
+    assert few.shifts == []
+    assert shift_table(few) is None
+    assert shift_drawings(few) == []
+    many = findings_of(tmp_path / "many", PLAN_TEXT.replace("blocks = 6", "blocks = 12"))
+    compared = len(many.plt.comparisons)
+    assert len(many.shifts) == compared > 0
+    table = shift_table(many)
+    assert table is not None
+    assert len(table.rows) == compared * 6
+    # Twelve blocks tell the quartiles; P10, P90 and P95 stay empty.
+    assert {tuple(bool(cell) for cell in row[5:]) for row in table.table.rows} == {
+        (False, True, True, True, False, False)
+    }
+    (drawing,) = shift_drawings(many)
+    assert "12" in drawing.caption
+
+
+def test_a_shift_of_all_loads_alike_is_level(tmp_path: Path) -> None:
+    many = findings_of(tmp_path / "d", PLAN_TEXT.replace("blocks = 6", "blocks = 20"))
+    doh = next(one for one in many.shifts if one.treatment.dns_transport == "doh" and one.treatment.profile == "4g")
+    by_median = next(
+        one.difference_ms.value
+        for one in many.plt.comparisons
+        if (one.comparison.treatment, one.comparison.baseline) == (doh.treatment, doh.baseline)
+    )
+    for quantile in doh.found:
+        assert quantile.difference.value == pytest.approx(by_median, rel=0.4)
