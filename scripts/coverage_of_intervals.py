@@ -7,7 +7,7 @@ for what is simulated (`resolab.stats.coverage`).
 import argparse
 from collections.abc import Sequence
 
-from resolab.stats import LEVEL, STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap, quantile_shift, restricted
+from resolab.stats import LEVEL, STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap, quantile_shift
 from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage_when_stopped
 
 BLOCKS = (6, 8, 12, 20, 30, 40, 60)
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only methods whose name has this; `stopping` for the rule")
     options = parser.parse_args()
     # A fifth of the resamples makes the ends noisier and leaves their level.
-    bootstrap.RESAMPLES_COUNT = restricted.RESAMPLES_COUNT = quantile_shift.RESAMPLES_COUNT = 999
+    bootstrap.RESAMPLES_COUNT = quantile_shift.RESAMPLES_COUNT = 999
     if options.only != "stopping":
         print_intervals(options.rounds, options.only)
     if options.only in {"", "stopping"}:

@@ -1,6 +1,7 @@
 """Round trips of cold exchanges with real servers over an emulated path; early data accepted and early data answered."""
 
 import contextlib
+import math
 import statistics
 from concurrent.futures import ThreadPoolExecutor
 
@@ -92,6 +93,11 @@ def cells(some):
     return pytest.mark.parametrize(("server", "transport", "mode"), some, ids=["-".join(cell) for cell in some])
 
 
+def whole(trips):
+    """Return the round trips a time has room for: a busy machine adds to them; what a server holds back is known to 5 %."""
+    return math.floor(trips + 0.05)
+
+
 @cells(PLAIN + SECURE + EDGE_EARLY)
 def test_a_cold_exchange_takes_its_round_trips(exchanges, server, transport, mode):
     cell, rtt_ns = (server, transport, mode), exchanges.rtt_ns
@@ -100,11 +106,11 @@ def test_a_cold_exchange_takes_its_round_trips(exchanges, server, transport, mod
     records = exchanges.records[cell]
     for record in records:
         assert (record["failure"], record["addresses"]) == (None, ["192.0.2.80"]), record
-    assert round((exchanges.median(cell, "query_response_time_ns") - held_ns) / rtt_ns) == round_trips, records
+    assert whole((exchanges.median(cell, "query_response_time_ns") - held_ns) / rtt_ns) == round_trips, records
     if transport == "doudp":
         assert {record["round_trip_count"] for record in records} == {None}
     else:
-        assert round(exchanges.median(cell, "round_trip_count") - held_ns / rtt_ns) == round_trips, records
+        assert whole(exchanges.median(cell, "round_trip_count") - held_ns / rtt_ns) == round_trips, records
         assert min(record["connection_min_rtt_ns"] for record in records) > 0.99 * rtt_ns
 
 

@@ -1,6 +1,7 @@
 """The main job, end to end with a real browser: run, kill, resume, report; and nothing left behind."""
 
 import json
+import math
 import os
 import re
 import signal
@@ -68,7 +69,8 @@ def test_cold_exchanges_cost_their_round_trips(dataset):
         "select dns_transport, median(query_response_time_ns) / 91852311 from '@queries.parquet'"
         " where purpose = 'measured' group by 1",
     )
-    assert {transport: round(trips) for transport, trips in exchanges} == {"doudp": 1, "doq": 2, "doh": 3}
+    # A busy machine adds to the round trips and never takes from them, so that another one is what makes them one more.
+    assert {transport: math.floor(trips) for transport, trips in exchanges} == {"doudp": 1, "doq": 2, "doh": 3}
 
 
 def test_the_look_up_is_inside_the_page_load(dataset):

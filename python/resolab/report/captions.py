@@ -21,7 +21,6 @@ _METHODS = {
     Method.SCORE: "score",
     Method.NEWCOMBE: "Newcombe's score interval of pairs",
     Method.WILSON: "Wilson's score",
-    Method.BOOTSTRAP_T: "studentised bootstrap",
     Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",
 }
 

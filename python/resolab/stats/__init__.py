@@ -1,7 +1,7 @@
 """Statistics: arrays in, numbers with their uncertainty out.
 
-For: medians, quantiles, paired differences, relative changes, shifts, effect sizes, tests, restricted means; censored
-values kept. Definitions and sources: docs/method/statistics.md.
+For: medians, quantiles, paired differences, relative changes, shifts, effect sizes, tests; censored values kept.
+Definitions and sources: docs/method/statistics.md.
 Not for: knowing where the arrays come from, no other room of resolab is imported here; closed forms (`protocols`).
 """
 
@@ -18,7 +18,6 @@ from resolab.stats.power import Rule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
 from resolab.stats.replication import Printed, Replication, printed_change, replication
-from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import Sample, ecdf
 from resolab.stats.sequence import (
     MedianSequence,
@@ -94,7 +93,6 @@ __all__ = [
     "relative_change",
     "remaining_share",
     "replication",
-    "restricted_mean",
     "significant_share",
     "slope_of",
     "slope_over_blocks",

@@ -14,7 +14,6 @@ from resolab.stats.estimate import Estimate
 from resolab.stats.medians import PAIRS_NEEDED, median, paired_difference, relative_change
 from resolab.stats.order import quantile
 from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
-from resolab.stats.restricted import restricted_mean
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.slope import slope_over_blocks
@@ -23,8 +22,6 @@ from resolab.stats.two_medians import change_of_medians
 
 Draw = Callable[[np.random.Generator, int], FloatArray]
 TRUTH_SIZE = 1_000_001
-LIMIT = 220.0
-"""Of the restricted mean: above most of the data, below the slowest."""
 SLOPE, SLOPE_LEVELS = 2.0, (15.0, 25.0, 42.0, 92.0, 105.0)
 """Round trips, and round-trip times as those of the project's profiles."""
 WAIT = 5_000.0
@@ -174,10 +171,6 @@ INTERVALS: Mapping[str, Interval] = {
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),
     "Cliff's delta": Interval(lambda kind, n, rng, _: cliffs_delta(*_two(kind, n, rng)), 0.0),
     "slope over blocks": Interval(lambda kind, n, rng, _: slope_over_blocks(_lines(kind, n, rng)), SLOPE),
-    "restricted mean": Interval(
-        lambda kind, n, rng, seed: restricted_mean(_one(kind, n, rng), LIMIT, seed=seed),
-        lambda data: float(np.minimum(data, LIMIT).mean()),
-    ),
 }
 """Every interval of the report that is simulated, by the name it has in docs/method/statistics.md."""
 

@@ -30,8 +30,6 @@ class Method(enum.StrEnum):
     """Score interval of a share (Wilson 1927)."""
     NEWCOMBE = "newcombe"
     """Both shares' score intervals joined with their correlation (Newcombe 1998, method 10)."""
-    BOOTSTRAP_T = "bootstrap_t"
-    """Studentised bootstrap (Efron 1981)."""
     CONFIDENCE_SEQUENCE = "confidence_sequence"
     """Of a median, good at any look (`sequence`)."""
     NONE = "none"

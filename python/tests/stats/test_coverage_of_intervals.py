@@ -7,7 +7,7 @@ scripts/coverage. A bound below fails for an interval too narrow, one above for 
 import numpy as np
 import pytest
 
-from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, quantile_shift, restricted
+from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, quantile_shift
 from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage, coverage_when_stopped, truth_of
 
 ROUNDS = 300
@@ -28,14 +28,12 @@ ASKED = {
     "change of medians": ((10,), ROUNDS, 0.91, 0.99),
     "Cliff's delta": ((10,), ROUNDS, 0.91, 0.985),
     "slope over blocks": ((6, 12), 150, 0.90, 0.995),
-    "restricted mean": ((20,), 150, 0.89, 0.995),
 }
 
 
 @pytest.fixture(autouse=True)
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "RESAMPLES_COUNT", 600)
-    monkeypatch.setattr(restricted, "RESAMPLES_COUNT", 600)
     monkeypatch.setattr(quantile_shift, "RESAMPLES_COUNT", 600)
 
 

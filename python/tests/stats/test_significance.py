@@ -11,7 +11,6 @@ from resolab.stats import (
     holm,
     median,
     paired_p_value,
-    restricted_mean,
     significant_share,
     two_sample_p_value,
     width_reached,
@@ -103,17 +102,6 @@ def test_cliffs_delta_of_censored_values_is_a_bound_only_where_order_is_open() -
     assert known.value == 0.0
     open_order = cliffs_delta(Sample.censored([None] * 4, limit), Sample.censored([None] * 4, limit))
     assert (open_order.low, open_order.high, open_order.ci_contains_zero) == (-1.0, 1.0, True)
-
-
-def test_restricted_mean_knows_timeouts_and_bounds_what_was_censored_before() -> None:
-    values = [100.0, 200.0, 300.0, None]
-    at_limit = restricted_mean(Sample.censored(values, [1000.0] * 4), 1000.0, seed=1)
-    assert (at_limit.value, at_limit.censored_count) == (400.0, 0)
-    before = restricted_mean(Sample.censored(values, [600.0] * 4), 1000.0, seed=1)
-    assert (before.low, before.high, before.value, before.censored_count) == (300.0, 400.0, None, 1)
-    assert before.ci_low < 300
-    assert before.ci_high <= 1000
-    assert restricted_mean(Sample.exact([5.0] * 6), 9.0, seed=1).ci_width == 0
 
 
 def test_clopper_pearson() -> None:

@@ -152,7 +152,12 @@ def round_trips(crossings: Sequence[path_capture.Crossing], record: FetchRecord)
     return sum(
         len(
             flights.critical_path(
-                flights.flow_of(crossings, since_ns, until_ns), since_ns, until_ns, LEAST_REQUEST_BYTES, least_bytes
+                flights.flow_of(crossings, since_ns, until_ns),
+                since_ns,
+                until_ns,
+                LEAST_REQUEST_BYTES,
+                least_bytes,
+                flights.UNLIMITED,
             )
         )
         // 2

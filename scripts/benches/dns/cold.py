@@ -171,23 +171,26 @@ async def _capture(bench: Bench, measured: Measured, core: str) -> None:
             }
             await bed.end_capture()
         crossings = path_capture.read(file)
+    link = rates(measured.profile)
     paths: dict[Cell, list[list[flights.Flight]]] = collections.defaultdict(list)
     for handshake, records in asked.items():
         for record in records:
             # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
             with contextlib.suppress(flights.UnclearError):
                 if _as_asked(record, handshake):
-                    paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record))
+                    paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record, link))
     measured.tables.update({cell: table(found) for cell, found in paths.items()})
 
 
-def _critical_path(crossings: Sequence[path_capture.Crossing], record: QueryRecord) -> list[flights.Flight]:
+def _critical_path(
+    crossings: Sequence[path_capture.Crossing], record: QueryRecord, link: flights.Rates
+) -> list[flights.Flight]:
     if record.query_response_time_ns is None or record.response_bytes is None:
         raise ResolabError("a query without a response has no critical path")
     wanted_ns = record.time_origin_ns
     answered_ns = wanted_ns + record.query_response_time_ns
     flow = flights.flow_of(crossings, wanted_ns, answered_ns)
-    return flights.critical_path(flow, wanted_ns, answered_ns, record.query_bytes, record.response_bytes)
+    return flights.critical_path(flow, wanted_ns, answered_ns, record.query_bytes, record.response_bytes, link)
 
 
 def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
@@ -196,7 +199,13 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> Table:
     trips = statistics.median_low([len(path) // 2 for path in paths])
     example = next(path for path in paths if len(path) // 2 == trips)
     shown: list[dict[str, object]] = [
-        {"up": one.up, "packets_bytes": list(one.packets), "host_us": round(one.waited_ns / 1e3)} for one in example
+        {
+            "up": one.up,
+            "packets_bytes": list(one.packets),
+            "left_bytes": round(one.left_bytes),
+            "host_us": round(one.waited_ns / 1e3),
+        }
+        for one in example
     ]
     return Table(trips, statistics.median(ups), statistics.median(downs), shown)
 

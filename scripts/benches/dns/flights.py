@@ -5,7 +5,9 @@ capturing or asking (`cold`).
 
 It is read backwards from the response. A flight's decisive packet is the last one that arrived before the other side
 went on (pure TCP acknowledgements let nobody go on); packets of the same side that entered the link before it, but
-after what that side had waited for, were in its way and count too. Packets behind it do not.
+after what that side had waited for, were in its way and count too. So does what the link had not yet put on the line of
+packets before those, when what was waited for came: an acknowledgement of the first half of a flight, padded to 1,200
+bytes, keeps a slow uplink busy when the second half is there. Packets behind the decisive one do not count.
 """
 
 from collections.abc import Sequence
@@ -30,11 +32,13 @@ class Flight:
     delivered_ns: int
     waited_ns: int
     """From the arrival of what the side had waited for, or from wanting the answer, to that."""
+    left_bytes: float = 0.0
+    """Of earlier packets of the side, what was still to be put on the line at that arrival."""
 
     @property
-    def ip_bytes(self) -> int:
-        """All of them."""
-        return sum(self.packets)
+    def ip_bytes(self) -> float:
+        """All that had to be put on the line."""
+        return sum(self.packets) + self.left_bytes
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,21 @@ class Rates:
         up = up_bytes * 8e3 / self.up_bps if self.up_bps else 0.0
         return up + (down_bytes * 8e3 / self.down_bps if self.down_bps else 0.0)
 
+    def left_bytes(self, packet: Crossing, at_ns: int) -> float:
+        """Return how many of a packet's bytes the link has still to put on the line."""
+        delay_ms, rate_bps = (self.one_way_up_ms, self.up_bps) if packet.up else (self.one_way_down_ms, self.down_bps)
+        if not rate_bps:
+            return 0.0
+        sent_ns = packet.delivered_ns - delay_ms * 1e6
+        return min(max(sent_ns - at_ns, 0.0) * rate_bps / 8e9, float(packet.ip_bytes))
+
     def closed_form_ms(self, round_trips: int, up_bytes: float, down_bytes: float) -> float:
         """Return what an exchange takes whose hosts take no time."""
         return round_trips * self.rtt_ms + self.serialization_ms(up_bytes, down_bytes)
+
+
+UNLIMITED = Rates(0.0, 0.0, None, None)
+"""For who counts flights and no bytes."""
 
 
 def flow_of(crossings: Sequence[Crossing], wanted_ns: int, answered_ns: int) -> list[Crossing]:
@@ -73,7 +89,7 @@ def flow_of(crossings: Sequence[Crossing], wanted_ns: int, answered_ns: int) -> 
 
 
 def critical_path(
-    flow: Sequence[Crossing], wanted_ns: int, answered_ns: int, query_bytes: int, response_bytes: int
+    flow: Sequence[Crossing], wanted_ns: int, answered_ns: int, query_bytes: int, response_bytes: int, rates: Rates
 ) -> list[Flight]:
     """Return the flights, first to last; the first goes up and the last comes down."""
     flights: list[Flight] = []
@@ -90,7 +106,9 @@ def critical_path(
             one.ip_bytes for one in flow if one.up == up and since_ns <= one.entered_ns and _not_behind(one, decisive)
         ]
         waited_ns = decisive.entered_ns - since_ns
-        flights.insert(0, Flight(up, tuple(packets), decisive.entered_ns, decisive.delivered_ns, waited_ns))
+        left_bytes = sum(rates.left_bytes(one, since_ns) for one in flow if one.up == up and one.entered_ns < since_ns)
+        flight = Flight(up, tuple(packets), decisive.entered_ns, decisive.delivered_ns, waited_ns, left_bytes)
+        flights.insert(0, flight)
         before_ns, up = decisive.entered_ns, not up
     if not flights or not flights[0].up:
         raise UnclearError(f"an exchange whose {len(flights)} flights do not begin with the client's")
