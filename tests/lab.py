@@ -15,6 +15,8 @@ SHORT_REPORTS = (sys.executable, Path(__file__).with_name("short_reports.py"))
 """The same command line for tests that are not about reports."""
 CORES = ("resolab-core", "resolab-client", "resolab-server", "resolab-awake")
 LEFTOVERS = (*CORES, "chromium")
+OURS = f"RESOLAB_TESTS={os.environ.setdefault('RESOLAB_TESTS', str(os.getpid()))}".encode()
+"""In the environment of whatever these tests start: somebody else on the machine may have a lab of his own."""
 PLAN = """
 name = "tiny"
 question = "Does the whole line work?"
@@ -55,7 +57,7 @@ def resolab(*arguments, timeout_s=240, command=COMMAND, **options):
 
 
 def processes_of_the_lab():
-    """Command lines of running processes that only a run of resolab starts, and that are this checkout's."""
+    """Command lines of running processes that only a run of resolab starts, and that one of these tests did."""
     found = []
     core = os.path.realpath(find_core())
     for entry in Path("/proc").iterdir():
@@ -65,24 +67,28 @@ def processes_of_the_lab():
                 name = (entry / "comm").read_text().strip()
                 executable = str((entry / "exe").readlink())
                 zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+                ours = _is_ours(entry)
             except OSError:
                 continue
             of_the_lab = executable == core or any(word in line.split(" ")[0] or word == name for word in LEFTOVERS)
-            # Somebody else on the machine may have a lab of his own.
-            of_another = any(name.startswith(word) for word in CORES) and executable != core
             # A dead process that nobody has reaped yet holds nothing any more.
-            if of_the_lab and not of_another and not zombie and int(entry.name) != os.getpid():
+            if of_the_lab and ours and not zombie and int(entry.name) != os.getpid():
                 found.append(f"{entry.name} {name} {line[:80]}")
     return found
 
 
+def _is_ours(entry):
+    return OURS in (entry / "environ").read_bytes().split(b"\0")
+
+
 def network_namespaces():
-    """Network namespaces that some process is in."""
+    """Network namespaces that some process of these tests is in."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                found.add((entry / "ns" / "net").readlink())
+                if _is_ours(entry):
+                    found.add((entry / "ns" / "net").readlink())
     return found
 
 
