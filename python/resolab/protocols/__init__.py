@@ -26,6 +26,7 @@ from resolab.protocols.dns_transports import (
     place_of,
     transport_label,
 )
+from resolab.protocols.first_byte import PathBytes, first_byte_bytes
 
 __all__ = [
     "DNS_TRANSPORTS",
@@ -35,9 +36,11 @@ __all__ = [
     "WITHOUT_HANDSHAKE",
     "WITHOUT_HTTP",
     "Carrier",
+    "PathBytes",
     "TransportFacts",
     "cold_exchange_round_trips",
     "facts_of",
+    "first_byte_bytes",
     "has_handshake",
     "in_round_trips",
     "lookup_round_trips",

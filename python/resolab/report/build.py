@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.calibrations import calibration_table, outside_count
+from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.decisions import decision_table
 from resolab.report.effects import effect_tables, slope_sentences
@@ -123,7 +124,9 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = sensitivity_table(findings)
-    effects = [one for one in (*effect_tables(findings), shift_table(findings)) if one is not None]
+    effects = [
+        one for one in (*effect_tables(findings), closed_form_table(findings), shift_table(findings)) if one is not None
+    ]
     for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")

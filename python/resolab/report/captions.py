@@ -61,7 +61,8 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     compared = [comparison.difference_ms for _, comparison in found.compared]
     return (
         f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
-        f"interval; small dots: single blocks; grey tick: closed form, difference in round trips times RTT. "
+        "interval; small dots: single blocks; grey tick: closed form, round trips times RTT and, where known, bytes "
+        "over the rate. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
     )
 

@@ -4,6 +4,7 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, make_plan
 
 from resolab.plan import stream_seed
 from resolab.report.captions import how_sure
+from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
 from resolab.stats import STOPPING_LEVEL, Method, Sample, median, relative_change
 from resolab.store.outcomes import OUTCOMES, PLT
@@ -42,7 +43,7 @@ def test_a_plan_that_stops_by_itself_has_the_level_that_stopping_leaves() -> Non
         loads = [load(name, block, 100 + 7 * math.sin(block * len(name))) for name in names for block in range(20)]
         compared = [
             one.comparison
-            for one in condition_results(plan, loads, RTT_MS, PLT)
+            for one in condition_results(plan, loads, Oracle(plan, RTT_MS), PLT)
             if one.comparison and one.comparison.change.n
         ]
         assert [one.difference_ms.level for one in compared] == [level]

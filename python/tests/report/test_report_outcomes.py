@@ -9,6 +9,7 @@ from synthetic_dataset import LCP_BEFORE_LOAD_MS, RTT_MS, Faults, make_dataset, 
 from resolab.plots import estimate_text
 from resolab.records import PageLoadRecord
 from resolab.report import build_report
+from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
 from resolab.report.findings.within_loads import within_loads
 from resolab.store import read_trial
@@ -30,7 +31,9 @@ def load(block: int, condition: str, plt_ms: float | None, plt_sum_ms: float | N
 
 
 def sums(loads: list[LoadRow]):
-    return {one.condition.id: one for one in condition_results(PLAN, loads, RTT_MS, PLT_SUM) if one.told_count}
+    return {
+        one.condition.id: one for one in condition_results(PLAN, loads, Oracle(PLAN, RTT_MS), PLT_SUM) if one.told_count
+    }
 
 
 def test_both_times_stand_beside_each_other_with_their_difference_within_loads() -> None:

@@ -17,6 +17,7 @@ from resolab.report.captions import exchange_caption
 from resolab.report.figures import exchange_series
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.oracle import Oracle
 from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
 from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
 from resolab.report.h20.study import Study
@@ -64,6 +65,7 @@ def _report(dataset: Dataset, figures: Path, parts_s: dict[str, float], counts: 
     findings = Findings(
         manifest=manifest, plan=plan, loads=(), plt=OutcomeFindings(PLT, ()), exchanges=exchanges, failures=failures,
         flags=[], handshakes=handshakes, lateness=[], browsers=[], trials_count=manifest.trials_finished_count,
+        oracle=Oracle(plan, rtt_ms),
     )  # fmt: skip
     with part("tables"):
         tables = [make(findings) for make in (exchange_table, paper_exchange_table, failure_table, handshake_table)]

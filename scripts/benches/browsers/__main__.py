@@ -8,16 +8,18 @@ import argparse
 import asyncio
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
-from benches.browsers import cells, measure, table
+from benches.browsers import cells, first_byte, measure, table
 from benches.browsers.measure import Load
 from benches.common import result
+from benches.common.part import Part
 from benches.common.progress import Progress, duration
 from resolab.errors import ResolabError
 
 PROGRAM = "bench browsers"
-QUICK_LOADS, LOADS = 3, 20
+QUICK_LOADS, LOADS, FLIGHTS_LOADS = 3, 20, 5
 LOAD_S, START_S = 2.5, 12.0
 """As long as a load, and a testbed's start and end, may take."""
 
@@ -29,6 +31,8 @@ def main() -> int:
     options = _options()
     facts = result.facts(quick=options.quick)
     try:
+        if options.flights:
+            return result.finish(facts, [asyncio.run(_flights(options))], options.json)
         loads = asyncio.run(_measure(options))
     except ResolabError as error:
         print(f"\n{PROGRAM}: {error}", file=sys.stderr)
@@ -62,6 +66,28 @@ async def _measure(options: argparse.Namespace) -> list[Load]:
     return loads
 
 
+async def _flights(options: argparse.Namespace) -> Part:
+    count, wanted = options.loads or FLIGHTS_LOADS, _cells(options)
+    by_way: dict[tuple[str, str], list[cells.Cell]] = {(cell.browser, cell.way): [] for cell in wanted}
+    for cell in wanted:
+        by_way[cell.browser, cell.way].append(cell)
+    progress = Progress(len(by_way) * START_S + len(wanted) * count * LOAD_S, PROGRAM)
+    seen, problems = [], []
+    try:
+        with tempfile.TemporaryDirectory(prefix="resolab-flights-") as folder:
+            for (browser, way), of_way in by_way.items():
+                progress.step(f"{browser} {way}: starting", START_S)
+                found = await first_byte.measure(
+                    of_way, profile=options.profile, loads=count, folder=Path(folder),
+                    say=lambda what: progress.step(what, LOAD_S),
+                )  # fmt: skip
+                seen += found[0]
+                problems += found[1]
+    finally:
+        progress.end()
+    return first_byte.table(wanted, seen, options.profile, problems)
+
+
 def _cells(options: argparse.Namespace) -> list[cells.Cell]:
     found = cells.cells(options.browser, options.only or cells.WAYS)
     return [cell for cell in found if options.page is None or f"{cell.http_version}-{cell.handshake}" in options.page]
@@ -73,6 +99,9 @@ def _options() -> argparse.Namespace:
         prog="scripts/bench browsers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_LOADS} loads of each cell")
+    parser.add_argument(
+        "--flights", action="store_true", help="what crosses the link up to the first byte, and the closed form of it"
+    )
     parser.add_argument("--only", nargs="+", choices=cells.WAYS, metavar="WAY", help=", ".join(cells.WAYS))
     parser.add_argument("--browser", nargs="+", choices=cells.BROWSERS, default=cells.BROWSERS)
     parser.add_argument("--page", nargs="+", choices=pages, help="HTTP version and handshake; default: all")

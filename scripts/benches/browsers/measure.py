@@ -34,7 +34,7 @@ async def measure(cells_of_way: Sequence[Cell], *, profile: str, loads: int, say
     found = []
     async with Testbed(whole, Corpus.of_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
-            cell = _cell_of(planned.condition)
+            cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
             found.append(judge(cell, await testbed.run_trial(planned.condition, planned.trial_id)))
     return found
@@ -56,7 +56,8 @@ def round_trip_ms(name: str) -> float:
     return access_rtt_ms(Corpus.of_project().profile(name))
 
 
-def _cell_of(condition: Condition) -> Cell:
+def cell_of(condition: Condition) -> Cell:
+    """Name the cell of a condition."""
     return Cell(
         str(condition.browser),
         f"{condition.resolver_path}-{condition.dns_transport}",

@@ -13,6 +13,7 @@ from resolab.report.findings.comparisons import aa_results, comparison_results, 
 from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
 from resolab.report.findings.planned import plan_of
 from resolab.report.findings.sensitivity import sensitivities
@@ -27,12 +28,13 @@ def analyse(dataset: Dataset) -> Findings:
     manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
     rtt_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
+    oracle = _oracle(dataset, plan, rtt_ms)
     known = [one for one in OUTCOMES.values() if one == PLT or _is_known(one, loads)]
     return Findings(
         manifest=manifest,
         plan=plan,
         loads=loads,
-        plt=outcome_findings(plan, loads, rtt_ms, PLT),
+        plt=outcome_findings(plan, loads, oracle, PLT),
         exchanges=exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
@@ -41,12 +43,13 @@ def analyse(dataset: Dataset) -> Findings:
         lateness=dataset.lateness(),
         browsers=dataset.browsers(),
         trials_count=len(loads),
+        oracle=oracle,
         calibrations=read_calibrations(dataset.folder),
-        further=[outcome_findings(plan, loads, rtt_ms, one) for one in known if one != PLT],
+        further=[outcome_findings(plan, loads, oracle, one) for one in known if one != PLT],
         sums=within_loads(plan, loads, PLT_SUM, PLT),
         browser_parts=within_loads(plan, loads, PLT, LAST_BYTE),
         sensitivities=sensitivities(plan, loads),
-        slopes=slopes(plan, loads, rtt_ms, known),
+        slopes=slopes(plan, loads, oracle, known),
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
         shifts=shifts(plan, loads),
@@ -54,16 +57,20 @@ def analyse(dataset: Dataset) -> Findings:
     )
 
 
+def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:
+    """Give the closed form its bytes where hellos are recorded: before, those of our clients were of another size."""
+    links = {link.name: link for link in dataset.manifest.profiles} if dataset.hellos() else {}
+    return Oracle(plan, rtt_ms, links)
+
+
 def _is_known(outcome: Outcome, loads: Sequence[LoadRow]) -> bool:
     return outcome.untold is Untold.AT_LEAST_ITS_LIMIT or any(outcome.of(load) is not None for load in loads)
 
 
-def outcome_findings(
-    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcome: Outcome
-) -> OutcomeFindings:
+def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> OutcomeFindings:
     """Compute all that a report says about one outcome."""
     copies = aa_results(plan, loads, outcome)
-    conditions = condition_results(plan, loads, rtt_ms, outcome)
+    conditions = condition_results(plan, loads, oracle, outcome)
     return OutcomeFindings(
         outcome=outcome,
         conditions=conditions,

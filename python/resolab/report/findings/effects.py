@@ -14,7 +14,8 @@ from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.page_loads import before_request_ms, by_condition, contributing, paired_samples, sample_of
+from resolab.report.findings.oracle import Oracle
+from resolab.report.findings.page_loads import by_condition, contributing, paired_samples, sample_of
 from resolab.stats import (
     EquivalenceTest,
     Sample,
@@ -37,20 +38,18 @@ Grouped = Mapping[str, Sequence[LoadRow]]
 Pair = tuple[Condition, Condition]
 
 
-def slopes(
-    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcomes: Iterable[Outcome]
-) -> list[SlopeResult]:
+def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[Outcome]) -> list[SlopeResult]:
     """Estimate the slope of every comparison that the plan makes on three profiles or more, and of what 0-RTT gains."""
     if not _blocks_are_fixed(plan):
         return []
-    grouped, level = by_condition(loads), level_of(plan)
+    grouped, level, rtt_ms = by_condition(loads), level_of(plan), oracle.rtt_ms
     families = _families([*_compared(plan), *_gains(plan)])
     found = []
     for outcome in outcomes:
         for (treatment, baseline), members in families.items():
             slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
             if slope.n:
-                expected = slope_of({rtt_ms[one[0].profile]: _expected_ms(plan, one, rtt_ms) for one in members})
+                expected = slope_of({rtt_ms[one[0].profile]: oracle.between(*one).round_trips_ms for one in members})
                 found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
     return found
 
@@ -149,8 +148,3 @@ def _differences(
 
 def _samples(grouped: Grouped, pair: Pair, outcome: Outcome) -> tuple[Sample, Sample]:
     return paired_samples(outcome, grouped.get(pair[0].id, []), grouped.get(pair[1].id, []))
-
-
-def _expected_ms(plan: Plan, pair: Pair, rtt_ms: Mapping[str, float]) -> float:
-    own, other = (before_request_ms(plan, one, rtt_ms) for one in pair)
-    return own - other

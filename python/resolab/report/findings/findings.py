@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
+from resolab.report.findings.oracle import Expected, Oracle
 from resolab.stats import Beyond, Equivalence, Estimate, QuantileDifference, SignificantShare
 from resolab.store import Manifest
 from resolab.store.hello_queries import HelloRow
@@ -24,7 +25,7 @@ class Comparison:
     difference_ms: Estimate
     blocks_ms: tuple[float, ...]
     change: Estimate
-    expected_ms: float
+    expected: Expected
     shift_ms: Estimate | None = None
     """Hodges-Lehmann shift of the pairs."""
     delta: Estimate | None = None
@@ -204,6 +205,8 @@ class Findings:
     lateness: Sequence[LatenessRow]
     browsers: Sequence[BrowserRow]
     trials_count: int
+    oracle: Oracle
+    """What the protocols say that comparisons come to."""
     calibrations: Sequence[CalibrationRecord] = ()
     further: Sequence[OutcomeFindings] = ()
     """The other outcomes of which the dataset has values."""

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from resolab.plan import Condition, Plan, stream_seed
-from resolab.protocols import lookup_round_trips, page_handshake_round_trips
-from resolab.records import ResolverCache
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult
+from resolab.report.findings.oracle import Oracle
 from resolab.stats import Sample, pairs
 from resolab.store.outcomes import Load, Outcome, contributions, is_usable
 from resolab.store.rows import LoadRow
@@ -45,9 +44,7 @@ def paired_samples(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[Loa
     return sample_of(outcome, own).take(treated), sample_of(outcome, other).take(compared)
 
 
-def condition_results(
-    plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float], outcome: Outcome
-) -> list[ConditionResult]:
+def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
     """Sum up every condition of the plan, those without any load included."""
     grouped = by_condition(loads)
     results = []
@@ -56,7 +53,7 @@ def condition_results(
         comparison = None
         # A copy is compared with its first and nothing else (`comparisons`).
         if baseline != condition and condition.replicate == 1:
-            comparison = _compare(plan, condition, grouped, rtt_ms, outcome)
+            comparison = _compare(plan, condition, grouped, oracle, outcome)
         results.append(_result(plan, condition, grouped.get(condition.id, []), comparison, outcome))
     return results
 
@@ -79,9 +76,7 @@ def _result(
     )
 
 
-def _compare(
-    plan: Plan, condition: Condition, grouped: Grouped, rtt_ms: Mapping[str, float], outcome: Outcome
-) -> Comparison:
+def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: Outcome) -> Comparison:
     reference, estimate = plan.baseline_of(condition), estimators_of(plan)
     treatment, baseline = paired_samples(outcome, grouped.get(condition.id, []), grouped.get(reference.id, []))
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
@@ -91,18 +86,7 @@ def _compare(
         difference_ms=estimate.difference(treatment, baseline),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=estimate.change(treatment, baseline, seed),
-        expected_ms=before_request_ms(plan, condition, rtt_ms) - before_request_ms(plan, reference, rtt_ms),
+        expected=oracle.between(condition, reference),
         shift_ms=estimate.shift(treatment, baseline),
         delta=estimate.delta(treatment, baseline),
     )
-
-
-def before_request_ms(plan: Plan, condition: Condition, rtt_ms: Mapping[str, float]) -> float:
-    """Time a page load spends before its first request: look-up at the resolver's distance, the page's handshake."""
-    lookup = lookup_round_trips(
-        condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
-    )
-    page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
-    miss_ms = plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
-    link_ms = rtt_ms[condition.profile]
-    return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms

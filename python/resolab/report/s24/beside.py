@@ -65,7 +65,7 @@ def paper_load_table(findings: Findings) -> Table:
             estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
             interval_text(comparison.change, scale=100, signed=True),
             estimate_text(comparison.difference_ms, signed=True),
-            number_text(comparison.expected_ms, signed=True),
+            number_text(comparison.expected.total_ms, signed=True),
         )
         rows.append(row)
     return Table(columns, rows, frozenset(range(3)))

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from resolab.plan import stream_seed
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
-from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.oracle import Expected
 from resolab.report.findings.page_loads import by_condition, contributing, sample_of
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.printed import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Scope, combination_name
-from resolab.report.tables import Table
+from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, relative_change, remaining_share
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
@@ -25,9 +25,10 @@ COALESCED, DOH = IN_PAPER[0], IN_PAPER[2]
 Cell = Mapping[str, str | float | None]
 
 
-def changes_table(times: Sequence[LoadTimes], scope: Scope, rtt_ms: Mapping[str, float]) -> NamedTable | None:
+def changes_table(times: Sequence[LoadTimes], scope: Scope, findings: Findings) -> NamedTable | None:
     """Set ours and theirs side by side, one row for each cell and combination of their Fig. 8."""
     plt, sums = times[0], times[1] if len(times) > 1 else None
+    differences = {one.condition.id: compared.difference_ms for one, compared in findings.plt.compared}
     rows, cells = [], []
     for (page, profile), cell in scope.cells.items():
         for combination in IN_PAPER:
@@ -44,37 +45,35 @@ def changes_table(times: Sequence[LoadTimes], scope: Scope, rtt_ms: Mapping[str,
                 plt=plt.changes[condition.id],
                 plt_sum=sums.changes.get(condition.id) if sums else None,
                 baseline_ms=plt.medians[cell[BASELINE].id].value,
-                closed_form_ms=_further_round_trips(*combination) * rtt_ms[profile],
+                difference_ms=differences[condition.id],
+                expected=findings.oracle.between(condition, cell[BASELINE]),
             )
             rows.append(one.words())
             cells.append(one.numbers())
     if not rows:
         return None
     return NamedTable(
-        "s24_changes", "Fig. 8, cell by cell", Table(_COLUMNS, rows, frozenset((0, 1, 2, 6, 7))), cells, _NOTE
+        "s24_changes", "Fig. 8, cell by cell", Table(_COLUMNS, rows, frozenset((0, 1, 2, 6, 7, 10))), cells, _NOTE
     )
 
 
 _COLUMNS = (
     "page", "profile", "combination", "theirs %", "PLT: ours %", "PLT sum: ours %", "sign of PLT", "sign of PLT sum",
-    "closed form ms", "theirs beyond it, ms", "PLT beyond it, ms", "closed form % of our baseline",
+    "paired difference, ms", "closed form ms", "difference holds it", "theirs beyond round trips, ms",
+    "PLT beyond it, ms", "closed form % of our baseline",
 )  # fmt: skip
 _NOTE = (
     "Theirs: changes of the median of their sum. Sign: of our estimate against theirs; 'undecided' where our interval "
     "contains 0. Signs are of the change of the median, the paper's estimand; the report's answer goes by the plan's. "
     "Closed form: the round trips before the page's first request beyond those of DoUDP + H3 full, times "
     "RTT: 0 for DoQ + H3 0-RTT (one more for the look-up, one less for the handshake), 1 for DoQ and 2 for DoH with a "
-    "full handshake. Beyond it: change times the baseline's median, less the closed form. Theirs holds the costs of "
+    "full handshake; and, where the dataset has hellos, our bytes over the rates. Beyond it: change times the "
+    "baseline's median, less the closed form, theirs by its round trips alone. Theirs holds the costs of "
     "their instrument, 10 to 20 ms, and in the 0-RTT rows the round trip that their 0-RTT did not save: what is left "
     "over there grows with the RTT. Their baselines are computed from their figures (DoH's and DoQ's exchanges and "
     "changes). The same milliseconds are another percentage of another page load time: the last column is what the "
     "closed form makes of ours."
 )
-
-
-def _further_round_trips(dns_transport: str, handshake_mode: str) -> int:
-    own = cold_exchange_round_trips(dns_transport) + page_handshake_round_trips("h3", handshake_mode)
-    return own - cold_exchange_round_trips(BASELINE[0]) - page_handshake_round_trips("h3", BASELINE[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +86,21 @@ class _Row:
     plt: Estimate
     plt_sum: Estimate | None
     baseline_ms: float | None
-    closed_form_ms: float
+    difference_ms: Estimate
+    expected: Expected
+
+    @property
+    def closed_form_ms(self) -> float:
+        return self.expected.total_ms
+
+    @property
+    def holds_closed_form(self) -> bool | None:
+        low, high = self.difference_ms.ci_low, self.difference_ms.ci_high
+        return None if low is None or high is None else low <= self.closed_form_ms <= high
 
     @property
     def theirs_beyond_ms(self) -> float:
-        return self.theirs_ratio * self.their_baseline_ms - self.closed_form_ms
+        return self.theirs_ratio * self.their_baseline_ms - self.expected.round_trips_ms
 
     @property
     def beyond_ms(self) -> float | None:
@@ -114,7 +123,9 @@ class _Row:
             _percent(self.plt_sum),
             sign_of(self.plt, self.theirs_ratio),
             sign_of(self.plt_sum, self.theirs_ratio),
+            both_text(self.difference_ms, signed=True),
             number_text(self.closed_form_ms, signed=True),
+            {None: "no interval", True: "yes", False: "no"}[self.holds_closed_form],
             number_text(self.theirs_beyond_ms, signed=True),
             number_text(self.beyond_ms, signed=True),
             number_text(expected, signed=True),
@@ -132,7 +143,13 @@ class _Row:
             "plt_sign": sign_of(self.plt, self.theirs_ratio),
             "plt_sum_sign": sign_of(self.plt_sum, self.theirs_ratio),
             "baseline_plt_ms": self.baseline_ms,
+            "paired_difference_ms": self.difference_ms.value,
+            "paired_difference_ci_low_ms": self.difference_ms.ci_low,
+            "paired_difference_ci_high_ms": self.difference_ms.ci_high,
+            "round_trips_ms": self.expected.round_trips_ms,
             "closed_form_ms": self.closed_form_ms,
+            "closed_form_has_bytes": int(self.expected.bytes_ms is not None),
+            "interval_holds_closed_form": None if self.holds_closed_form is None else int(self.holds_closed_form),
             "closed_form_ratio": self.closed_form_ratio,
             "paper_beyond_closed_form_ms": self.theirs_beyond_ms,
             "plt_beyond_closed_form_ms": self.beyond_ms,

@@ -72,7 +72,7 @@ class S24:
         found = [
             profile_table(self.findings),
             connect_table(self.timings),
-            changes_table(self.times, self.scope, self.findings.rtt_ms),
+            changes_table(self.times, self.scope, self.findings),
             replication_table(self.times, self.scope, level_of_loads(self.findings.plan)),
             *(overhead_table(times.outcome, self.findings, self.scope) for times in self.times),
         ]

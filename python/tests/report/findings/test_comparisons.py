@@ -101,7 +101,7 @@ def test_without_names_the_comparisons_are_those_of_the_conditions_with_the_base
 
 def test_comparisons_that_no_plan_names_are_tested_and_corrected_too(findings: Findings) -> None:
     plan = replace(findings.plan, comparison_rules=())
-    found = outcome_findings(plan, findings.loads, findings.rtt_ms, PLT)
+    found = outcome_findings(plan, findings.loads, findings.oracle, PLT)
     again = comparison_results(plan, findings.loads, PLT)
     assert found.comparisons == again  # the estimates that the conditions have, made once
     table = comparison_table(replace(findings, plan=plan), found)

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from synthetic_dataset import RTT_MS, make_plan
 
+from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
 from resolab.store.outcomes import PLT
 from resolab.store.rows import LoadRow
@@ -44,7 +45,9 @@ DOH = "example.4g.doh.h3.full"
 
 
 def result(loads: list[LoadRow], condition: str = DOH):
-    return next(one for one in condition_results(PLAN, loads, RTT_MS, PLT) if one.condition.id == condition)
+    return next(
+        one for one in condition_results(PLAN, loads, Oracle(PLAN, RTT_MS), PLT) if one.condition.id == condition
+    )
 
 
 def test_pairs_are_made_within_blocks() -> None:
@@ -55,16 +58,16 @@ def test_pairs_are_made_within_blocks() -> None:
     assert comparison.blocks_ms == (21, 23, 24)
     assert comparison.difference_ms.value == 23
     assert comparison.change.n == 3
-    assert comparison.expected_ms == 2 * RTT_MS["4g"]
+    assert comparison.expected.round_trips_ms == 2 * RTT_MS["4g"]
 
 
 def test_what_is_expected_of_a_look_up_counts_at_the_resolvers_distance() -> None:
     plan = replace(
         PLAN, factors=replace(PLAN.factors, levels={**PLAN.factors.levels, "resolver_extra_rtt_ms": (30.0,)})
     )
-    found = {one.condition.id: one.comparison for one in condition_results(plan, [], RTT_MS, PLT)}
+    found = {one.condition.id: one.comparison for one in condition_results(plan, [], Oracle(plan, RTT_MS), PLT)}
     assert found[DOH] is not None
-    assert found[DOH].expected_ms == 2 * (RTT_MS["4g"] + 30)
+    assert found[DOH].expected.round_trips_ms == 2 * (RTT_MS["4g"] + 30)
 
 
 def test_a_baseline_is_not_compared_with_itself() -> None:
@@ -86,6 +89,6 @@ def test_loads_the_instrument_lost_are_left_out_and_counted(failure: str) -> Non
 
 
 def test_conditions_without_loads_are_still_listed() -> None:
-    results = condition_results(PLAN, [], RTT_MS, PLT)
+    results = condition_results(PLAN, [], Oracle(PLAN, RTT_MS), PLT)
     assert len(results) == 24
     assert all(one.median_ms.n == 0 for one in results)

@@ -1,0 +1,84 @@
+"""The closed form of comparisons: round trips always, bytes where they were captured, and the table of what is left.
+
+For: `findings.oracle`, `report.closed_form`. Not for: the captured bytes themselves (`scripts/bench browsers --flights`).
+"""
+
+from dataclasses import replace
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, RTT_MS, make_dataset, make_plan
+
+from resolab.plan import Condition, Corpus
+from resolab.protocols import first_byte_bytes
+from resolab.records import ConnectionState
+from resolab.report.closed_form import closed_form_table
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.oracle import Oracle
+from resolab.store import build_tables, open_dataset
+
+DSL = PLAN_TEXT.replace('profile = ["fiber", "4g"]', 'profile = ["fiber", "dsl"]').replace(
+    '["example", "wikipedia"]', '["wikipedia"]'
+)
+PLAN = make_plan(DSL)
+LINKS = {name: Corpus.of_project().profile(name) for name in ("fiber", "dsl")}
+ORACLE = Oracle(PLAN, RTT_MS, LINKS)
+
+
+def condition(transport: str, profile: str = "dsl") -> Condition:
+    wanted = (profile, transport, "full")
+    return next(
+        one for one in PLAN.conditions() if (one.profile, one.dns_transport, one.requested_handshake_mode) == wanted
+    )
+
+
+def test_bytes_are_those_of_both_ways_over_both_rates() -> None:
+    own, other = (first_byte_bytes("chromium", f"native-{transport}", "h3", "full") for transport in ("doh", "doudp"))
+    assert own is not None
+    assert other is not None
+    found = ORACLE.between(condition("doh"), condition("doudp"))
+    link = LINKS["dsl"]
+    assert link.up.rate_bps is not None
+    assert link.down.rate_bps is not None
+    expected_ms = (own.up - other.up) * 8e3 / link.up.rate_bps + (own.down - other.down) * 8e3 / link.down.rate_bps
+    assert found.bytes_ms == pytest.approx(expected_ms)
+    assert 25 < expected_ms < 40  # a second kilobyte of hello, two queries and their answers on 0.84 Mbit/s
+    assert found.round_trips_ms == pytest.approx(2 * RTT_MS["dsl"])
+    assert found.total_ms == pytest.approx(2 * RTT_MS["dsl"] + expected_ms)
+
+
+def test_what_was_not_captured_has_round_trips_alone() -> None:
+    warm = replace(condition("doh"), dns_connection_state=ConnectionState.WARM)
+    found = ORACLE.between(warm, condition("doudp"))
+    assert (found.round_trips_ms, found.bytes_ms, found.total_ms) == (0, None, 0)
+    without_rates = Oracle(PLAN, RTT_MS).between(condition("doh"), condition("doudp"))
+    assert without_rates.bytes_ms is None
+    assert without_rates.total_ms == pytest.approx(2 * RTT_MS["dsl"])
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    folder = tmp_path_factory.mktemp("oracle") / "dataset"
+    make_dataset(folder, PLAN)
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        return analyse(dataset)
+
+
+def test_a_dataset_without_hellos_has_no_bytes_and_no_table(found: Findings) -> None:
+    assert not found.oracle.links
+    assert closed_form_table(found) is None
+
+
+def test_every_comparison_has_its_residual_and_says_whether_its_interval_holds_it(found: Findings) -> None:
+    table = closed_form_table(replace(found, oracle=ORACLE))
+    assert table is not None
+    rows = [row for row in table.rows if row["outcome"] == "plt"]
+    assert len(rows) == len(found.plt.comparisons)
+    for row in rows:
+        left_over = float(str(row["difference_ms"])) - float(str(row["closed_form_ms"]))
+        assert row["left_over_ms"] == pytest.approx(left_over)
+        inside = float(str(row["ci_low_ms"])) <= float(str(row["closed_form_ms"])) <= float(str(row["ci_high_ms"]))
+        assert row["interval_holds_closed_form"] == int(inside)
+    held = sum(int(str(row["interval_holds_closed_form"])) for row in rows)
+    assert f"{held} of {len(rows)}" in table.note
