@@ -112,7 +112,9 @@ class Campaign:
                     result = await run_into_file(self._folder, testbed, trial)
                 except ResolabError as error:
                     turns.give_back(trial)
-                    self._forgive(error, number, trial, progress)
+                    # Whoever stops us may have stopped its parts, too, e.g. by a signal to all of a session.
+                    if not self._stop.requested:
+                        self._forgive(error, number, trial, progress)
                     return
                 self._instrument_failures[number] = 0
                 self._take_in(trial, result, progress, block_ends=turns.done(trial))
@@ -173,4 +175,4 @@ class Campaign:
             self._say(f"{word} after {look.blocks} blocks: {self._looks.text}")
 
     def _say(self, message: str) -> None:
-        self._console.print(message, highlight=False, soft_wrap=True)
+        self._console.print(message, highlight=False, markup=False, soft_wrap=True)

@@ -58,7 +58,7 @@ class CampaignProgress:
 
     def say(self, message: str) -> None:
         """Say something beside the bar."""
-        self._console.print(message, highlight=False, soft_wrap=True)
+        self._console.print(message, highlight=False, markup=False, soft_wrap=True)
 
     def trials_begin(self) -> None:
         """Start the clock, once: the first testbed is ready."""

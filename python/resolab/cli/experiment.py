@@ -3,6 +3,8 @@
 For: joining plan, campaign and report, and what a person sees of it. Not for: the work of any of them.
 """
 
+import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -20,10 +22,19 @@ def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | No
     from resolab.campaign import run_campaign
     from resolab.plan import load_plan
 
+    _check_name(out)
     plan = load_plan(plan_file, seed=seed, blocks=blocks)
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     outcome = run_campaign(plan, folder, Console(stderr=True))
     return _finish(folder, interrupted=outcome.interrupted)
+
+
+def _check_name(out: Path | None) -> None:
+    try:
+        str(out).encode()
+    except UnicodeEncodeError:
+        problem = "its name is no text, and names stand in the dataset; give another --out"
+        raise ConfigurationError(f"could not write into {out}: {problem}") from None
 
 
 def resume(folder: Path) -> int:
@@ -43,8 +54,8 @@ def report(folder: Path) -> int:
 
 def _finish(folder: Path, *, interrupted: bool) -> int:
     if interrupted:
-        hint = f"stopped; every finished trial is kept. Go on with: ./resolab resume {folder}"
-        Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
+        hint = f"stopped; every finished trial is kept. Go on with: {_own_name()} resume {shlex.quote(str(folder))}"
+        _say(Console(stderr=True), hint)
         return EXIT_INTERRUPTED
     from resolab.report import make_report, terminal_summary
 
@@ -52,6 +63,16 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
     # A pipe or a file has no width of its own: nothing is cut there.
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
     console.print(terminal_summary(made.findings))
-    console.print(f"dataset: {folder}", highlight=False, soft_wrap=True)
-    console.print(f"report:  {made.page}", highlight=False, soft_wrap=True)
+    _say(console, f"dataset: {folder}")
+    _say(console, f"report:  {made.page}")
     return 0
+
+
+def _say(console: Console, line: str) -> None:
+    """Print a line as it is: a path may hold what else were markup."""
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _own_name() -> str:
+    """Name the command that was given, as it can be given again: the checkout's script, or what is on the PATH."""
+    return shlex.quote(os.environ.get("RESOLAB_COMMAND", "resolab"))

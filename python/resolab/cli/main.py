@@ -5,6 +5,9 @@ inside the functions, so that `--help` and a run's start do not wait for the plo
 """
 
 import argparse
+import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -20,27 +23,51 @@ from resolab.cli.query.arguments import add_query
 from resolab.cli.waterfall_arguments import add_waterfall
 from resolab.errors import ResolabError
 
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate), 2 usage,
 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal, 127 unsupported combination,
-130 interrupted (resume goes on)"""
+130 interrupted (resume goes on), 141 nobody reads on"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
-    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or a pipe of another encoding gets what it cannot show spelled out.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    options = _options(sys.argv[1:] if arguments is None else list(arguments))
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read it has gone, as `head` does; what is left goes nowhere, without a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
     except ResolabError as error:
         print(f"resolab: {' '.join(str(error).split())}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("resolab: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _interrupt(_number: int, _frame: object) -> None:
+    """End as after Ctrl-C; a campaign has handlers of its own while its trials run."""
+    raise KeyboardInterrupt
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser, query = _parsers()
+    # As dig's users write it: options and @SERVER in any order.
+    return query.parse_intermixed_args(arguments[1:]) if arguments[:1] == ["query"] else parser.parse_args(arguments)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """Build the whole command's and that of `query`."""
     parser = argparse.ArgumentParser(
         prog="resolab",
         description="Measures what name resolution does to the web a person feels.",
@@ -60,9 +87,10 @@ def _parser() -> argparse.ArgumentParser:
     add_waterfall(commands).set_defaults(run=_waterfall)
     add_plan(commands).set_defaults(run=_plan)
     add_calibrate(commands).set_defaults(run=_calibrate)
-    add_query(commands).set_defaults(run=_query)
+    query = add_query(commands)
+    query.set_defaults(run=_query)
     commands.add_parser("doctor", help="what this machine has and lacks").set_defaults(run=_doctor)
-    return parser
+    return parser, query
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         console.print()
     if options.output is not None:
         for file in _draw(chosen, options.output):
-            console.print(f"drawn: {file}", soft_wrap=True)
+            console.print(f"drawn: {file}", markup=False, soft_wrap=True)
     return 0
 
 

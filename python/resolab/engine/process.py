@@ -67,6 +67,8 @@ class CoreProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=line_limit_bytes,
+                # What a terminal's Ctrl-C says is for us: a program that ended by itself would be a failure of ours.
+                start_new_session=True,
                 env=environment,
             )
         except OSError as error:

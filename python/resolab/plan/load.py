@@ -62,6 +62,14 @@ def _text(path: Path, corpus: Corpus) -> str:
         raise ConfigurationError(f"failed to read plan {path}: {reason}; {remedy}") from error
 
 
+def _name(top: Section, corpus: Corpus | None) -> str:
+    """Take the plan's name, which is part of its runs' folders: no path may hide in it."""
+    name = top.text("name")
+    if corpus is not None and ("/" in name or name.startswith(".") or not name.isprintable()):
+        top.fail("name", f"becomes part of a folder's name: no slash, no dot at its start, not {name!r}")
+    return name
+
+
 def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
     """Check a plan's text; without a corpus pages and profiles are not looked up, as when reading an old dataset."""
     try:
@@ -72,7 +80,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
     factors = _factors(top.section("factors"), corpus)
     paths, factors = _resolver_paths(top.section("resolver_path"), factors)
     plan = Plan(
-        name=top.text("name"),
+        name=_name(top, corpus),
         question=top.text("question"),
         seed=value_in(top, Plan, "seed"),
         blocks=value_in(top, Plan, "blocks"),

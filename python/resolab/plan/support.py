@@ -138,15 +138,21 @@ def impossible(condition: Condition) -> Impossible | None:
 
 
 def check_combinations(source: str, plan: Plan) -> None:
-    """Fail for conditions that cannot be, and for a plan that excludes every one."""
+    """Fail for conditions that cannot be, with every reason at once, and for a plan that excludes every one."""
     conditions = plan.conditions()
     if not conditions:
         raise ConfigurationError(f"{source}: exclude: leaves no condition; exclude less")
+    firsts: dict[str, tuple[Condition, Impossible]] = {}
     for condition in conditions:
         found = impossible(condition)
         if found is not None:
-            where = _key_of(condition, found)
-            raise ConfigurationError(f"{source}: {where}: {condition.id}: {found.reason}; {_way_out(plan, found)}")
+            firsts.setdefault(f"{_key_of(condition, found)}: {_way_out(plan, found)}", (condition, found))
+    problems = [
+        f"{_key_of(condition, found)}: {condition.id}: {found.reason}; {_way_out(plan, found)}"
+        for condition, found in firsts.values()
+    ]
+    if problems:
+        raise ConfigurationError(f"{source}: {'; also '.join(problems)}")
 
 
 def _key_of(condition: Condition, found: Impossible) -> str:

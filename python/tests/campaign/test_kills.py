@@ -162,4 +162,4 @@ def test_a_signal_lets_what_is_in_flight_end_and_says_how_to_go_on(
     assert (manifest.status, manifest.stop_reason) == (RunStatus.INTERRUPTED, StopReason.INTERRUPTED)
     assert manifest.trials_finished_count == len(list(folder.glob("trials/*.jsonl")))
     assert said in errors
-    assert f"./resolab resume {folder}" in errors.replace("\n", "")
+    assert f"resolab resume {folder}" in errors.replace("\n", "")

@@ -114,3 +114,13 @@ def test_a_short_program_that_outlives_its_time_is_stopped():
         assert not process.running
 
     run(scenario())
+
+
+def test_a_program_has_a_session_of_its_own_so_that_a_terminals_interrupt_is_not_for_it():
+    async def scenario():
+        process = await start(READY + "sys.stdin.read()")
+        await process.first(EdgeReadyRecord, 5)
+        assert os.getsid(process.pid) == process.pid != os.getsid(0)
+        await process.close()
+
+    run(scenario())

@@ -58,10 +58,11 @@ def problem_of(written: str, corpus: Corpus) -> str:
 
 
 def exclusion_of(problem: str) -> str:
-    """The table a message advises, as text of a plan."""
-    keys = problem.partition("add [[exclude]] with ")[2]
-    assert keys, problem
-    return "\n[[exclude]]\n" + re.sub(r"\], ", "]\n", keys) + "\n"
+    """The tables a message advises, as text of a plan."""
+    advised = [part.partition("add [[exclude]] with ")[2] for part in problem.split("; also ")]
+    tables = ["\n[[exclude]]\n" + re.sub(r"\], ", "]\n", keys) + "\n" for keys in advised if keys]
+    assert tables, problem
+    return "".join(tables)
 
 
 def ids(plan: Plan) -> list[str]:

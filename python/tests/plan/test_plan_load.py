@@ -189,3 +189,21 @@ def test_the_projects_own_plans_and_profiles_are_good(monkeypatch: pytest.Monkey
     corpus = Corpus.of_project()
     assert corpus.root == ROOT
     assert [corpus.profile(name).name for name in corpus.profiles()] == list(corpus.profiles())
+
+
+@pytest.mark.parametrize("name", ["a b/../c", "/tmp/x", ".hidden", "..", "a\\u0007b"])
+def test_no_path_hides_in_a_plans_name(corpus: Corpus, name: str) -> None:
+    with pytest.raises(ConfigurationError, match="plan: name: becomes part of a folder's name"):
+        parse_plan(TEXT.replace('name = "n"', f'name = "{name}"'), "plan", corpus)
+    # A dataset that has one is still read.
+    parse_plan(TEXT.replace('name = "n"', f'name = "{name}"'), "plan", None)
+
+
+def test_everything_that_cannot_be_is_told_at_once(corpus: Corpus) -> None:
+    text = TEXT.replace('http_version = ["h3"]', 'http_version = ["h2", "h3"]\nh3_discovery = ["forced", "alt_svc"]')
+    with pytest.raises(ConfigurationError) as failed:
+        parse_plan(text.replace('doq = "stub"', 'doq = "native"'), "plan", corpus)
+    for reason in ("no browser's own resolver speaks", "early data over TCP", "discovers no HTTP/3", "no ticket"):
+        assert reason in str(failed.value)
+    assert str(failed.value).count("[[exclude]]") == 3
+    assert "\n" not in str(failed.value)

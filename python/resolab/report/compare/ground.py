@@ -3,8 +3,11 @@
 For: the differences that may explain a change. Not for: the change (`changes`).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+
+import msgspec
 
 from resolab.plan import Plan
 from resolab.store import Dataset, Manifest
@@ -48,12 +51,36 @@ def _settings(manifest: Manifest, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "seed", str(manifest.seed)
     yield "blocks", str(manifest.blocks)
     for profile in manifest.profiles:
-        yield f"profile {profile.name}", str((profile.up, profile.down))
+        yield from _facts(f"profile {profile.name}", {"up": profile.up, "down": profile.down})
     for factor in plan.factors.levels:
         yield factor, ", ".join(plan.words(factor))
     for one in fields(plan):
         if one.name not in _PLAN_WORDS:
-            yield f"plan's {one.name.replace('_', ' ')}", str(getattr(plan, one.name))
+            yield from _facts(f"plan's {one.name.replace('_', ' ')}", getattr(plan, one.name))
+
+
+def _facts(what: str, value: object) -> Iterator[tuple[str, str]]:
+    """Take what is put together apart, down to single words and numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts: Mapping[object, object] = {one.name: getattr(value, one.name) for one in fields(value)}
+    elif isinstance(value, msgspec.Struct):
+        parts = {name: getattr(value, name) for name in value.__struct_fields__}
+    elif isinstance(value, Mapping):
+        parts = value
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        plain = all(one is None or isinstance(one, (str, int, float)) for one in value)
+        parts = {} if plain else dict(enumerate(value, 1))
+        if plain:
+            yield what, ", ".join(map(_word, value)) or "none"
+    else:
+        yield what, _word(value)
+        return
+    for name, part in parts.items():
+        yield from _facts(f"{what}, {_word(name).replace('_', ' ')}", part)
+
+
+def _word(value: object) -> str:
+    return "none" if value is None else str(value.value) if isinstance(value, Enum) else str(value)
 
 
 def _readings(dataset: Dataset) -> Iterator[tuple[str, str]]:

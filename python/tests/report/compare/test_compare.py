@@ -175,3 +175,17 @@ def test_any_outcome_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "none of its loads has fcp" in capsys.readouterr().err
     assert main(["compare", str(folder), str(folder), "--outcome", "speed"]) == 3
     assert "choose one of plt, plt_sum, response_start, last_byte, fcp, lcp" in capsys.readouterr().err
+
+
+def test_what_differs_in_plan_and_profile_is_told_in_words(folders: dict[str, Path], tmp_path: Path) -> None:
+    other = made(tmp_path / "other", name="other", plan=PLAN + "[stop]\nci_width_ms = 10\n")
+    manifest = load_manifest(other)
+    up = msgspec.structs.replace(manifest.profiles[0].up, loss_ratio=0.25)
+    save_manifest(
+        other, msgspec.structs.replace(manifest, profiles=[msgspec.structs.replace(manifest.profiles[0], up=up)])
+    )
+    found = {one.what: (one.first, one.second) for one in compared(folders["one"], other).ground if not one.is_reading}
+    assert found["profile 4g, up, loss ratio"] == ("0.0", "0.25")
+    assert found["plan's stop, ci width ms"] == ("none", "10.0")
+    words = " ".join(word for pair in found.values() for word in pair)
+    assert not re.search(r"[<>(]|=", words), words
