@@ -55,7 +55,9 @@ def answers(record: QueryRecord) -> list[str]:
     """Write the addresses, in order, and whatever else was answered."""
     if record.answer_count is None:
         return []
-    given = [*sorted(record.addresses), *(clean(other) for other in record.answers)][:CUT_ANSWERS]
+    # The type asked for has a column of its own.
+    others = (clean(other).removeprefix(f"{record.qtype} ") for other in record.answers)
+    given = [*sorted(record.addresses), *others][:CUT_ANSWERS]
     more = record.answer_count - len(given)
     return [*given, *([f"and {more} more"] if more > 0 and given else [])] or [f"{more} records" if more else "none"]
 
