@@ -3,7 +3,8 @@
     ResolabError                 70  something in resolab itself
     ├── UsageError                2  the command line cannot mean anything
     ├── ConfigurationError        3  a plan, profile, page or folder given by the user is wrong
-    ├── MachineError              4  the machine lacks a program, a permission, a device or space
+    ├── MachineError              4  the machine lacks a program, a permission or a device
+    │   └── StorageError          4  what is measured cannot be written: no space, no permission, no disk
     ├── DeadlineError             5  something did not end in its time
     └── UnsupportedError        127  a combination that is not built
 
@@ -33,6 +34,10 @@ class MachineError(ResolabError):
     """The machine lacks something."""
 
     exit_code = 4
+
+
+class StorageError(MachineError):
+    """What was measured cannot be written."""
 
 
 class DeadlineError(ResolabError):

@@ -25,7 +25,7 @@ from resolab.campaign.schedule import PlannedTrial
 from resolab.campaign.stopping import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
 from resolab.campaign.turns import Turns
-from resolab.errors import ResolabError
+from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan
 from resolab.records import TrialFlag
 from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, save_manifest
@@ -110,6 +110,10 @@ class Campaign:
             while self._paths == paths and (trial := await turns.next()) is not None:
                 try:
                     result = await run_into_file(self._folder, testbed, trial)
+                except StorageError:
+                    # Nothing of the instrument's: made anew, it would have nowhere to write either.
+                    turns.give_back(trial)
+                    raise
                 except ResolabError as error:
                     turns.give_back(trial)
                     # Whoever stops us may have stopped its parts, too, e.g. by a signal to all of a session.

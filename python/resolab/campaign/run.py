@@ -15,10 +15,11 @@ from rich.console import Console
 
 from resolab.campaign import ground, manifests
 from resolab.campaign.lock import dataset_lock
+from resolab.campaign.looks import Looks
 from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.store import Manifest, RunStatus, create_dataset_folder, load_manifest
+from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
 from resolab.testbed import Testbed
 
 
@@ -72,6 +73,8 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):
+        if _is_whole(plan, manifest, folder):
+            return Outcome(manifest)
         versions = manifests.versions_now(plan)
         now = ground.ground_now(plan, corpus, versions)
         ground.check_same_ground(manifest, plan, corpus, now)
@@ -81,6 +84,12 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
             console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
         manifest = manifests.resumed(manifest, now)
         return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
+
+
+def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
+    """Whether nothing is left to do, so that nothing is taken up again either."""
+    looks = Looks(plan, manifest, finished_trials(folder))
+    return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
 def _remove_unstarted(folder: Path, *, existed: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resolab.errors import MachineError
+from resolab.errors import StorageError
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def machine_errors(action: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "free some space or give another folder, then `resolab resume`"
-        raise MachineError(f"failed to {action}: {reason}; {hint}") from error
+        raise StorageError(f"failed to {action}: {reason}; {hint}") from error
 
 
 def for_duckdb(file: Path) -> str:
