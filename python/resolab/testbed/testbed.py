@@ -135,6 +135,11 @@ class Testbed:
         """The edge that runs now."""
         return self._in_force.edge
 
+    @property
+    def ca_file(self) -> Path:
+        """The authority that whoever loads pages here must trust."""
+        return self._ca_file
+
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
         """Run one trial: each transport's cold exchange by our client, then one page load in a fresh context."""
         await self._replace_dead()

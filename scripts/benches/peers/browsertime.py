@@ -1,0 +1,147 @@
+"""browsertime's command line, and one run of it in a path's client host.
+
+For: one invocation with some iterations, which is how browsertime is used. Not for: when it runs (`measure`), or what
+its result says (`browsertime_result`).
+
+It runs stock, but for what the lab needs (the sandbox off, as resolab has it; nothing asked but the lab's names; HTTP/3
+off) and for what only costs it time here: no HAR, and no waiting once the page is complete (its default is 8 s). The
+browser is resolab's own, with Debian's driver, and trusts the lab by the same certificate database. Certificates are
+checked, as in resolab's loads; browsertime's default is not to.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.common.servers import ROOT
+from benches.peers.browsertime_result import PeerLoad, parse
+from resolab import engine
+from resolab.browser import BrowserSettings
+from resolab.browser.chromium.profile import ChromiumHome
+from resolab.browser.find import chromium_version, find_chromium
+from resolab.browser.process import NOT_PASSED_ON, tie
+from resolab.engine.programs import LOGGING_VARIABLES
+from resolab.errors import MachineError
+from resolab.testbed import layout
+from resolab.testbed.scratch import scratch_folder
+from resolab.testbed.ways import NAMES_OF_THE_LAB
+
+FOLDER = ROOT / ".setup/browsertime/node_modules/browsertime"
+SCRIPT = Path(__file__).with_name("load.js")
+LOAD_TIMEOUT_S = 90.0
+"""How long an iteration may take: several tries of browsertime's own."""
+LINES_SHOWN_COUNT = 5
+CHROMIUM_ARGUMENTS = (
+    "no-sandbox",
+    "disable-quic",
+    "host-resolver-rules=MAP * ~NOTFOUND , " + " , ".join(f"EXCLUDE {name}" for name in NAMES_OF_THE_LAB),
+)
+SHORT_WAITS = ("--pageCompleteCheckStartWait", "1000", "--pageCompleteCheckPollTimeout", "100")
+"""Beside browsertime's own: 5 s before it first asks whether the page is complete, then every 1.5 s."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """browsertime on this machine, and the path it runs in."""
+
+    node: str
+    chromedriver: str
+    path_pid: int
+    home: ChromiumHome
+    short_waits: bool
+
+    async def loads(self, site: layout.Site, count: int) -> tuple[list[PeerLoad], float]:
+        """Load a page some times in one invocation; also how many seconds all of it took."""
+        with tempfile.TemporaryDirectory(dir=self.home.folder) as folder:
+            began_s = time.monotonic()
+            said = await self._run([*self._prefix(), *self.command(site.url, count, Path(folder))], count)
+            seconds = time.monotonic() - began_s
+            try:
+                result = (Path(folder) / "browsertime.json").read_text("utf-8")
+            except FileNotFoundError:
+                raise MachineError(f"could not run browsertime: it left no result and said: {said}") from None
+            return parse(result, count, site.request_count), seconds
+
+    def command(self, url: str, count: int, folder: Path) -> list[str]:
+        """Build its command line."""
+        chromium = [f"--chrome.args={argument}" for argument in CHROMIUM_ARGUMENTS]
+        return [
+            *[self.node, str(FOLDER / "bin/browsertime.js"), "--browser", "chrome", "--headless"],
+            *["--chrome.binaryPath", str(find_chromium()), "--chrome.chromedriverPath", self.chromedriver],
+            *[*chromium, "--chrome.ignoreCertificateErrors=false"],
+            *["--iterations", str(count), "--skipHar", *waits(short=self.short_waits), "--script", str(SCRIPT)],
+            *["--resultDir", str(folder), "--output", "browsertime", url],
+        ]
+
+    def _prefix(self) -> list[str]:
+        prefix = engine.enter_prefix(self.path_pid, "client", nameserver=layout.RESOLVER_ADDRESS)
+        return [*tie(), *prefix]
+
+    def _environment(self) -> dict[str, str]:
+        left_out = (*NOT_PASSED_ON, *LOGGING_VARIABLES)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+        return kept | {"HOME": str(self.home.folder), "TMPDIR": str(self.home.temporary_folder)}
+
+    async def _run(self, command: Sequence[str], count: int) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=self._environment(),
+            cwd=self.home.folder,
+        )
+        try:
+            said, _ = await asyncio.wait_for(process.communicate(), count * LOAD_TIMEOUT_S)
+        except TimeoutError:
+            raise MachineError(f"browsertime did not end within {count * LOAD_TIMEOUT_S:g} s") from None
+        finally:
+            # All it started is in the client host's process namespace, and ends with this.
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        return " / ".join(said.decode(errors="replace").strip().splitlines()[-LINES_SHOWN_COUNT:])
+
+
+@contextlib.contextmanager
+def prepared(path_pid: int, ca_file: Path, *, short_waits: bool) -> Iterator[Peer]:
+    """Make browsertime ready for a path whose edge has this authority; what it leaves goes in the end."""
+    node, chromedriver = programs()
+    with scratch_folder() as folder:
+        home = ChromiumHome(BrowserSettings(resolvable_names=NAMES_OF_THE_LAB, ca_file=ca_file, scratch_folder=folder))
+        try:
+            yield Peer(node, chromedriver, path_pid, home, short_waits)
+        finally:
+            home.remove()
+
+
+def waits(*, short: bool) -> list[str]:
+    """Write its arguments about waiting."""
+    return ["--pageCompleteWaitTime", "0", *(SHORT_WAITS if short else ())]
+
+
+def programs() -> tuple[str, str]:
+    """Find node and the driver, and see that browsertime is installed."""
+    node, chromedriver = shutil.which("node"), shutil.which("chromedriver")
+    if node is None or chromedriver is None or not (FOLDER / "package.json").is_file():
+        raise MachineError("node, chromedriver or browsertime is not on this machine: run scripts/setup --peers")
+    return node, chromedriver
+
+
+def versions() -> str:
+    """Name what runs, with its versions."""
+    node, chromedriver = programs()
+    version = json.loads((FOLDER / "package.json").read_text("utf-8"))["version"]
+    said = [
+        subprocess.run([one, "--version"], capture_output=True, text=True, check=False) for one in (node, chromedriver)
+    ]
+    driver = " ".join(said[1].stdout.split()[:2])
+    return f"browsertime {version}, node {said[0].stdout.strip()}, {driver}, {chromium_version()}"

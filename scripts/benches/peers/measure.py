@@ -1,0 +1,136 @@
+"""Loads by resolab and by browsertime in turn, through one path and from one edge.
+
+For: the cells, who is first in which round, and the seconds of each load, all in. Not for: what is made of them
+(`comparison`, `table`).
+
+Both stand in the client host of resolab's own testbed, its processors kept awake; browsertime comes while resolab's
+browser is idle. Rounds of some loads: one invocation of browsertime, then as many trials, the next round the other way
+round. One load of each is thrown away before, in every cell.
+"""
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from benches.peers.browsertime import Peer, prepared
+from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
+from resolab.records import PageLoadRecord
+from resolab.testbed import Testbed, TrialResult
+from resolab.testbed.sites import sites_of
+
+TOOLS = ("browsertime", "resolab")
+PLAN = """
+name = "peers"
+question = "How many loads, and how much time, does an interval of one width take?"
+seed = 1
+blocks = {loads}
+[factors]
+page = {pages}
+profile = {profiles}
+dns_transport = ["doudp"]
+http_version = ["h2"]
+requested_handshake_mode = ["full"]
+browser = ["chromium"]
+[resolver_path]
+doudp = "native"
+[baseline]
+dns_transport = "doudp"
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load of one tool."""
+
+    seconds: float
+    """All in; of browsertime its invocation's, shared among its loads."""
+    plt_ms: float | None
+    response_start_ms: float | None
+    failure: str | None
+
+
+@dataclass
+class Cell:
+    """Both tools' loads of one page over one profile."""
+
+    page: str
+    profile: str
+    loads: dict[str, list[Load]] = field(default_factory=lambda: {tool: [] for tool in TOOLS})
+    load_average: tuple[float, float] = (0.0, 0.0)
+    """The last minute's, before and after."""
+
+
+@dataclass
+class Lab:
+    """The testbed, and browsertime in it."""
+
+    testbed: Testbed
+    peer: Peer
+    plan: Plan
+    corpus: Corpus
+    start_seconds: float
+    """What resolab needs once, before its first load."""
+
+    async def loads(self, tool: str, condition: Condition, name: str, count: int) -> list[Load]:
+        """Have one tool load a page some times."""
+        if tool == "resolab":
+            return [await self._trial(condition, f"{name}-{number}") for number in range(count)]
+        profile = self.corpus.profile(condition.profile)
+        await self.testbed.path.set_profile(profile, stream_seed(self.plan.seed, "link", name))
+        found, seconds = await self.peer.loads(sites_of(self.corpus, self.plan.factors.page)[condition.page], count)
+        return [Load(seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
+
+    async def _trial(self, condition: Condition, trial_id: str) -> Load:
+        began_s = time.monotonic()
+        result = await self.testbed.run_trial(condition, trial_id)
+        return read(result, time.monotonic() - began_s)
+
+
+def plan_of(pages: Sequence[str], profiles: Sequence[str], loads: int, corpus: Corpus) -> Plan:
+    """Make the plan whose conditions are the cells."""
+    return parse_plan(PLAN.format(pages=list(pages), profiles=list(profiles), loads=loads), "the plan of peers", corpus)
+
+
+def read(result: TrialResult, seconds: float) -> Load:
+    """Read one trial of resolab."""
+    measured = next(one for one in result.records if isinstance(one, PageLoadRecord) and one.measured)
+    if measured.failure is not None:
+        return Load(seconds, None, None, str(measured.failure))
+    return Load(seconds, measured.plt_ms, measured.response_start_ms, None)
+
+
+def rounds(loads: int, of_round: int) -> list[tuple[int, tuple[str, ...]]]:
+    """Name each round's count, and its tools in their order, which alternates."""
+    sizes = [min(of_round, loads - done) for done in range(0, loads, of_round)]
+    return [(size, TOOLS if number % 2 == 0 else TOOLS[::-1]) for number, size in enumerate(sizes)]
+
+
+@asynccontextmanager
+async def lab(plan: Plan, corpus: Corpus, *, short_waits: bool) -> AsyncIterator[Lab]:
+    """Run a testbed with browsertime beside its own browser."""
+    began_s = time.monotonic()
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        start_seconds = time.monotonic() - began_s
+        with prepared(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
+            yield Lab(testbed, peer, plan, corpus, start_seconds)
+
+
+async def measure(lab: Lab, loads: int, of_round: int, say: Callable[[str, str, int], None]) -> list[Cell]:
+    """Load every cell `loads` times by each tool."""
+    cells = []
+    for condition in lab.plan.conditions():
+        cell = Cell(condition.page, condition.profile)
+        name = f"{cell.page} {cell.profile}"
+        for tool in TOOLS:
+            say(f"{name}: {tool}, not counted", tool, 1)
+            await lab.loads(tool, condition, f"{name} {tool} before", 1)
+        before = os.getloadavg()[0]
+        for number, (size, tools) in enumerate(rounds(loads, of_round)):
+            for tool in tools:
+                say(f"{name}: {tool}, from load {number * of_round + 1} of {loads}", tool, size)
+                cell.loads[tool] += await lab.loads(tool, condition, f"{name} {tool} {number}", size)
+        cell.load_average = before, os.getloadavg()[0]
+        cells.append(cell)
+    return cells
