@@ -1,5 +1,6 @@
 """Prose that takes its numbers from published tables: what is printed, and what fails."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,7 +109,7 @@ def test_the_check_fails_when_a_quoted_number_is_another(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
 ) -> None:
     text, readme = tmp_path / "README.md", tmp_path / "claimed.md"
-    text.write_text(quote.TEXT.read_text().replace("360 loads", "361 loads"))
+    text.write_text(re.sub(r"(\d+) loads", r"1\1 loads", quote.TEXT.read_text(), count=1))
     readme.write_text(quote.CLAIMED.read_text().replace("92 ms", "93 ms"))
     monkeypatch.setattr(quote, "TEXT", text)
     monkeypatch.setattr(quote, "CLAIMED", readme)
