@@ -120,9 +120,17 @@ fn a_train_faster_than_the_link_comes_out_at_its_rate() {
     let train = trains(&output).remove(0);
     let came: Vec<u64> = train.received_ns.iter().copied().flatten().collect();
     assert!(came.len() < 1_000);
-    // Before, the queue fills.
+    // Before, the queue fills. While a busy machine keeps the sender waiting the link stands still, so
+    // its rate is that of most packets, and no stretch is faster.
+    let mut gaps: Vec<u64> = came[200..]
+        .windows(2)
+        .map(|both| both[1].saturating_sub(both[0]))
+        .collect();
+    gaps.sort_unstable();
+    let median_ns = gaps[gaps.len() / 2] as f64;
+    assert!((median_ns / 1e6 - 1.0).abs() < 0.05, "{median_ns}");
     let rate_bps = rate_bps_of(&came[200..], 1_500);
-    assert!((rate_bps / 12e6 - 1.0).abs() < 0.01, "{rate_bps}");
+    assert!(rate_bps < 12.12e6, "{rate_bps}");
 }
 
 #[test]
