@@ -21,6 +21,7 @@ _METHODS = {
     Method.SCORE: "score",
     Method.NEWCOMBE: "Newcombe's score interval of pairs",
     Method.WILSON: "Wilson's score",
+    Method.CLUSTER_SIGN: "the sign test over clusters",
     Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",
 }
 

@@ -7,6 +7,7 @@ Not for: knowing where the arrays come from, no other room of resolab is importe
 
 from resolab.stats.beyond import Beyond, beyond
 from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
+from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
@@ -42,6 +43,7 @@ from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_re
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
+    "CLUSTERS_NEEDED",
     "LEVEL",
     "STOPPING_LEVEL",
     "STOPPING_MIN_BLOCKS",
@@ -69,6 +71,7 @@ __all__ = [
     "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
+    "clustered_median",
     "difference_at_any_look",
     "differences_of",
     "ecdf",
