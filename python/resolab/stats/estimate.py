@@ -30,6 +30,8 @@ class Method(enum.StrEnum):
     """Score interval of a share (Wilson 1927)."""
     NEWCOMBE = "newcombe"
     """Both shares' score intervals joined with their correlation (Newcombe 1998, method 10)."""
+    ADJUSTED_SIGN = "adjusted_sign"
+    """Shifts that the sign test of residuals on a covariate does not reject (`adjusted`; Rosenbaum 2002)."""
     CLUSTER_SIGN = "cluster_sign"
     """Medians that a test on clusters does not reject (`clusters`; Woodruff 1952, Francisco and Fuller 1991)."""
     CONFIDENCE_SEQUENCE = "confidence_sequence"
