@@ -56,6 +56,9 @@ class DifferenceCurve:
     """As the paper has it: pairs with a failed load left out."""
     key: Mapping[str, Value]
     """Columns that name the curve in the CSV, alike in all curves of a figure."""
+    unit: str = "block"
+    """What the interval takes as sampled: pages or blocks."""
+    pages_count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,8 @@ def csv_rows(curve: DifferenceCurve) -> list[dict[str, Value]]:
         "ci_high_ms": middle.ci_high,
         "ci_level": middle.level,
         "ci_method": middle.method,
+        "ci_unit": curve.unit,
+        "pages_count": curve.pages_count,
         "survivor_pairs_count": survivors.n,
         "survivor_median_ms": survivors.value,
     }

@@ -14,6 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
+from resolab.report.adjusted import adjusted_tables
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
@@ -124,9 +125,8 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = sensitivity_table(findings)
-    effects = [
-        one for one in (*effect_tables(findings), closed_form_table(findings), shift_table(findings)) if one is not None
-    ]
+    tables = (*effect_tables(findings), closed_form_table(findings), shift_table(findings), *adjusted_tables(findings))
+    effects = [one for one in tables if one is not None]
     for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")

@@ -21,6 +21,8 @@ _METHODS = {
     Method.SCORE: "score",
     Method.NEWCOMBE: "Newcombe's score interval of pairs",
     Method.WILSON: "Wilson's score",
+    Method.ADJUSTED_SIGN: "the sign test of residuals",
+    Method.CLUSTER_SIGN: "the sign test over clusters",
     Method.CONFIDENCE_SEQUENCE: "confidence sequence, valid at any look",
 }
 

@@ -5,8 +5,10 @@ Definitions and sources: docs/method/statistics.md.
 Not for: knowing where the arrays come from, no other room of resolab is imported here; closed forms (`protocols`).
 """
 
+from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
 from resolab.stats.beyond import Beyond, beyond
 from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
+from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
@@ -18,7 +20,7 @@ from resolab.stats.power import Rule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
 from resolab.stats.replication import Printed, Replication, printed_change, replication
-from resolab.stats.sample import Sample, ecdf
+from resolab.stats.sample import FloatArray, Sample, ecdf
 from resolab.stats.sequence import (
     MedianSequence,
     change_at_any_look,
@@ -42,7 +44,10 @@ from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_re
 from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
+    "ADJUSTABLE_FROM",
+    "CLUSTERS_NEEDED",
     "LEVEL",
+    "MOST_VARIANCE_LEFT",
     "STOPPING_LEVEL",
     "STOPPING_MIN_BLOCKS",
     "Amortisation",
@@ -51,6 +56,7 @@ __all__ = [
     "Equivalence",
     "EquivalenceTest",
     "Estimate",
+    "FloatArray",
     "MedianSequence",
     "Method",
     "Needed",
@@ -60,6 +66,7 @@ __all__ = [
     "Replication",
     "Sample",
     "SignificantShare",
+    "adjusted_difference",
     "amortisation",
     "at_most_wide",
     "beyond",
@@ -69,6 +76,7 @@ __all__ = [
     "change_of_medians",
     "cliffs_delta",
     "clopper_pearson",
+    "clustered_median",
     "difference_at_any_look",
     "differences_of",
     "ecdf",
@@ -97,6 +105,7 @@ __all__ = [
     "slope_of",
     "slope_over_blocks",
     "two_sample_p_value",
+    "variance_ratio",
     "width_reached",
     "within",
 ]

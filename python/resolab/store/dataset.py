@@ -88,6 +88,10 @@ class Dataset:
         """List one row per finished trial, in the order they ran."""
         return self._rows(queries.MEASURED_LOADS, LoadRow)
 
+    def settled_conditions(self) -> set[str]:
+        """Name the conditions whose loads neither looked up nor connected after the document's request."""
+        return {row["condition"] for row in self.sql(queries.SETTLED_CONDITIONS)}
+
     def trial_seconds(self) -> dict[str, float]:
         """Mean seconds that a trial of each condition took, warm-up, queries and clearing included."""
         return {row["condition"]: row["seconds"] for row in self.sql(queries.TRIAL_SECONDS)}

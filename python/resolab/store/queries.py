@@ -16,6 +16,20 @@ LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position
 """  # noqa: S608 - columns of `outcomes`
 
+# A load's document starts at 0; a request on a connection that was there has no look-up and no set-up.
+SETTLED_CONDITIONS = """
+WITH loads AS (
+    SELECT trial_id, count(DISTINCT split_part(url, '/', 3)) AS hosts_count,
+           bool_or(
+               start_ms > 0 AND (domain_lookup_end_ms > domain_lookup_start_ms OR connect_end_ms > connect_start_ms)
+           ) AS sets_up_late
+    FROM requests GROUP BY trial_id
+)
+SELECT t.condition FROM loads AS l JOIN trials AS t USING (trial_id)
+GROUP BY t.condition HAVING max(l.hosts_count) = 1 AND NOT bool_or(coalesce(l.sets_up_late, false))
+ORDER BY t.condition
+"""
+
 TRIAL_SECONDS = """
 SELECT condition, avg(end_monotonic_ns - monotonic_ns) / 1e9 AS seconds FROM trials GROUP BY condition
 """

@@ -127,7 +127,7 @@ def test_every_part_is_there(clean: Path) -> None:
     assert "n = 8; 95 % intervals by percentile bootstrap" in reader.text
     assert "made-up-20240712T101500Z-7" in reader.text
     files = sorted(file.name for file in (clean / "report" / "figures").iterdir())
-    assert files == [
+    assert files == ["adjusted.csv"] + [
         f"{name}.{kind}"
         for name in (
             "dns_exchange",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
+from resolab.report.findings.adjusted import adjusted_results
 from resolab.report.findings.against_baseline import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, noise_of
 from resolab.report.findings.effects import equivalences, shifts, slopes, slow_loads
@@ -53,6 +54,7 @@ def analyse(dataset: Dataset) -> Findings:
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
         shifts=shifts(plan, loads),
+        adjusted=adjusted_results(plan, loads, dataset.settled_conditions()),
         varying=plan.varying(),
     )
 

@@ -10,6 +10,7 @@ from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.report.findings.oracle import Expected, Oracle
+from resolab.report.findings.parts import Adjusted
 from resolab.stats import Beyond, Equivalence, Estimate, QuantileDifference, SignificantShare
 from resolab.store import Manifest
 from resolab.store.hello_queries import HelloRow
@@ -224,6 +225,8 @@ class Findings:
     """Comparisons in which any load is slow."""
     shifts: Sequence[ShiftResult] = ()
     """Quantiles of the primary outcome, of comparisons with enough pairs for an interval."""
+    adjusted: Sequence[Adjusted] = ()
+    """The comparisons of the page load time, without the chance that comes after all a treatment does."""
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
     hellos: Sequence[HelloRow] = ()

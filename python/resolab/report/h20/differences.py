@@ -16,11 +16,12 @@ from resolab.report.h20.loads import (
     Difference,
     PairKey,
     difference_curve,
-    difference_sample,
     levels_of,
+    pooled_pairs,
 )
 from resolab.report.h20.networks import their_median_ms
 from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, network_of
+from resolab.report.h20.sampling import sampling_words
 from resolab.report.h20.study import Study
 from resolab.report.trouble import flags_and_drops
 from resolab.store.h20_queries import H20LoadRow
@@ -75,7 +76,7 @@ def matrix_cells(study: Study, profile: str) -> list[MatrixCell]:
             row.label(study.resolvers),
             column.label(study.resolvers),
             difference_curve(
-                difference_sample(arms[row], arms[column], study.outcome),
+                pooled_pairs(arms[row], arms[column], study.outcome),
                 {"profile": profile, **levels_of("row", row), **levels_of("column", column)},
                 study.level,
             ),
@@ -136,7 +137,9 @@ def _grid_caption(study: Study, found: Sequence[Difference], extra_rtt_ms: float
 
 
 def _intervals(curves: Iterable[DifferenceCurve]) -> str:
-    return f"{intervals_text(curve.median_ms for curve in curves)}, pairs taken as independent"
+    found = list(curves)
+    words = sampling_words((one.unit, one.pages_count) for one in found)
+    return f"{intervals_text(one.median_ms for one in found)}: {words}"
 
 
 def _failures(study: Study, profiles: Sequence[str]) -> str:

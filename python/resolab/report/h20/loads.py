@@ -19,6 +19,7 @@ from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, place_of
 from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
 from resolab.store.h20_queries import H20LoadRow
 from resolab.store.outcomes import Outcome
@@ -125,17 +126,18 @@ def reference_of(configuration: Configuration, among: Sequence[Configuration]) -
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 
-def difference_sample(
+def pooled_pairs(
     treatment: Mapping[PairKey, H20LoadRow], baseline: Mapping[PairKey, H20LoadRow], outcome: Outcome
-) -> Sample:
+) -> PooledPairs:
     """Subtract within pairs; failed loads make bounds."""
     both = [key for key in treatment if key in baseline]
     own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
-    return differences_of(sample_of(outcome, own), sample_of(outcome, other))
+    return PooledPairs(differences_of(sample_of(outcome, own), sample_of(outcome, other)), places_of(both))
 
 
-def difference_curve(differences: Sample, key: Mapping[str, Value], level: float) -> DifferenceCurve:
-    """Sum a sample of differences up as a curve with its medians, their intervals at a level."""
+def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float) -> DifferenceCurve:
+    """Sum differences up as a curve with its medians, their intervals at a level."""
+    differences = pairs.differences
     exact = differences.low == differences.high
     known = np.sort(differences.low[exact])
     lows, highs = np.sort(differences.low), np.sort(differences.high)
@@ -155,9 +157,11 @@ def difference_curve(differences: Sample, key: Mapping[str, Value], level: float
     return DifferenceCurve(
         points=points,
         most_before=float(np.count_nonzero(np.isneginf(lows))) / lows.size if lows.size else 0.0,
-        median_ms=quantile(differences, 0.5, level=level),
+        median_ms=pairs.median(level),
         survivors_median_ms=quantile(Sample.exact(known), 0.5, level=level),
         key=key,
+        unit=pairs.unit,
+        pages_count=pairs.pages_count,
     )
 
 
@@ -170,12 +174,12 @@ def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, o
             reference = reference_of(configuration, list(arms))
             if reference is None or configuration.dns_transport == "doudp":
                 continue
-            sample = difference_sample(arm, arms[reference], outcome)
-            if len(sample):
+            pairs = pooled_pairs(arm, arms[reference], outcome)
+            if pairs.places:
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
                 key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}
                 key |= {"closed_form_ms": expected}
-                found.append(Difference(profile, configuration, expected, difference_curve(sample, key, level)))
+                found.append(Difference(profile, configuration, expected, difference_curve(pairs, key, level)))
     return found
 
 

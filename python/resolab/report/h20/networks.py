@@ -121,6 +121,8 @@ def _row(study: Study, one: Difference) -> dict[str, Value]:
         "ci_high_ms": middle.ci_high,
         "ci_level": middle.level,
         "ci_method": str(middle.method),
+        "ci_unit": one.curve.unit,
+        "pages_count": one.curve.pages_count,
         "pairs_count": middle.n,
         "censored_count": middle.censored_count,
         "survivor_median_ms": one.curve.survivors_median_ms.value,

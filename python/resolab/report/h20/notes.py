@@ -6,8 +6,9 @@ For: words. Not for: numbers; those are in the tables.
 NETWORKS_NOTE = (
     "Theirs: medians with Cloudflare's resolver (sections 4.3 and 4.4); the resolver's distance nearest to their "
     "ping stands for Frankfurt, or for Seoul. Ours keeps failed loads as bounds; another column drops them, as "
-    "the paper did. The closed form counts the extra round trips of one cold look-up; a page's later names go "
-    "over the open connection and cost what Do53 costs. Do53 waits 5 s for a lost packet (resolv.conf(5)), TCP a "
+    "the paper did. Of six pages or more intervals are over pages, of fewer over blocks and for these pages only. "
+    "The closed form counts the extra round trips of one cold look-up; a page's later names go over the open "
+    "connection and cost what Do53 costs. Do53 waits 5 s for a lost packet (resolv.conf(5)), TCP a "
     "retransmission timeout, 1 s for its first packet and less afterwards (RFC 6298): DoT and DoH gain where "
     "look-ups are lost. With a share p of the loads waiting, the median is the (0.5 - p) / (1 - p) quantile of the "
     "pairs that do not wait, so that it moves long before half of them do; one exchange is counted for each name, lost "

@@ -1,0 +1,103 @@
+"""The comparisons of the page load time, adjusted by a part of it that the treatment cannot move.
+
+For: the adjusted estimate beside the plain one, what it rests on tested, and refused where that is contradicted. Not
+for: instead of the plain one; its arithmetic (`stats.adjusted`), or words.
+
+A page load time is the time to an instant and a part after it. Where the treatment has done all it does by that
+instant, two loads of a pair differ after it by chance only, and that chance can be taken out.
+"""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
+from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.page_loads import by_condition, contributing
+from resolab.report.findings.parts import PARTS, Adjusted, Part, Refused
+from resolab.stats import (
+    ADJUSTABLE_FROM,
+    MOST_VARIANCE_LEFT,
+    Sample,
+    adjusted_difference,
+    hodges_lehmann,
+    paired_difference,
+    paired_p_value,
+    pairs,
+    variance_ratio,
+)
+from resolab.store.outcomes import PLT
+from resolab.store.rows import LoadRow
+
+SIGNIFICANCE = 0.05
+
+
+def adjusted_results(
+    plan: Plan,
+    loads: Sequence[LoadRow],
+    settled: Collection[str],
+    kinds: Collection[ComparisonKind] = (ComparisonKind.PLANNED, ComparisonKind.ALL),
+) -> list[Adjusted]:
+    """Adjust every comparison by each part that its loads tell; `settled` are conditions without late set-ups.
+
+    A plan that stops by confidence sequences has none: this is for a number of blocks that was fixed before.
+    """
+    if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
+        return []
+    grouped = by_condition(loads)
+    found = (
+        _adjusted(plan, one, part, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        for one in plan.comparisons()
+        if one.kind in kinds
+        for part in PARTS
+        if not part.needs_settled or {one.treatment.id, one.baseline.id} <= set(settled)
+    )
+    return [one for one in found if one is not None]
+
+
+def _adjusted(
+    plan: Plan, one: PlannedComparison, part: Part, own: Sequence[LoadRow], other: Sequence[LoadRow]
+) -> Adjusted | None:
+    own, other = contributing(PLT, own), contributing(PLT, other)
+    treated, compared = pairs([load.block for load in own], [load.block for load in other])
+    told = [(own[place], other[against]) for place, against in zip(treated, compared, strict=True)]
+    failed = any(load.failure for pair in told for load in pair)
+    known = [pair for pair in told if all(_is_told(part, load) for load in pair)]
+    if not known:
+        return None
+    level = level_of(plan)
+    plt, instant = (
+        np.array([[outcome.of(load) for load in pair] for pair in known], dtype=np.float64).T
+        for outcome in (PLT, part.after)
+    )
+    after = Sample.exact(plt[0] - instant[0]), Sample.exact(plt[1] - instant[1])
+    p_value = paired_p_value(*after)
+    differences, parts = plt[0] - plt[1], after[0].low - after[1].low
+    adjusted = adjusted_difference(differences, parts, level=level)
+    left = None if failed else variance_ratio(differences, parts, adjusted.value)
+    refused = _refused(len(known), left, p_value, failed=failed)
+    return Adjusted(
+        comparison=one,
+        part=part,
+        plain_ms=paired_difference(Sample.exact(plt[0]), Sample.exact(plt[1]), level=level),
+        without_part_ms=paired_difference(Sample.exact(instant[0]), Sample.exact(instant[1]), level=level),
+        moved_ms=hodges_lehmann(*after, paired=True, level=level),
+        p_value=p_value,
+        adjusted_ms=None if refused else adjusted,
+        variance_ratio=left,
+        refused=refused,
+    )
+
+
+def _is_told(part: Part, load: LoadRow) -> bool:
+    return load.failure is None and PLT.of(load) is not None and part.after.of(load) is not None
+
+
+def _refused(pairs_count: int, left: float | None, p_value: float | None, *, failed: bool) -> Refused | None:
+    if failed:
+        return Refused.FAILED
+    if p_value is not None and p_value <= SIGNIFICANCE:
+        return Refused.MOVED
+    if pairs_count < ADJUSTABLE_FROM:
+        return Refused.TOO_FEW
+    return Refused.LITTLE if left is None or left > MOST_VARIANCE_LEFT else None

@@ -1,0 +1,149 @@
+"""Print what adjusting saves in datasets: the variance left, and the loads for intervals as wide as the plain ones.
+
+For: the figure for a run (with `tables/*.parquet`) or a published dataset (`tables/*.csv`), a row a comparison and a
+summary a part; of copies (A/A) also how often an interval excludes 0, adjusted and plain. Not for: what the estimates
+are worth (`coverage_of_adjusted.py`); the report has the same table of a run.
+
+Published tables lack the requests: there a page counts as settled if it has one host, and the last byte is known of
+loads with one request.
+"""
+
+import argparse
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import duckdb
+import msgspec
+import numpy as np
+
+from resolab.installation import project_root
+from resolab.plan import ComparisonKind, Plan, parse_plan
+from resolab.report.findings.adjusted import adjusted_results
+from resolab.report.findings.parts import Adjusted
+from resolab.stats import Estimate
+from resolab.store import load_manifest, open_dataset
+from resolab.store.outcomes import OUTCOMES
+from resolab.store.rows import LoadRow
+
+LOADS = """
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
+       t.requested_handshake_mode, t.resolver_path, true AS loaded, l.handshake_mode, l.limit_ms, l.failure,
+       l.plt_ms AS plt, l.response_start_ms AS response_start, {last_byte} AS last_byte
+FROM read_csv('{trials}') AS t JOIN read_csv('{loads}') AS l USING (trial_id)
+WHERE l.measured ORDER BY t.block, t.position
+"""
+
+
+def adjusted_of(folder: Path, kinds: Sequence[ComparisonKind]) -> list[Adjusted]:
+    """Adjust the comparisons of a dataset of either kind."""
+    manifest = load_manifest(folder)
+    plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus=None)
+    if (folder / "tables" / "requests.parquet").is_file():
+        with open_dataset(folder) as dataset:
+            return adjusted_results(plan, dataset.measured_loads(), dataset.settled_conditions(), kinds)
+    return adjusted_results(plan, published_loads(folder), settled_by_pages(plan), kinds)
+
+
+def published_loads(folder: Path) -> list[LoadRow]:
+    """Read the measured loads of a published dataset."""
+    trials, loads = (str(folder / "tables" / f"{table}.csv") for table in ("trials", "page_loads"))
+    connection = duckdb.connect()
+    columns = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM read_csv('{loads}')").fetchall()}
+    by_document = "CASE WHEN l.request_count = 1 THEN l.response_end_ms END"
+    last_byte = "l.last_byte_ms" if "last_byte_ms" in columns else by_document
+    cursor = connection.execute(LOADS.format(trials=trials, loads=loads, last_byte=last_byte))
+    names = [column[0] for column in cursor.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    for row in rows:
+        row["times_ms"] = {name: row.pop(name, None) for name in OUTCOMES}
+    return msgspec.convert(rows, list[LoadRow])
+
+
+def settled_by_pages(plan: Plan) -> set[str]:
+    """Name the conditions whose page has all of its parts on one host."""
+    files = {page: project_root() / "pages" / page / "page.toml" for page in plan.factors.page}
+    hosts = {page: _hosts_count(tomllib.loads(file.read_text("utf-8"))) for page, file in files.items()}
+    return {one.id for one in plan.conditions() if hosts[one.page] == 1}
+
+
+def _hosts_count(page: dict[str, object]) -> int:
+    resources = page.get("resource", [])
+    assert isinstance(resources, list)
+    return len({page["host"], *(one.get("host", page["host"]) for one in resources)})
+
+
+def print_rows(found: Iterable[Adjusted]) -> None:
+    """Print a row a comparison and part."""
+    print("| treatment | part | pairs | p of the part | plain ms | adjusted ms | variance left | loads it takes |")
+    print("|" + " --- |" * 8)
+    for one in found:
+        words = (
+            one.comparison.treatment.id,
+            one.part.name,
+            str(one.plain_ms.n),
+            "" if one.p_value is None else f"{one.p_value:.3f}",
+            _text(one.plain_ms),
+            f"refused: {one.refused}" if one.adjusted_ms is None else _text(one.adjusted_ms),
+            "" if one.variance_ratio is None else f"{one.variance_ratio:.2f}",
+            "" if one.loads_ratio is None else f"{one.loads_ratio:.2f}",
+        )
+        print(f"| {' | '.join(words)} |")
+
+
+def print_summary(found: Sequence[Adjusted], *, copies: bool) -> None:
+    """Print median and range of what each part leaves of the variance, and takes of the loads, by page and over all."""
+    print("| part | page | comparisons | refused | variance left | loads it takes, refused ones as 1 |")
+    print("|" + " --- |" * 6)
+    for part in dict.fromkeys(one.part.name for one in found):
+        of_part = [one for one in found if one.part.name == part]
+        for page in (*dict.fromkeys(one.comparison.treatment.page for one in of_part), "all"):
+            group = [one for one in of_part if page in {"all", one.comparison.treatment.page}]
+            refused = sum(one.refused is not None for one in group)
+            # Where the adjusted estimate is refused there is the plain one, which takes all of its loads.
+            loads = [one.loads_ratio if one.refused is None else 1.0 for one in group]
+            ratios = [one.variance_ratio for one in group], loads if any(one.loads_ratio for one in group) else []
+            print(f"| {part} | {page} | {len(group)} | {refused} | {' | '.join(map(_span, ratios))} |")
+    if copies:
+        for part in dict.fromkeys(one.part.name for one in found):
+            print(f"copies, {part}: {_excluding([one for one in found if one.part.name == part])}")
+
+
+def _span(ratios: Iterable[float | None]) -> str:
+    known = [one for one in ratios if one is not None]
+    return f"{np.median(known):.2f} ({min(known):.2f} to {max(known):.2f})" if known else ""
+
+
+def _excluding(group: Sequence[Adjusted]) -> str:
+    offered = [one for one in group if one.adjusted_ms is not None]
+    adjusted = sum(one.adjusted_ms is not None and one.adjusted_ms.ci_contains_zero is False for one in offered)
+    plain = sum(one.plain_ms.ci_contains_zero is False for one in offered)
+    return f"of {len(offered)} intervals {adjusted} exclude 0 adjusted, {plain} plain"
+
+
+def _text(one: Estimate) -> str:
+    if one.value is None:
+        return ""
+    ends = "" if one.ci_low is None else f" [{one.ci_low:+.1f}, {one.ci_high:+.1f}]"
+    return f"{one.value:+.1f}{ends}"
+
+
+def main() -> None:
+    """Print the tables of each dataset."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET")
+    parser.add_argument("--copies", action="store_true", help="of A/A copies instead of the plan's comparisons")
+    parser.add_argument("--summary", action="store_true", help="the summary only")
+    options = parser.parse_args()
+    kinds = (ComparisonKind.AA,) if options.copies else (ComparisonKind.PLANNED, ComparisonKind.ALL)
+    for folder in options.datasets:
+        found = adjusted_of(folder, kinds)
+        print(f"\n{folder}\n")
+        if not options.summary:
+            print_rows(found)
+            print()
+        print_summary(found, copies=options.copies)
+
+
+if __name__ == "__main__":
+    main()
