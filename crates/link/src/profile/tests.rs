@@ -206,14 +206,6 @@ fn absurd_values_are_named_with_their_range() {
             "up.gilbert_elliott.good_to_bad_ratio = 2 is outside 0 to 1",
         ),
         (
-            "policer = { rate_bps = 999, burst_bytes = 1500 }",
-            "up.policer.rate_bps = 999 is outside 1000 to",
-        ),
-        (
-            "policer = { rate_bps = 1e6, burst_bytes = 1499 }",
-            "up.policer.burst_bytes = 1499 is outside 1500 to 268435456",
-        ),
-        (
             "packet_overhead_bytes = 2000",
             "up.packet_overhead_bytes = 2000 is outside 0 to 1000",
         ),
@@ -232,6 +224,24 @@ fn absurd_values_are_named_with_their_range() {
     let late = with("").replace("one_way_delay_ms = 2", "one_way_delay_ms = 20000");
     let message = read_text(&late).unwrap_err().to_string();
     assert!(message.contains("down.one_way_delay_ms = 20000 is outside 0 to 10000"));
+}
+
+/// The burst holds at least one full packet.
+#[test]
+fn absurd_policers_are_named_with_their_range() {
+    for (text, wanted) in [
+        (
+            "policer = { rate_bps = 999, burst_bytes = 1500 }",
+            "up.policer.rate_bps = 999 is outside 1000 to",
+        ),
+        (
+            "policer = { rate_bps = 1e6, burst_bytes = 1499 }",
+            "up.policer.burst_bytes = 1499 is outside 1500 to 268435456",
+        ),
+    ] {
+        let message = read_text(&with(text)).unwrap_err().to_string();
+        assert!(message.contains(wanted), "{message}");
+    }
 }
 
 #[test]
