@@ -137,6 +137,27 @@ fn a_full_queue_drops_and_says_so() {
 }
 
 #[test]
+fn a_policer_drops_at_once_and_says_so() {
+    let down = "one_way_delay_ms = 1\npolicer = { rate_bps = 8_000, burst_bytes = 15_000 }";
+    let Some(mut lab) = Lab::open_as_root("one_way_delay_ms = 1", down) else {
+        return;
+    };
+    let client = lab.socket(Host::Client, CLIENT);
+    let server = lab.socket(Host::Server, SERVER);
+    let arrivals = probe::run(&server, &client, 50, 1_500, NO_GAP);
+    let down = lab.summary("policer").totals.down;
+    assert_eq!(arrivals.len() as u64, down.packets_out_count);
+    assert_eq!(down.packets_out_count + down.dropped_policer_count, 50);
+    assert_eq!(down.dropped_queue_count, 0);
+    // The burst holds ten; at 8 kbit/s the next would come 1.5 s later.
+    assert!(
+        (10..=12).contains(&down.packets_out_count),
+        "{} came through",
+        down.packets_out_count
+    );
+}
+
+#[test]
 fn a_profile_can_be_replaced_while_the_path_stands() {
     let Some(mut lab) = Lab::open_as_root("one_way_delay_ms = 5", "one_way_delay_ms = 5") else {
         return;

@@ -11,6 +11,7 @@ pub mod far;
 pub mod jitter;
 pub mod link_rate;
 pub mod loss;
+pub mod policer;
 pub mod queue_limit;
 pub mod random;
 pub mod rate;

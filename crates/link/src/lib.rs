@@ -9,7 +9,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`elements`] | what a packet meets, each a pure model: loss, queue, rate, delay, jitter, far servers |
+//! | [`elements`] | what a packet meets, each a pure model: loss, policer, queue, rate, delay, jitter, far servers |
 //! | [`profile`] | what a link is like: read from TOML, checked, completed |
 //! | [`model`] | the elements in their order: turns a profile into fates of packets |
 //! | [`hosts`] | the two hosts: names and addresses, namespaces, TUN devices, what keeps them standing |

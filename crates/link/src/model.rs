@@ -2,7 +2,7 @@
 //! many bytes that comes at such a time. Times follow from the model's own clock, never from when
 //! anybody woke up, so lateness of the ferry never accumulates. Not for: packets, clocks, I/O.
 //!
-//! Order: loss -> queue -> rate -> delay. A queue that decides when packets leave it (CoDel) makes
+//! Order: loss -> policer -> queue -> rate -> delay. A queue that decides when packets leave it (CoDel) makes
 //! them wait; their fates follow when the link would take them. An element with memory of its own (bursty loss, a queue
 //! that drops on waiting time, a trace of delivery opportunities, delay that varies in time) takes
 //! the place of the one it refines; cross traffic is arrivals fed to queue and rate whose releases
@@ -16,6 +16,7 @@ use crate::elements::droptail::Droptail;
 use crate::elements::far::FarServers;
 use crate::elements::link_rate::LinkRate;
 use crate::elements::loss::IndependentLoss;
+use crate::elements::policer::Policer;
 use crate::elements::queue_limit::QueueLimit;
 use crate::elements::random::RandomStream;
 use crate::elements::trace::Trace;
@@ -42,6 +43,8 @@ pub enum Fate {
 pub enum DropCause {
     /// The loss process took it.
     Loss,
+    /// It found too few tokens at the policer.
+    Policer,
     /// It did not fit into the queue.
     QueueFull,
     /// CoDel dropped it for its wait.
@@ -56,6 +59,7 @@ pub struct DirectionModel {
     label: &'static str,
     loss: IndependentLoss,
     burst_loss: BurstLoss,
+    policer: Policer,
     queue: Queue,
     rate: LinkRate,
     /// What every packet takes on the link beyond its length.
@@ -117,6 +121,7 @@ impl DirectionModel {
         let DirectionProfile {
             loss_ratio,
             gilbert_elliott,
+            policer,
             rate_bps,
             trace_file: _, // is `trace`
             packet_overhead_bytes,
@@ -133,6 +138,7 @@ impl DirectionModel {
             label,
             loss: IndependentLoss::new(*loss_ratio, stream(seed, label, "loss")),
             burst_loss: BurstLoss::new(gilbert_elliott.as_ref(), stream(seed, label, "burst_loss")),
+            policer: Policer::new(*policer),
             queue: Queue::new(profile),
             rate: LinkRate::new(*rate_bps, trace),
             overhead_bytes: packet_overhead_bytes.unwrap_or(0),
@@ -154,7 +160,8 @@ impl DirectionModel {
         self.change_over(profile, None, seed);
     }
 
-    /// The same for a profile that names a trace; a seed restarts that too.
+    /// The same for a profile that names a trace; a seed restarts that too, and fills a policer's
+    /// bucket.
     pub fn change_over(
         &mut self,
         profile: &DirectionProfile,
@@ -167,6 +174,7 @@ impl DirectionModel {
             .change(profile.gilbert_elliott.as_ref(), new_stream("burst_loss"));
         self.cross_traffic
             .change(profile.cross_traffic, new_stream("cross_traffic"));
+        self.policer.change(profile.policer, seed.is_some());
         self.change_queue(profile);
         self.rate.change(profile.rate_bps, trace, seed.is_some());
         self.overhead_bytes = profile.packet_overhead_bytes.unwrap_or(0);
@@ -194,6 +202,9 @@ impl DirectionModel {
         // Both draw for every packet, whatever the other says.
         if self.loss.takes_next() | self.burst_loss.takes_next() {
             return Fate::Drop(DropCause::Loss);
+        }
+        if !self.policer.passes(now_ns, bytes) {
+            return Fate::Drop(DropCause::Policer);
         }
         self.advance(now_ns);
         self.enqueue(now_ns, bytes, Traffic::Carried(way))

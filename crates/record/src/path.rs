@@ -80,6 +80,9 @@ pub struct DirectionSummary {
     /// Packets CoDel dropped for their wait.
     #[serde(default)]
     pub dropped_codel_count: u64,
+    /// Packets that found too few tokens at the policer; never waited in a queue.
+    #[serde(default)]
+    pub dropped_policer_count: u64,
     /// Packets that came during an outage of the schedule.
     #[serde(default)]
     pub dropped_outage_count: u64,

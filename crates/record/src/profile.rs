@@ -92,6 +92,16 @@ pub struct CrossTraffic {
     pub off_ms: Option<f64>,
 }
 
+/// A token bucket that drops what comes above its rate, at once: nothing waits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicerSettings {
+    /// Bits of IP packets per second that its tokens come in at.
+    pub rate_bps: f64,
+    /// Bytes of tokens that gather while nothing comes; so much passes at once.
+    pub burst_bytes: u64,
+}
+
 /// One direction of an access link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -114,6 +124,9 @@ pub struct DirectionProfile {
     /// Bursty loss on entry, on top of the independent one.
     #[serde(default)]
     pub gilbert_elliott: Option<GilbertElliott>,
+    /// Drops on entry what comes faster than a rate, before any queue; absent: nothing.
+    #[serde(default)]
+    pub policer: Option<PolicerSettings>,
     /// What the rate counts for every packet beyond its IP length, e.g. the link layer's framing.
     #[serde(default)]
     pub packet_overhead_bytes: Option<u32>,

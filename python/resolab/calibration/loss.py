@@ -20,8 +20,8 @@ def loss_check(trains: Sequence[Train], way: DirectionProfile) -> CalibrationChe
     sent = sum(len(train.sent_ms) for train in trains)
     got = sum(train.lost_count for train in trains) / sent
     asked = Loss.of(way)
-    if way.trace_file is not None or way.cross_traffic is not None:
-        # The queue may have been full.
+    if way.trace_file is not None or way.cross_traffic is not None or way.policer is not None:
+        # The queue may have been full, or the bucket empty.
         return shown("loss", direction, asked=asked.ratio, got=got, n=sent)
     tolerance = STANDARD_ERRORS * math.sqrt(asked.variance_per_packet / sent)
     return judged("loss", direction, asked=asked.ratio, got=got, tolerance=tolerance, n=sent)

@@ -53,7 +53,7 @@ def _held_segments(transfer: BulkTransferRecord, way: DirectionProfile, back: Di
 def _clean(way: DirectionProfile) -> bool:
     """Whether TCP meets nothing but delay, rate and queue."""
     disturbed = way.jitter is not None or way.cross_traffic is not None or way.trace_file is not None
-    return not disturbed and Loss.of(way).ratio == 0.0
+    return not disturbed and way.policer is None and Loss.of(way).ratio == 0.0
 
 
 def _bound(

@@ -55,21 +55,28 @@ class Link:
     rtt_s: float
     resolver_rtt_s: float
     rate_bps: float
-    """Towards the client; infinite without a limit."""
+    """Towards the client, by its rate or its policer's; infinite without either."""
     down_loss_ratio: float
     exchange_loss_ratio: float
     """Chance that a packet or the one that answers it is lost."""
+    burst_bytes: float = 0.0
+    """What comes at once before a policer's rate counts."""
 
     @classmethod
     def of(cls, profile: LinkProfile, *, rtt_s: float, resolver_rtt_s: float) -> Self:
         """Take what a profile says of its link; the distances are given, as servers can be farther away."""
         up, down = profile.up.loss_ratio or 0.0, profile.down.loss_ratio or 0.0
+        rate_bps, burst_bytes = profile.down.rate_bps or math.inf, 0.0
+        policer = profile.down.policer
+        if policer is not None and policer.rate_bps < rate_bps:
+            rate_bps, burst_bytes = policer.rate_bps, policer.burst_bytes
         return cls(
             rtt_s=rtt_s,
             resolver_rtt_s=resolver_rtt_s,
-            rate_bps=profile.down.rate_bps or math.inf,
+            rate_bps=rate_bps,
             down_loss_ratio=down,
             exchange_loss_ratio=1 - (1 - up) * (1 - down),
+            burst_bytes=burst_bytes,
         )
 
 
@@ -108,9 +115,8 @@ def load_link_s(
         page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
     page_round_trips += _window_round_trips(size.body_bytes / size.names_count, link)
     wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
-    return (
-        lookup_s + page_round_trips * link.rtt_s + wire_time_ms(wire_bytes, link.rate_bps) / 1e3 + _stalls_s(size, link)
-    )
+    held_s = wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
+    return lookup_s + page_round_trips * link.rtt_s + held_s + _stalls_s(size, link)
 
 
 def longest_of(count: int, loss_ratio: float) -> float:

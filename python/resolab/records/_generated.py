@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.8"
+FORMAT_VERSION = "1.9"
 
 
 class AddressProof(enum.StrEnum):
@@ -126,6 +126,16 @@ class Jitter(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     per_packet_reordering: bool = False
 
 
+class PolicerSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A token bucket that drops what comes above its rate, at once:
+
+    nothing waits.
+    """
+
+    rate_bps: float
+    burst_bytes: int
+
+
 class QueueDiscipline(enum.StrEnum):
     """How a full queue behaves."""
 
@@ -142,6 +152,7 @@ class DirectionProfile(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown
     trace_file: str | None = None
     loss_ratio: float = 0.0
     gilbert_elliott: GilbertElliott | None = None
+    policer: PolicerSettings | None = None
     packet_overhead_bytes: int | None = None
     queue_bytes: int | None = None
     queue_packets: int | None = None
@@ -375,6 +386,7 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     dropped_loss_count: int
     dropped_queue_count: int
     dropped_codel_count: int = 0
+    dropped_policer_count: int = 0
     dropped_outage_count: int = 0
     dropped_device_count: int
     lateness_p50_ns: int | None = None

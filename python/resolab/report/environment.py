@@ -7,6 +7,7 @@ import shlex
 from datetime import UTC, datetime
 
 from resolab.plan.access_link import access_rtt_ms
+from resolab.records import DirectionProfile
 from resolab.report.findings.findings import Findings
 from resolab.report.labels import held_factors
 from resolab.store import Environment, Manifest, MergedRun
@@ -56,14 +57,17 @@ def profiles(findings: Findings) -> list[tuple[str, str]]:
     described = []
     for link in findings.manifest.profiles:
         rtt = access_rtt_ms(link)
-        rates = f"{_rate(link.down.rate_bps)} down, {_rate(link.up.rate_bps)} up"
+        rates = f"{_rate(link.down)} down, {_rate(link.up)} up"
         loss = f"loss {link.down.loss_ratio:g} down, {link.up.loss_ratio:g} up"
         described.append((link.name, f"RTT {rtt:.3f} ms, {rates}, {loss}. {link.source}"))
     return described
 
 
-def _rate(rate_bps: float | None) -> str:
-    return "unlimited" if rate_bps is None else f"{rate_bps / 1e6:.3f} Mbit/s"
+def _rate(way: DirectionProfile) -> str:
+    rate = "unlimited" if way.rate_bps is None else f"{way.rate_bps / 1e6:.3f} Mbit/s"
+    if way.policer is None:
+        return rate
+    return f"{rate}, policed at {way.policer.rate_bps / 1e6:.3f} Mbit/s beyond {way.policer.burst_bytes} bytes"
 
 
 def _wall_time(unix_ns: int | None) -> str:

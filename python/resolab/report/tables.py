@@ -168,7 +168,7 @@ def lateness_table(findings: Findings) -> Table:
     """List the path's own error per profile, and per browser where there is more than one."""
     columns = (
         "profile", "windows", "packets", "lateness p50 µs", "p99 µs (median window)", "p99 µs (worst window)",
-        "max µs", "device drops", "queue drops", "CoDel drops", "loss drops", "outage drops",
+        "max µs", "device drops", "queue drops", "CoDel drops", "policer drops", "loss drops", "outage drops",
     )  # fmt: skip
     rows = [
         (
@@ -182,6 +182,7 @@ def lateness_table(findings: Findings) -> Table:
             str(one.dropped_device_count),
             str(one.dropped_queue_count),
             str(one.dropped_codel_count),
+            str(one.dropped_policer_count),
             str(one.dropped_loss_count),
             str(one.dropped_outage_count),
         )

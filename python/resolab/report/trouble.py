@@ -1,15 +1,16 @@
-"""What went wrong in the loads that numbers are made of, and what the link dropped: failures, flags, full queues.
+"""What went wrong in the loads that numbers are made of, and what the link dropped: failures, flags, queues, policers.
 
 For: one wording in the answer and under every figure of page loads. Not for: tables of it (`tables`).
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
 from resolab.report.findings.findings import Findings
+from resolab.store.rows import LatenessRow
 
 
 def trouble_sentence(findings: Findings) -> str:
-    """Say how many loads failed and how, which trials are flagged, and what the path's queues dropped."""
+    """Say how many loads failed and how, which trials are flagged, and what the path dropped."""
     failures: dict[str, int] = {}
     for one in findings.failures:
         if one.kind == "page load":
@@ -20,9 +21,9 @@ def trouble_sentence(findings: Findings) -> str:
 
 
 def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None) -> str:
-    """Say which flags the trials have that stay in the numbers, and which part of the packets full queues dropped.
+    """Say which flags the trials have that stay in the numbers, and what queues and policers dropped of the packets.
 
-    The drops are those on some profiles, or on all.
+    The drops are those on some profiles, or on all; policers are named where one dropped something.
     """
     flags: dict[str, int] = {}
     for one in findings.flags:
@@ -31,14 +32,21 @@ def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None)
 
 
 def _drops(findings: Findings, profiles: Collection[str] | None) -> str:
+    rows = [one for one in findings.lateness if profiles is None or one.profile in profiles]
+    queues = _shares(rows, lambda one: one.dropped_queue_count + one.dropped_codel_count)
+    policers = _shares(rows, lambda one: one.dropped_policer_count)
+    told = f"packets dropped by the link's queues: {queues or 'none'}"
+    return f"{told}; by its policers: {policers}" if policers else told
+
+
+def _shares(rows: Sequence[LatenessRow], dropped: Callable[[LatenessRow], int]) -> str:
+    """Say per profile which part of the packets that came through others were dropped beside; nothing where none."""
     packets: dict[str, int] = {}
     drops: dict[str, int] = {}
-    for one in findings.lateness:
-        if profiles is None or one.profile in profiles:
-            packets[one.profile] = packets.get(one.profile, 0) + one.packets_count
-            drops[one.profile] = drops.get(one.profile, 0) + one.dropped_queue_count + one.dropped_codel_count
-    shares = [f"{drops[name] / packets[name]:.2%} on {name}" for name in drops if drops[name]]
-    return f"packets dropped by the link's queues: {', '.join(shares) or 'none'}"
+    for one in rows:
+        packets[one.profile] = packets.get(one.profile, 0) + one.packets_count
+        drops[one.profile] = drops.get(one.profile, 0) + dropped(one)
+    return ", ".join(f"{drops[name] / packets[name]:.2%} on {name}" for name in drops if drops[name])
 
 
 def _listed(counts: dict[str, int]) -> str:

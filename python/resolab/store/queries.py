@@ -127,12 +127,13 @@ LATENESS = """
 WITH directions AS (
     SELECT trial_id, up_packets_out_count AS packets, up_lateness_p50_ns AS p50, up_lateness_p99_ns AS p99,
            up_lateness_max_ns AS most, up_dropped_device_count AS device, up_dropped_queue_count AS queue,
-           up_dropped_loss_count AS loss, up_dropped_codel_count AS codel, up_dropped_outage_count AS outage
+           up_dropped_loss_count AS loss, up_dropped_codel_count AS codel, up_dropped_policer_count AS policer,
+           up_dropped_outage_count AS outage
     FROM path_summaries
     UNION ALL
     SELECT trial_id, down_packets_out_count, down_lateness_p50_ns, down_lateness_p99_ns,
            down_lateness_max_ns, down_dropped_device_count, down_dropped_queue_count, down_dropped_loss_count,
-           down_dropped_codel_count, down_dropped_outage_count
+           down_dropped_codel_count, down_dropped_policer_count, down_dropped_outage_count
     FROM path_summaries
 )
 SELECT t.profile, t.browser, count(*) AS windows_count, sum(packets)::BIGINT AS packets_count,
@@ -140,7 +141,7 @@ SELECT t.profile, t.browser, count(*) AS windows_count, sum(packets)::BIGINT AS 
        max(p99) AS lateness_p99_worst_ns, max(most) AS lateness_max_ns,
        sum(device)::BIGINT AS dropped_device_count, sum(queue)::BIGINT AS dropped_queue_count,
        sum(loss)::BIGINT AS dropped_loss_count, sum(codel)::BIGINT AS dropped_codel_count,
-       sum(outage)::BIGINT AS dropped_outage_count
+       sum(policer)::BIGINT AS dropped_policer_count, sum(outage)::BIGINT AS dropped_outage_count
 FROM directions JOIN trials AS t USING (trial_id)
 GROUP BY t.profile, t.browser
 ORDER BY t.profile, t.browser

@@ -95,6 +95,7 @@ class LatenessRow(msgspec.Struct, kw_only=True, frozen=True):
     dropped_queue_count: int
     dropped_loss_count: int
     dropped_codel_count: int
+    dropped_policer_count: int = 0
     dropped_outage_count: int
 
 

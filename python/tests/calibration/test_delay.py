@@ -12,6 +12,7 @@ from resolab.records import (
     GilbertElliott,
     Jitter,
     JitterDistribution,
+    PolicerSettings,
 )
 
 
@@ -135,6 +136,14 @@ def test_a_loss_free_link_may_not_lose_one():
     received = train.received_ms.copy()
     received[-1] = np.nan
     assert loss_check([dataclasses.replace(train, received_ms=received)], link()).within is False
+
+
+def test_what_a_policer_drops_is_no_error():
+    train = sparse(link())
+    received = train.received_ms.copy()
+    received[-1] = np.nan
+    way = link(policer=PolicerSettings(rate_bps=1e6, burst_bytes=1_500))
+    assert loss_check([dataclasses.replace(train, received_ms=received)], way).within is None
 
 
 def test_bursts_widen_the_tolerance_of_loss():

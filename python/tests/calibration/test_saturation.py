@@ -1,5 +1,6 @@
 import dataclasses
 
+import msgspec
 import numpy as np
 import pytest
 from made_up import UP, jittered, link, only, through
@@ -14,6 +15,7 @@ from resolab.records import (
     CrossTrafficModel,
     DirectionSummary,
     PathSummaryRecord,
+    PolicerSettings,
     QueueDiscipline,
 )
 
@@ -163,6 +165,14 @@ def test_a_hole_in_the_sequence_can_move_bytes_into_a_short_time():
 def test_goodput_without_a_rate_is_shown():
     check = bulk_check(transferred(3e9), link(), link())
     assert (check.asked, check.within) == (None, None)
+
+
+def test_goodput_behind_a_policer_is_shown():
+    way, bound = link(20.0, rate_bps=1e7, queue_bytes=50_000), 1e7 * 1_448 / 1_500
+    slow = transferred(0.5 * bound)
+    assert bulk_check(slow, way, link()).within is False
+    policer = PolicerSettings(rate_bps=5e6, burst_bytes=1_500)
+    assert bulk_check(slow, msgspec.structs.replace(way, policer=policer), link()).within is None
 
 
 def summary(p99_ns, drops):

@@ -7,7 +7,7 @@ import pytest
 
 from resolab.campaign.page_time import Link, PageSize, load_link_s, longest_of, most_losses, query_link_s
 from resolab.plan import Corpus
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion
+from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
 from resolab.testbed.sites import sites_of
 
 CORPUS = Corpus.of_project()
@@ -97,3 +97,19 @@ def test_the_unluckiest_of_many_is_as_simulated() -> None:
     assert most_losses(1, 0.7) == pytest.approx(0.7, rel=0.01)
     losses = rng.poisson(0.4, (200_000, 12))
     assert most_losses(12, 0.4) == pytest.approx(losses.max(axis=1).mean(), rel=0.02)
+
+
+def test_a_policed_link_takes_its_rate_beyond_the_burst() -> None:
+    way = DirectionProfile(one_way_delay_ms=50.0)
+    policed = DirectionProfile(
+        one_way_delay_ms=50.0, policer=PolicerSettings(rate_bps=1e6, burst_bytes=10**6), loss_ratio=0.0
+    )
+    profile = LinkProfile(name="x", source="test", up=way, down=policed)
+    link = Link.of(profile, rtt_s=0.1, resolver_rtt_s=0.03)
+    assert (link.rate_bps, link.burst_bytes) == (1e6, 1e6)
+    unlimited = replace(IDEAL, rate_bps=1e15)
+    small = PageSize(body_bytes=5_000, requests_count=1, names_count=1)
+    assert load_link_s(small, link, **FULL) == pytest.approx(load_link_s(small, unlimited, **FULL))
+    heavy = PageSize(body_bytes=5_000_000, requests_count=1, names_count=1)
+    without_burst = load_link_s(heavy, replace(link, burst_bytes=0.0), **FULL)
+    assert without_burst - load_link_s(heavy, link, **FULL) == pytest.approx(8.0)

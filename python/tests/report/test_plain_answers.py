@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
@@ -13,7 +14,7 @@ from resolab.report.plain_answers import (
     plain_answers,
     too_few_sentence,
 )
-from resolab.report.trouble import trouble_sentence
+from resolab.report.trouble import flags_and_drops, trouble_sentence
 from resolab.stats import holm, least_paired_p_value, pairs_for_significance
 from resolab.store import build_tables, open_dataset
 
@@ -98,9 +99,17 @@ def test_failures_flags_and_drops_stand_in_one_sentence(tmp_path: Path) -> None:
     assert f"{9 / packets:.2%} on {dropped[0].profile}" in trouble_sentence(replace(found, lateness=dropped))
 
 
-def replace_drops(row, count: int):
-    import msgspec
+def test_what_policers_dropped_is_told_apart_from_the_queues(tmp_path: Path) -> None:
+    found = analysed(tmp_path / "d")
+    first, *others = found.lateness
+    policed = [msgspec.structs.replace(first, dropped_policer_count=7), *others]
+    assert flags_and_drops(replace(found, lateness=policed)) == (
+        f"flags, kept: none; packets dropped by the link's queues: none; by its policers: "
+        f"{7 / first.packets_count:.2%} on {first.profile}"
+    )
 
+
+def replace_drops(row, count: int):
     return msgspec.structs.replace(row, dropped_queue_count=count)
 
 

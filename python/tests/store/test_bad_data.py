@@ -170,6 +170,15 @@ def test_tables_of_an_older_minor_version_are_read_as_what_they_meant(folder: Pa
         assert row == {"browser": "chromium", "resolver_extra_rtt_ms": 0.0, "doh_method": None}
 
 
+def test_tables_from_before_there_were_policers_have_no_drops_of_theirs(folder: Path) -> None:
+    file = folder / "tables" / "path_summaries.parquet"
+    gone = "up_dropped_policer_count, down_dropped_policer_count"
+    duckdb.sql(f"SELECT * EXCLUDE ({gone}) FROM '{file}'").write_parquet(str(file) + ".new")
+    Path(str(file) + ".new").replace(file)
+    with open_dataset(folder) as dataset:
+        assert {row.dropped_policer_count for row in dataset.lateness()} == {0}
+
+
 def _is_newer(table: str, column: str) -> bool:
     """Columns of formats 1.5 and 1.6."""
     newer = {

@@ -173,6 +173,7 @@ impl Observer {
 fn comment_on(cause: DropCause) -> &'static str {
     match cause {
         DropCause::Loss => "dropped: loss",
+        DropCause::Policer => "dropped: policer",
         DropCause::QueueFull => "dropped: queue full",
         DropCause::Codel => "dropped: codel",
         DropCause::Outage => "dropped: outage",
@@ -199,6 +200,7 @@ impl DirectionCounts {
             DropCause::Loss => self.totals.dropped_loss_count += 1,
             DropCause::Codel => self.totals.dropped_codel_count += 1,
             DropCause::Outage => self.totals.dropped_outage_count += 1,
+            DropCause::Policer => self.totals.dropped_policer_count += 1,
             DropCause::QueueFull => self.totals.dropped_queue_count += 1,
         }
     }
@@ -233,18 +235,19 @@ mod tests {
     #[test]
     fn counts_add_up() {
         let mut counts = DirectionCounts::default();
-        for bytes in [100, 200, 300, 300, 100] {
+        for bytes in [100, 200, 300, 300, 100, 50] {
             counts.entered(1, bytes);
         }
         counts.delivered(1, 100, 7_000);
         counts.dropped(DropCause::Loss);
         counts.dropped(DropCause::QueueFull);
         counts.dropped(DropCause::Codel);
+        counts.dropped(DropCause::Policer);
         counts.dropped_by_device(1);
         let summary = counts.summary();
         assert_eq!(
             (summary.packets_in_count, summary.bytes_in_bytes),
-            (5, 1_000)
+            (6, 1_050)
         );
         assert_eq!(
             (summary.packets_out_count, summary.bytes_out_bytes),
@@ -255,9 +258,10 @@ mod tests {
                 summary.dropped_loss_count,
                 summary.dropped_queue_count,
                 summary.dropped_codel_count,
+                summary.dropped_policer_count,
                 summary.dropped_device_count
             ),
-            (1, 1, 1, 1)
+            (1, 1, 1, 1, 1)
         );
         assert_eq!(summary.lateness_max_ns, Some(7_000));
     }

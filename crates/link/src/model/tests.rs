@@ -2,7 +2,9 @@
 
 use super::*;
 use proptest::prelude::*;
-use resolab_record::{CrossTraffic, CrossTrafficModel, FarNetwork, GilbertElliott, Jitter};
+use resolab_record::{
+    CrossTraffic, CrossTrafficModel, FarNetwork, GilbertElliott, Jitter, PolicerSettings,
+};
 
 fn profile(delay_ms: f64, rate_bps: Option<f64>, queue_bytes: Option<u64>) -> DirectionProfile {
     DirectionProfile {
@@ -47,6 +49,59 @@ fn a_burst_is_cut_at_the_queue_limit() {
     let fates: Vec<Fate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
     assert_eq!(released(fates[3]), 4_000_000 + 5_000_000);
     assert_eq!(fates[4..], [Fate::Drop(DropCause::QueueFull); 2]);
+}
+
+/// Of a burst of six the policer takes three; they pass without a wait, and who was dropped takes
+/// neither room in the queue behind it nor time on the link.
+#[test]
+fn a_policer_drops_before_the_queue_and_holds_nobody() {
+    let policed = DirectionProfile {
+        policer: Some(PolicerSettings {
+            rate_bps: 12e6,
+            burst_bytes: 4_500,
+        }),
+        ..profile(5.0, None, None)
+    };
+    let mut link = DirectionModel::new(&policed, "down", 1);
+    let fates: Vec<Fate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
+    assert_eq!(fates[..3], [Fate::Release { at_ns: 5_000_000 }; 3]);
+    assert_eq!(fates[3..], [Fate::Drop(DropCause::Policer); 3]);
+    assert_eq!(released(link.arrival(1_000_000, 1_500)), 6_000_000);
+
+    let behind = DirectionProfile {
+        rate_bps: Some(12e6),
+        queue_bytes: Some(1_500),
+        ..policed
+    };
+    link.change(&behind, Some(1));
+    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(1_000_000, 1_500)).collect();
+    assert_eq!(released(fates[1]), 3_000_000 + 5_000_000);
+    assert_eq!(fates[2], Fate::Drop(DropCause::QueueFull));
+    assert_eq!(fates[3], Fate::Drop(DropCause::Policer));
+}
+
+/// The n-th packet meets the n-th draw of the loss, whether a policer drops it or not.
+#[test]
+fn a_policer_does_not_move_the_losses() {
+    let lossy = DirectionProfile {
+        loss_ratio: 0.1,
+        ..profile(5.0, None, None)
+    };
+    let policed = DirectionProfile {
+        policer: Some(PolicerSettings {
+            rate_bps: 1e6,
+            burst_bytes: 1_500,
+        }),
+        ..lossy.clone()
+    };
+    let lost = |profile| -> Vec<bool> {
+        let mut link = DirectionModel::new(profile, "up", 3);
+        let fates = (0..2_000).map(|index| link.arrival(index * 100_000, 100));
+        fates
+            .map(|fate| fate == Fate::Drop(DropCause::Loss))
+            .collect()
+    };
+    assert_eq!(lost(&lossy), lost(&policed));
 }
 
 #[test]
@@ -340,6 +395,12 @@ fn any_direction() -> impl Strategy<Value = DirectionProfile> {
         off_ms: None,
     }));
     let codel = any::<bool>();
+    let policer = prop::option::of((1e6_f64..1e8, 1_500_u64..300_000).prop_map(
+        |(rate_bps, burst_bytes)| PolicerSettings {
+            rate_bps,
+            burst_bytes,
+        },
+    ));
     (
         10.0_f64..50.0,
         1e6_f64..1e8,
@@ -352,9 +413,10 @@ fn any_direction() -> impl Strategy<Value = DirectionProfile> {
         jitter,
         others,
         codel,
+        policer,
     )
         .prop_map(
-            |(one_way_delay_ms, rate_bps, limits, loss_ratio, jitter, others, codel)| {
+            |(one_way_delay_ms, rate_bps, limits, loss_ratio, jitter, others, codel, policer)| {
                 let (queue_bytes, queue_packets, packet_overhead_bytes) = limits;
                 DirectionProfile {
                     one_way_delay_ms,
@@ -363,6 +425,7 @@ fn any_direction() -> impl Strategy<Value = DirectionProfile> {
                     queue_packets,
                     packet_overhead_bytes,
                     loss_ratio,
+                    policer,
                     jitter,
                     cross_traffic: others,
                     queue_discipline: codel.then_some(QueueDiscipline::Codel),

@@ -124,8 +124,9 @@ fn problem(direction: &DirectionProfile, mtu_bytes: u64) -> Option<(&'static str
         jitter,
         rate_bps,
         trace_file,
-        loss_ratio: _,            // made by `loss`,
-        gilbert_elliott: _,       // and so is this
+        loss_ratio: _,      // made by `loss`,
+        gilbert_elliott: _, // and so is this
+        policer,
         packet_overhead_bytes: _, // counted by `link` and `queue`
         queue_bytes,
         queue_packets,
@@ -139,6 +140,8 @@ fn problem(direction: &DirectionProfile, mtu_bytes: u64) -> Option<(&'static str
     let limits = (*queue_bytes, *queue_packets);
     if trace_file.is_some() {
         Some(("trace_file", "cannot be made of its disciplines"))
+    } else if policer.is_some() {
+        Some(("policer", "cannot be made of its disciplines"))
     } else if cross_traffic.is_some() {
         Some(("cross_traffic", "cannot be made of its disciplines"))
     } else if let Some(key) = jitter.as_ref().and_then(jitter_problem) {

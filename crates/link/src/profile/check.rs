@@ -5,7 +5,7 @@ use crate::elements::far::Network;
 use crate::elements::spread;
 use resolab_record::{
     CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
-    JitterDistribution,
+    JitterDistribution, PolicerSettings,
 };
 use std::ops::RangeInclusive;
 
@@ -30,11 +30,12 @@ struct Direction<'a> {
     name: &'a str,
 }
 
-/// Check every value of the direction called `direction`.
+/// Check every value of the direction called `direction`, whose largest packet has `mtu_bytes`.
 pub fn check_direction(
     profile: &str,
     direction: &str,
     values: &DirectionProfile,
+    mtu_bytes: u32,
 ) -> Result<(), ProfileError> {
     let keys = Direction {
         profile,
@@ -48,6 +49,7 @@ pub fn check_direction(
         trace_file,
         loss_ratio,
         gilbert_elliott,
+        policer,
         packet_overhead_bytes,
         queue_bytes,
         queue_packets,
@@ -81,6 +83,7 @@ pub fn check_direction(
     ] {
         keys.check(key, value, range)?;
     }
+    keys.check_policer(policer.as_ref(), mtu_bytes)?;
     keys.check_parts(
         jitter.as_ref(),
         gilbert_elliott.as_ref(),
@@ -199,6 +202,24 @@ impl Direction<'_> {
             key: format!("{}.{key}", self.name),
             expected,
         })
+    }
+
+    /// A packet longer than the burst would never pass.
+    fn check_policer(
+        &self,
+        policer: Option<&PolicerSettings>,
+        mtu_bytes: u32,
+    ) -> Result<(), ProfileError> {
+        let Some(policer) = policer else {
+            return Ok(());
+        };
+        let burst_bytes = f64::from(mtu_bytes)..=*QUEUE_BYTES.end();
+        self.check("policer.rate_bps", policer.rate_bps, RATE_BPS)?;
+        self.check(
+            "policer.burst_bytes",
+            policer.burst_bytes as f64,
+            burst_bytes,
+        )
     }
 
     fn check_chain(&self, chain: &GilbertElliott) -> Result<(), ProfileError> {

@@ -34,7 +34,7 @@ impl Completion<'_> {
         let round_trip_ms = up.one_way_delay_ms + down.one_way_delay_ms;
         let complete = |name: &str, direction: &DirectionProfile| {
             let key = format!("{prefix}{name}");
-            check_direction(self.profile, &key, direction)?;
+            check_direction(self.profile, &key, direction, self.mtu_bytes)?;
             self.direction(&key, direction.clone(), round_trip_ms)
         };
         Ok((complete("up", up)?, complete("down", down)?))

@@ -2,7 +2,9 @@
 
 use super::files::known_names;
 use super::*;
-use resolab_record::{DirectionProfile, JitterDistribution, QueueDiscipline};
+use resolab_record::{
+    DirectionProfile, Jitter, JitterDistribution, PolicerSettings, QueueDiscipline,
+};
 
 fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles")
@@ -73,6 +75,45 @@ fn assert_near(got: [f64; 5], wanted: [f64; 5]) {
 fn shipped_profiles_are_the_earlier_studys() {
     for (name, wanted) in EARLIER_STUDY {
         assert_near(numbers(&load(name, &[shipped()], None).unwrap()), wanted);
+    }
+}
+
+/// As their script had it: all of the delay, the jitter and the loss upstream, a policer downstream.
+#[test]
+fn the_earlier_studys_as_published_lose_upstream_and_police_downstream() {
+    for (name, [round_trip_ms, jitter_ms, loss_ratio, up_bps, down_bps]) in EARLIER_STUDY {
+        let profile = load(&format!("{name}-as-published"), &[shipped()], None).unwrap();
+        let (up, down) = (&profile.up, &profile.down);
+        let jitter = up.jitter.as_ref().unwrap();
+        let wanted = Jitter {
+            quantiles_ms: Some(vec![-jitter_ms, jitter_ms]),
+            per_packet_reordering: true,
+            ..Jitter::default()
+        };
+        assert_eq!(
+            (up.one_way_delay_ms, jitter),
+            (round_trip_ms, &wanted),
+            "{name}"
+        );
+        assert_eq!(
+            (up.loss_ratio, up.rate_bps),
+            (loss_ratio, Some(up_bps)),
+            "{name}"
+        );
+        assert_eq!(
+            (up.queue_bytes, up.queue_packets),
+            (None, Some(1_000)),
+            "{name}"
+        );
+        let policed = DirectionProfile {
+            policer: Some(PolicerSettings {
+                rate_bps: down_bps,
+                burst_bytes: 256 * 1_024,
+            }),
+            queue_discipline: Some(QueueDiscipline::Droptail),
+            ..DirectionProfile::default()
+        };
+        assert_eq!(*down, policed, "{name}");
     }
 }
 
@@ -183,6 +224,24 @@ fn absurd_values_are_named_with_their_range() {
     let late = with("").replace("one_way_delay_ms = 2", "one_way_delay_ms = 20000");
     let message = read_text(&late).unwrap_err().to_string();
     assert!(message.contains("down.one_way_delay_ms = 20000 is outside 0 to 10000"));
+}
+
+/// The burst holds at least one full packet.
+#[test]
+fn absurd_policers_are_named_with_their_range() {
+    for (text, wanted) in [
+        (
+            "policer = { rate_bps = 999, burst_bytes = 1500 }",
+            "up.policer.rate_bps = 999 is outside 1000 to",
+        ),
+        (
+            "policer = { rate_bps = 1e6, burst_bytes = 1499 }",
+            "up.policer.burst_bytes = 1499 is outside 1500 to 268435456",
+        ),
+    ] {
+        let message = read_text(&with(text)).unwrap_err().to_string();
+        assert!(message.contains(wanted), "{message}");
+    }
 }
 
 #[test]

@@ -242,6 +242,10 @@ fn what_the_kernel_cannot_do_names_its_key() {
             "up.cross_traffic",
             "cross_traffic = { model = 'poisson', rate_bps = 1e6 }".to_owned(),
         ),
+        (
+            "up.policer",
+            "policer = { rate_bps = 1e6, burst_bytes = 262144 }".to_owned(),
+        ),
         ("up.jitter", format!("jitter = {{ {deviation} }}")),
         (
             "up.jitter.distribution",
@@ -293,7 +297,8 @@ fn far_servers_and_schedules_are_refused() {
     assert!(message.contains(" schedule "), "{message}");
 }
 
-/// Of the profiles that come with the project, those whose delay varies are refused.
+/// Of the profiles that come with the project, those whose delay varies are refused; so are those
+/// with a policer, whose delay varies, too.
 #[test]
 fn each_shipped_profile_has_rules_or_a_reason() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
