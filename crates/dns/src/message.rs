@@ -197,11 +197,24 @@ fn address_of(record: &Record) -> Option<IpAddr> {
 /// each with a name of hundreds of bytes that takes two in the message (RFC 1035 section 4.1.4).
 pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {
     let text = |record: &Record| {
-        let whole = format!("{} {}", record.record_type(), record.data);
+        let whole = format!("{} {}", record.record_type(), presented(&record.data));
         whole.chars().take(ANSWER_MAX_CHARACTERS).collect()
     };
     let others = answers.iter().filter(|record| address_of(record).is_none());
     others.take(ANSWERS_MAX_COUNT).map(text).collect()
+}
+
+/// The data as zone files have it: the lists of HTTPS and SVCB records end without a comma (RFC 9460
+/// section 2.1).
+fn presented(data: &RData) -> String {
+    let text = data.to_string();
+    match data {
+        RData::HTTPS(_) | RData::SVCB(_) => {
+            let words = text.split(' ').map(|word| word.trim_end_matches(','));
+            words.collect::<Vec<_>>().join(" ")
+        }
+        _ => text,
+    }
 }
 
 #[cfg(test)]

@@ -65,6 +65,7 @@ async fn files_come_byte_for_byte() {
     assert_eq!(head.status(), StatusCode::OK);
     assert_eq!(head.headers()["content-type"], "image/png");
     assert_eq!(head.headers()["cache-control"], "max-age=0");
+    assert_eq!(head.headers()["timing-allow-origin"], "*");
     assert!(head.headers().get("alt-svc").is_none());
     assert_eq!(body, lab.image);
     let (head, body) = fetch(&mut http, request(Method::HEAD, &url("/img/a.png")), &[]).await;

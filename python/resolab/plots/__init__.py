@@ -10,7 +10,7 @@ from resolab.plots.heat_map import HeatCell, draw_heat_map
 from resolab.plots.save import Drawing, save_drawing, save_file, write_csv
 from resolab.plots.save_all import save_drawings
 from resolab.plots.shift_function import ShiftLine, draw_shift_functions
-from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall
+from resolab.plots.waterfall import Event, Span, WaterfallRequest, draw_waterfall, shortened
 from resolab.plots.words import (
     ABSENT,
     combination_label,
@@ -50,6 +50,7 @@ __all__ = [
     "save_drawing",
     "save_drawings",
     "save_file",
+    "shortened",
     "transport_label",
     "transport_look",
     "write_csv",

@@ -60,6 +60,7 @@ PHASES: dict[str, dict[str, Any]] = {
     "QUIC": {"facecolor": "#e69f00", "hatch": "...."},
     "wait": {"facecolor": "#dddddd", "hatch": ""},
     "receive": {"facecolor": "#0072b2", "hatch": ""},
+    "undivided": {"facecolor": "#56b4e9", "hatch": "\\\\"},
 }
 """Every phase with its fill; neighbours differ in lightness or hatch as well as in hue."""
 _EVENT_DASHES: Sequence[Any] = ((0, (1, 1.5)), (0, (4, 2)), "-")
@@ -78,7 +79,7 @@ def draw_waterfall(
             axes.axvline(
                 event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}"
             )
-        axes.set_yticks(range(len(requests)), [_shortened(request.label) for request in requests])
+        axes.set_yticks(range(len(requests)), [shortened(request.label, LABEL_LETTERS) for request in requests])
         axes.set_ylim(len(requests) - 0.4, -0.6)
         last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
         axes.set_xlim(0, (last or 1.0) * 1.02)
@@ -108,8 +109,12 @@ def _request(axes: Axes, line: int, request: WaterfallRequest) -> None:
         )
 
 
-def _shortened(label: str) -> str:
-    return label if len(label) <= LABEL_LETTERS else "…" + label[1 - LABEL_LETTERS :]
+def shortened(label: str, letters: int) -> str:
+    """Cut the middle out of a label: its host begins it, its file ends it."""
+    if len(label) <= letters:
+        return label
+    head = (letters - 1) // 2
+    return f"{label[:head]}…{label[head + 1 - letters :]}"
 
 
 def _legend(axes: Axes, requests: Sequence[WaterfallRequest]) -> None:

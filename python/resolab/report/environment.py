@@ -42,6 +42,7 @@ def environment(findings: Findings) -> list[tuple[str, str]]:
         ("Python", versions.python),
         ("kernel", f"{machine.kernel} ({machine.architecture})"),
         ("processor", f"{machine.processor or 'unknown'}, {machine.cores_count} cores, {memory}"),
+        ("TCP congestion control", machine.tcp_congestion_control or "unknown"),
         *_both_ends(manifest),
         ("record format", manifest.format_version),
     ]

@@ -3,6 +3,7 @@
 For: the dataset's own description, written whole each time. Not for: anything measured.
 """
 
+import contextlib
 import enum
 import os
 import platform
@@ -95,6 +96,8 @@ class Machine(msgspec.Struct, kw_only=True, frozen=True):
     cores_count: int
     processor: str | None = None
     memory_bytes: int | None = None
+    tcp_congestion_control: str | None = None
+    """Of the hosts' TCP: the kernel's own default, which both network namespaces have."""
 
 
 class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
@@ -213,7 +216,15 @@ def describe_machine() -> Machine:
         cores_count=len(os.sched_getaffinity(0)),
         processor=_processor(),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        tcp_congestion_control=_congestion_control(),
     )
+
+
+def _congestion_control() -> str | None:
+    """Name the kernel's default, which a new network namespace takes over."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text("utf-8").strip()
+    return None
 
 
 def _processor() -> str | None:

@@ -1,7 +1,8 @@
 use super::*;
 use crate::edns::{ClientEdns, EdnsOptions};
 use hickory_proto::rr::rdata::opt::EdnsCode;
-use hickory_proto::rr::rdata::{A, AAAA, CNAME, MX, TXT};
+use hickory_proto::rr::rdata::svcb::{Alpn, SVCB, SvcParamKey, SvcParamValue};
+use hickory_proto::rr::rdata::{A, AAAA, CNAME, HTTPS, MX, TXT};
 
 fn edns(padded: bool) -> QueryEdns {
     let resolver = IpAddr::from([192, 0, 2, 1]);
@@ -158,6 +159,15 @@ fn other_answers_are_texts_few_and_short() {
     let texts = other_answers(&data.map(record).collect::<Vec<_>>());
     assert_eq!(texts[0], "MX 10 mail.a.test.");
     assert_eq!((texts.len(), texts[1].len()), (16, 256));
+}
+
+#[test]
+fn service_records_are_as_zone_files_have_them() {
+    let name = Question::parse("a.test", "HTTPS").unwrap().name;
+    let alpn = SvcParamValue::Alpn(Alpn(vec!["h2".into(), "h3".into()]));
+    let service = SVCB::new(1, ".".parse().unwrap(), vec![(SvcParamKey::Alpn, alpn)]);
+    let record = Record::from_rdata(name, 60, RData::HTTPS(HTTPS(service)));
+    assert_eq!(other_answers(&[record]), ["HTTPS 1 . alpn=h2,h3"]);
 }
 
 #[test]

@@ -11,9 +11,12 @@ use http::header::{
     ACCEPT_RANGES, ALLOW, ALT_SVC, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,
 };
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use resolab_record::HttpVersion;
 use std::ops::Range;
+
+/// W3C Resource Timing, section 4.5.1.
+const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
 /// Answer from a site.
 pub fn reply_page(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
@@ -78,6 +81,8 @@ fn describe(
 ) {
     set(reply, CACHE_CONTROL, site.cache_control.clone());
     set(reply, ETAG, chosen.etag.clone());
+    // Pages of other origins are ours, too: their scripts may read the phases of this request.
+    set(reply, TIMING_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     if let Some((_, text)) = &resource.last_modified {
         set(reply, LAST_MODIFIED, text.clone());
     }

@@ -46,6 +46,7 @@ def _settings(manifest: Manifest, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "kernel", f"{machine.kernel} ({machine.architecture})"
     yield "processor", f"{machine.processor or 'unknown'}, {machine.cores_count} cores"
     yield "memory", "unknown" if machine.memory_bytes is None else f"{machine.memory_bytes / 2**30:.1f} GiB"
+    yield "TCP congestion control", machine.tcp_congestion_control or "unknown"
     yield "record format", manifest.format_version
     yield "plan", manifest.plan
     yield "seed", str(manifest.seed)

@@ -77,7 +77,8 @@ def waterfall_of(folder: Path, trial: str) -> Waterfall:
         raise ConfigurationError(f"failed to draw {trial} of {folder}: the trial has no measured load; choose another")
     resources = [one for one in records if isinstance(one, ResourceRecord)]
     condition = next(one.condition for one in records if isinstance(one, TrialRecord))
-    requests = [_request(one) for one in sorted(resources, key=lambda one: one.start_ms)]
+    host = urlsplit(load.url).netloc
+    requests = [_request(one, host) for one in sorted(resources, key=lambda one: one.start_ms)]
     instants = (("FCP", load.fcp_ms), ("LCP", load.lcp_ms), ("load", load.plt_ms))
     return Waterfall(
         trial=trial,
@@ -95,7 +96,8 @@ def draw_load(waterfall: Waterfall) -> Drawing:
         f"One measured load, trial {waterfall.trial} ({waterfall.condition}): n = 1, no interval. Look-up, TCP, TLS or "
         "QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells them (W3C "
         "Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a thin "
-        f"line is time before or between phases. Dataset {waterfall.dataset_id}."
+        "line is time before or between phases; an undivided bar is of an origin that does not tell its phases. "
+        f"Dataset {waterfall.dataset_id}."
     )
     return draw_waterfall(
         f"waterfall-{waterfall.trial}", waterfall.title, waterfall.requests, waterfall.events, caption
@@ -117,12 +119,14 @@ def _document(load: PageLoadRecord) -> WaterfallRequest:
         response_start_ms=load.response_start_ms,
         response_end_ms=load.response_end_ms,
     )
-    return _request(resource)
+    return _request(resource, urlsplit(load.url).netloc)
 
 
-def _request(resource: ResourceRecord) -> WaterfallRequest:
+def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
     parts = urlsplit(resource.url)
     label = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    if parts.netloc != document_host:
+        label = parts.netloc + label
     handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TLS"
     # Over TCP the handshake begins at secureConnectionStart; QUIC's is one with connecting (RFC 9001 section 4).
     secure = resource.connect_start_ms if handshake == "QUIC" else resource.secure_connection_start_ms
@@ -137,12 +141,16 @@ def _request(resource: ResourceRecord) -> WaterfallRequest:
     spans = [
         Span(name, start, end) for name, start, end in phases if start is not None and end is not None and end > start
     ]
+    if not spans and resource.response_end_ms is not None and resource.response_end_ms > resource.start_ms:
+        # Another origin that does not let the page read its phases.
+        spans = [Span("undivided", resource.start_ms, resource.response_end_ms)]
     return WaterfallRequest(
         label=label,
         start_ms=resource.start_ms,
         spans=spans,
         row={
             "url": resource.url,
+            "host": parts.hostname,
             "initiator_type": resource.initiator_type,
             "next_hop_protocol": resource.next_hop_protocol,
             "status": resource.status,

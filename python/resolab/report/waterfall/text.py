@@ -5,11 +5,14 @@ For: people at a terminal, and pipes. Not for: figures (`loads`).
 
 from rich.text import Text
 
-from resolab.plots import WaterfallRequest
+from resolab.plots import WaterfallRequest, shortened
 from resolab.report.waterfall.loads import Waterfall
 
-LETTERS = {"look-up": "?", "TCP": "c", "TLS": "s", "QUIC": "q", "wait": "░", "receive": "█"}
-STYLES = {"look-up": "magenta", "TCP": "yellow", "TLS": "yellow", "QUIC": "yellow", "wait": "dim", "receive": "blue"}
+LETTERS = {"look-up": "?", "TCP": "c", "TLS": "s", "QUIC": "q", "wait": "░", "receive": "█", "undivided": "▒"}
+STYLES = {
+    "look-up": "magenta", "TCP": "yellow", "TLS": "yellow", "QUIC": "yellow", "wait": "dim", "receive": "blue",
+    "undivided": "blue",
+}  # fmt: skip
 LABEL_WIDTH = 24
 TIMES_WIDTH = 16
 LEAST_BAR_WIDTH = 20
@@ -24,7 +27,7 @@ def terminal_waterfall(waterfall: Waterfall, width: int) -> Text:
     text.append("\n" + " " * LABEL_WIDTH + f"{'start ms':>8}{'took ms':>8}  ", style="dim")
     text.append(" ".join(f"{LETTERS[phase]} {phase}" for phase in _present(waterfall)), style="dim")
     for request in waterfall.requests:
-        text.append("\n" + _shortened(request.label).ljust(LABEL_WIDTH), style="not bold")
+        text.append("\n" + shortened(request.label, LABEL_WIDTH - 1).ljust(LABEL_WIDTH), style="not bold")
         times = f"{request.start_ms:8.1f}{request.end_ms - request.start_ms:8.1f}  "
         text.append(times, style="not bold")
         for letter in _bar(request, scale, bar_width):
@@ -53,7 +56,3 @@ def _bar(request: WaterfallRequest, scale: float, width: int) -> str:
 def _present(waterfall: Waterfall) -> list[str]:
     present = {span.phase for request in waterfall.requests for span in request.spans}
     return [phase for phase in LETTERS if phase in present]
-
-
-def _shortened(label: str) -> str:
-    return label if len(label) < LABEL_WIDTH else "…" + label[2 - LABEL_WIDTH :]

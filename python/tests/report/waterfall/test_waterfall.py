@@ -1,5 +1,6 @@
 """The waterfall of a load: its phases against the instants of the records, and which load is taken."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,24 @@ def test_a_load_that_failed_shows_what_there_was(tmp_path: Path) -> None:
     assert one.title.endswith("failed: page_timeout")
     assert [span.phase for span in one.requests[0].spans] == ["look-up"]
     assert one.events == []
+
+
+def test_requests_of_other_origins_have_their_host_and_a_bar(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "dataset", make_plan(TEXT))
+    file = folder / "trials" / "b000-t000.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    place = next(number for number, line in enumerate(lines) if line["record"] == "resource")
+    without = {name: value for name, value in lines[place].items() if not name.endswith("_ms")}
+    other = {"url": "https://a1.example.resolab.test/js00.js", "start_ms": 20.0, "response_end_ms": 75.0}
+    lines.insert(place + 1, {**without, **other, "initiator_type": "script"})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (one,) = waterfalls(folder, "b000-t000")
+    request = next(each for each in one.requests if "js00" in each.label)
+    assert request.label == "a1.example.resolab.test/js00.js"
+    assert [(span.phase, span.start_ms, span.end_ms) for span in request.spans] == [("undivided", 20.0, 75.0)]
+    assert request.row["host"] == "a1.example.resolab.test"
+    text = terminal_waterfall(one, 142).plain
+    # The middle goes, so that host and file stay.
+    assert "a1.example." in text
+    assert "js00.js" in text
+    assert "▒" in text
