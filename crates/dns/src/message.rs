@@ -208,13 +208,11 @@ pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {
 /// section 2.1).
 fn presented(data: &RData) -> String {
     let text = data.to_string();
-    match data {
-        RData::HTTPS(_) | RData::SVCB(_) => {
-            let words = text.split(' ').map(|word| word.trim_end_matches(','));
-            words.collect::<Vec<_>>().join(" ")
-        }
-        _ => text,
+    if !matches!(data, RData::HTTPS(_) | RData::SVCB(_)) {
+        return text;
     }
+    let words = text.split(' ').map(|word| word.trim_end_matches(','));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
