@@ -195,15 +195,31 @@ impl ClientArguments {
     /// Prepare a client for the resolver at `url`; asks the system for its address if need be.
     /// `--no-padding` goes before `edns`.
     pub fn client(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
+        self.client_at(url, edns, |given, resolver| {
+            let located = given.locate(resolver);
+            Ok(located.map_err(Refusal::configuration)?.into())
+        })
+    }
+
+    /// The same where others are asked, too: without an address of its resolver each query fails.
+    pub fn client_or_missing(&self, url: &str, edns: EdnsOptions) -> Result<DnsClient, Refusal> {
+        self.client_at(url, edns, |given, resolver| {
+            Ok(given.locate_or_missing(resolver))
+        })
+    }
+
+    fn client_at(
+        &self,
+        url: &str,
+        edns: EdnsOptions,
+        before: impl Fn(&GivenAddresses, &ResolverAddress) -> Result<Location, Refusal>,
+    ) -> Result<DnsClient, Refusal> {
         let resolver: ResolverAddress = url.parse().map_err(Refusal::usage)?;
         let options = self.options(edns)?;
         let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
         let location = match (self.bootstrap, self.bootstrap_address()?) {
             (BootstrapArgument::Inside, by) => given.locate_inside(&resolver, by),
-            (BootstrapArgument::Before, None) => {
-                let located = given.locate(&resolver);
-                located.map_err(Refusal::configuration)?.into()
-            }
+            (BootstrapArgument::Before, None) => before(&given, &resolver)?,
             (BootstrapArgument::Before, Some(_)) => {
                 let what = "use --bootstrap-resolver: it needs --bootstrap inside";
                 return Err(Refusal::usage(what));

@@ -121,7 +121,7 @@ impl Arguments {
         let deadline = Duration::from_millis(self.timeout_ms);
         let mut targets = Vec::new();
         for url in &self.resolver {
-            let client = self.client.client(url, self.edns.options())?;
+            let client = self.client.client_or_missing(url, self.edns.options())?;
             targets.push(Arc::new(Target::new(client, policy, deadline)));
         }
         Ok(Rounds {

@@ -176,6 +176,21 @@ fn a_connection_is_not_kept_after_a_failure() {
 }
 
 #[test]
+fn a_resolver_without_an_address_is_a_row_and_the_others_are_asked() {
+    let url = closing_resolver(1, false);
+    // RFC 6761 section 6.4: no resolver has addresses for names below invalid.
+    for missing in ["tls://dns.invalid", "quic://dns.invalid"] {
+        let records = query(&["--resolver", missing, "--resolver", &url, NAME]);
+        let failures = get(&records, "failure");
+        assert_eq!(failures, [&json!("bootstrap_failed"), &Value::Null]);
+        assert_eq!(records[0]["resolver"], missing);
+        assert_eq!(records[0]["resolver_address"], Value::Null);
+        let detail = records[0]["failure_detail"].as_str().unwrap();
+        assert!(detail.contains("--resolve dns.invalid=ADDRESS"), "{detail}");
+    }
+}
+
+#[test]
 fn what_does_not_go_together_is_refused() {
     for (arguments, says) in [
         (&["--outstanding", "2"][..], "give --connection warm"),

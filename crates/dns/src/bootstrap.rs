@@ -64,6 +64,14 @@ impl GivenAddresses {
             .ok_or_else(|| not_found("it has none".to_owned()))
     }
 
+    /// The same where a resolver without an address is a failure of its queries, not of them all.
+    pub fn locate_or_missing(&self, resolver: &ResolverAddress) -> Location {
+        match self.locate(resolver) {
+            Ok(located) => located.into(),
+            Err(error) => Location::Missing(error.to_string()),
+        }
+    }
+
     /// The same for a client that looks it up inside the clock, asking a resolver over DoUDP or, if
     /// none is given, the system. What is given needs no look-up.
     pub fn locate_inside(&self, resolver: &ResolverAddress, by: Option<SocketAddr>) -> Location {

@@ -20,6 +20,8 @@ pub enum Location {
     Known(SocketAddr, Bootstrap),
     /// To be looked up each time something is opened.
     Unknown(LookUp),
+    /// Looked up before and not found: whatever is opened fails with this reason.
+    Missing(String),
 }
 
 impl From<(SocketAddr, Bootstrap)> for Location {
@@ -45,7 +47,7 @@ impl Location {
         match self {
             Self::Known(_, bootstrap) => *bootstrap,
             Self::Unknown(LookUp { by: Some(_), .. }) => Bootstrap::Resolver,
-            Self::Unknown(LookUp { by: None, .. }) => Bootstrap::System,
+            Self::Unknown(LookUp { by: None, .. }) | Self::Missing(_) => Bootstrap::System,
         }
     }
 
@@ -53,7 +55,7 @@ impl Location {
     pub fn known(&self) -> Option<SocketAddr> {
         match self {
             Self::Known(address, _) => Some(*address),
-            Self::Unknown(_) => None,
+            Self::Unknown(_) | Self::Missing(_) => None,
         }
     }
 
@@ -66,6 +68,9 @@ impl Location {
                 let address = look_up.ask().await?;
                 log.bootstrap.finish();
                 address
+            }
+            Self::Missing(reason) => {
+                return Err(MeasuredFailure::new(Failure::BootstrapFailed, reason));
             }
         };
         log.set_peer_address(address);
