@@ -5,7 +5,7 @@ use crate::output;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
-    ClientOptions, DnsClient, EdnsOptions, Padding, ResolverAddress, UdpRetryPolicy,
+    ClientOptions, DnsClient, EdnsOptions, Location, Padding, ResolverAddress, UdpRetryPolicy,
 };
 use resolab_record::{DnsTransport, DohMethod, HandshakeMode};
 use resolab_transport::client::Sha256;
@@ -297,7 +297,6 @@ pub fn warn_once() {
 mod tests {
     use super::*;
     use clap::Parser;
-    use resolab_dns::Location;
 
     #[derive(Debug, Parser)]
     struct Only {
