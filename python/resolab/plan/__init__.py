@@ -14,11 +14,13 @@ from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, stream_seed
+from resolab.plan.page import RESOLVER_NAME, Page
 from resolab.plan.settings import DecidedBy, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule
 
 __all__ = [
     "FACTORS",
     "OPTIONAL_FACTORS",
+    "RESOLVER_NAME",
     "Analysis",
     "Baseline",
     "ComparisonKind",
@@ -33,6 +35,7 @@ __all__ = [
     "Limits",
     "Margin",
     "OutcomeName",
+    "Page",
     "Plan",
     "PlannedComparison",
     "Queries",

@@ -1,9 +1,10 @@
 """The pages and access profiles a plan may name, and the plans that come along: folders and files, read by name.
 
-For: what exists and where. Not for: what is in a page; the edge and the page's own `page.toml` know that.
+For: what exists and where. Not for: what a `page.toml` may say; that is `page`'s.
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -12,6 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
+from resolab.plan.page import Page, read_pages
 from resolab.records import LinkProfile
 
 PROJECT_ROOT = project_root()
@@ -51,6 +53,10 @@ class Corpus:
         if page not in self.pages():
             raise ConfigurationError(_unknown("page", page, self.pages()))
         return self.root / "pages" / page
+
+    def read_pages(self, pages: Sequence[str]) -> list[Page]:
+        """Read a plan's pages."""
+        return read_pages([self.page_folder(page) for page in pages])
 
     def profile_file(self, profile: str) -> Path:
         """File of an access profile."""

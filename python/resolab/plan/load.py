@@ -106,6 +106,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         check_baselines(source, plan)
         check_repeats(source, plan)
         check_comparisons(source, plan)
+        corpus.read_pages(plan.factors.page)
     return plan
 
 

@@ -13,7 +13,7 @@ type, after the same time.
 from collections.abc import Mapping
 
 from resolab import engine
-from resolab.plan import Condition
+from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ResolverCache, TicketPolicy
 from resolab.testbed import layout
 from resolab.testbed.layout import Offer, Site
@@ -36,7 +36,7 @@ class EdgeInForce:
         await self._offer(condition.page, offer_of(condition))
         for host in self._sites[condition.page].hosts:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
-        await self._ticket_policy(layout.RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
+        await self._ticket_policy(RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
         await self._answer_from(condition.resolver_cache)
 
     async def close_after_warmup(self, condition: Condition) -> None:

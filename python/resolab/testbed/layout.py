@@ -11,11 +11,10 @@ from pathlib import Path
 import msgspec
 
 from resolab.engine import Resolver
-from resolab.errors import ConfigurationError
+from resolab.plan import RESOLVER_NAME
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport, KeyExchangeGroup, TicketPolicy
 
-RESOLVER_NAME = "dns.resolab.test"
 RESOLVER_ADDRESS = "10.77.0.1"
 ORIGIN_NETWORK = "10.77.1."
 EVERY_PAGES_NAME = "*.resolab.test"
@@ -74,14 +73,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(origin.host for origin in self.origins)
 
 
-ORIGINS_LIMIT = 253
-"""Addresses there are for origins: 1 to 253 of their network."""
-
-
 def site_address(number: int) -> str:
     """Address of the origin with this number, from 0."""
-    if not 0 <= number < ORIGINS_LIMIT:
-        raise ConfigurationError(f"the plan's pages have more than {ORIGINS_LIMIT} host names; leave pages out")
     return f"{ORIGIN_NETWORK}{number + 1}"
 
 

@@ -24,7 +24,7 @@ from typing import Self
 from resolab import engine
 from resolab.browser import Browser, LoadRequest, LoadResult
 from resolab.errors import ResolabError
-from resolab.plan import Condition, Corpus, Plan, stream_seed
+from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
     ConnectionState,
     HandshakeMode,
@@ -112,7 +112,7 @@ class Testbed:
         hosts_file = folder / "hosts"
         # Firefox looks the machine's own name up when it starts, and waits for it.
         own_names = f"localhost {socket.gethostname()}"
-        hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {layout.RESOLVER_NAME}\n", "utf-8")
+        hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {RESOLVER_NAME}\n", "utf-8")
         surroundings = Surroundings(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),

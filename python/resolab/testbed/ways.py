@@ -11,7 +11,7 @@ from pathlib import Path
 from resolab import engine
 from resolab.browser import BrowserSettings, Cleared, DohSettings
 from resolab.browser.presets import preset
-from resolab.plan import Condition
+from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.condition import sends_doh
 from resolab.plan.factors import applies
 from resolab.protocols import OVER_HTTP, facts_of
@@ -182,7 +182,7 @@ def _doh(way: Way) -> DohSettings | None:
     if http_version is None:
         return None
     return DohSettings(
-        host=layout.RESOLVER_NAME,
+        host=RESOLVER_NAME,
         address=layout.RESOLVER_ADDRESS,
         http_version=http_version,
         method=way.doh_method,

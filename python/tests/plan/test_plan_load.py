@@ -35,8 +35,9 @@ PROFILE = 'name = "4g"\nsource = "s"\n[up]\none_way_delay_ms = 46\n[down]\none_w
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
     for page in ("example", "other"):
-        (tmp_path / "pages" / page).mkdir(parents=True)
-        (tmp_path / "pages" / page / "page.toml").write_text("")
+        (tmp_path / "pages" / page / "site").mkdir(parents=True)
+        text = f'host = "{page}.resolab.test"\nfolder = "site"\npath = "/"\nrequest_count = 1\n'
+        (tmp_path / "pages" / page / "page.toml").write_text(text)
     (tmp_path / "pages" / "no-page").mkdir()
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles" / "4g.toml").write_text(PROFILE)
@@ -207,3 +208,9 @@ def test_everything_that_cannot_be_is_told_at_once(corpus: Corpus) -> None:
         assert reason in str(failed.value)
     assert str(failed.value).count("[[exclude]]") == 3
     assert "\n" not in str(failed.value)
+
+
+def test_what_is_wrong_with_a_plans_pages_is_said_before_it_runs(corpus: Corpus, tmp_path: Path) -> None:
+    (tmp_path / "pages" / "other" / "page.toml").write_text('host = "other.resolab.test"\n')
+    with pytest.raises(ConfigurationError, match=r"page.*other.*page\.toml: folder: is missing"):
+        load_plan(write(tmp_path, TEXT), corpus)

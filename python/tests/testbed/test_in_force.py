@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from made_loads import CONDITION, HOST
 
+from resolab.plan import RESOLVER_NAME
 from resolab.records import (
     BrowserName,
     ConnectionState,
@@ -16,7 +17,7 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed.in_force import EdgeInForce
-from resolab.testbed.layout import EVERY_PAGES_NAME, RESOLVER_NAME, Origin, Site
+from resolab.testbed.layout import EVERY_PAGES_NAME, Origin, Site
 
 SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/")
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
@@ -40,24 +39,6 @@ def test_every_name_of_a_page_has_an_address_and_files_of_its_own():
     assert site.request_count == 14
 
 
-def test_more_names_than_addresses_and_names_of_two_pages_are_refused(tmp_path):
-    def page(name, host, others=0):
-        (tmp_path / "pages" / name / "site").mkdir(parents=True)
-        hosts = "".join(f'"n{number}.{name}.resolab.test"="site"\n' for number in range(others))
-        (tmp_path / "pages" / name / "page.toml").write_text(
-            f'description="d"\nsource="s"\nhost="{host}"\nfolder="site"\npath="/"\nrequest_count=1\n[hosts]\n{hosts}'
-        )
-
-    page("one", "a.resolab.test")
-    page("two", "a.resolab.test")
-    page("many", "many.resolab.test", others=253)
-    corpus = Corpus(tmp_path)
-    with pytest.raises(ConfigurationError, match=r"a\.resolab\.test stands twice"):
-        sites_of(corpus, ("one", "two"))
-    with pytest.raises(ConfigurationError, match="more than 253 host names"):
-        sites_of(corpus, ("many",))
-
-
 @pytest.mark.parametrize(
     ("offer", "keys"),
     [
@@ -68,13 +49,3 @@ def test_more_names_than_addresses_and_names_of_two_pages_are_refused(tmp_path):
 )
 def test_a_site_shows_one_sign_of_http_3_at_most(offer, keys):
     assert tomllib.loads("\n".join(layout.site_settings(offer))) == {"compression": []} | keys
-
-
-def test_a_page_description_with_an_unknown_key_is_refused(tmp_path):
-    page = tmp_path / "pages" / "odd"
-    (page / "site").mkdir(parents=True)
-    (page / "page.toml").write_text(
-        'description="d"\nsource="s"\nhost="h"\nfolder="site"\npath="/"\nrequest_count=1\ncolour="red"\n'
-    )
-    with pytest.raises(ConfigurationError, match="colour"):
-        sites_of(Corpus(tmp_path), ("odd",))
