@@ -47,7 +47,7 @@ profile = {profiles}
 dns_transport = ["doudp", "dot", "doh"]
 http_version = ["h2"]
 requested_handshake_mode = ["full"]
-browser = ["firefox"]
+browser = {browsers}
 resolver_extra_rtt_ms = {distances}
 resolver_cache = {caches}
 browser_preset = {presets}
@@ -74,6 +74,7 @@ class Arm:
     cache: str = "hit"
     replicate: int = 1
     preset: str | None = None
+    browser: str = "firefox"
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ def make_plan(blocks: int, arms: Sequence[Arm]) -> Plan:
         distances=listed([arm.extra_rtt_ms for arm in arms]),
         caches=listed([arm.cache for arm in arms]),
         presets=listed([arm.preset or "none" for arm in arms]),
+        browsers=listed([arm.browser for arm in arms]),
         repeat="[[repeat]]\n" if any(arm.replicate > 1 for arm in arms) else "",
     )
     return parse_plan(text, "made-by-hand.toml", None)
@@ -142,7 +144,7 @@ def _condition(plan: Plan, arm: Arm) -> str:
     def levels(one: Condition) -> tuple[object, ...]:
         preset = None if one.browser_preset is None else str(one.browser_preset)
         resolver = one.resolver_extra_rtt_ms, str(one.resolver_cache)
-        return one.profile, str(one.dns_transport), *resolver, one.replicate, preset
+        return one.profile, str(one.dns_transport), *resolver, one.replicate, preset, str(one.browser)
 
     (condition,) = [one for one in plan.conditions() if levels(one) == astuple(arm)]
     return condition.id
@@ -190,7 +192,7 @@ def _trial(name: str, arm: Arm, condition: str, block: int, position: int, origi
         resolver_path=ResolverPath.STUB if transport == "dot" else ResolverPath.NATIVE,
         http_version=HttpVersion.H2,
         requested_handshake_mode=HandshakeMode.FULL,
-        browser=BrowserName.FIREFOX,
+        browser=BrowserName(arm.browser),
         replicate=arm.replicate,
         resolver_extra_rtt_ms=arm.extra_rtt_ms,
         resolver_cache=ResolverCache(arm.cache),

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from resolab.plan.factors import applies
-from resolab.plots import level_label, transport_label
+from resolab.plots import transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, place_of
 from resolab.report.findings.page_loads import sample_of
 from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
 from resolab.store.h20_queries import H20LoadRow
@@ -26,15 +26,6 @@ from resolab.store.outcomes import Outcome
 
 POINTS_COUNT = 201
 """Points of a drawn curve at most."""
-_FURTHER = (
-    "resolver_path",
-    "name_resolution",
-    "doh_method",
-    "dns_connection_state",
-    "requested_dns_handshake_mode",
-    "browser_preset",
-)
-"""Factors of the look-up that a plan may vary beside the paper's; the page's are alike within every pair."""
 
 PairKey = tuple[Any, ...]
 
@@ -46,8 +37,8 @@ class Configuration:
     dns_transport: str
     resolver: Resolver
     further: tuple[str, ...] = ()
-    browser_preset: str | None = None
-    """Its browser's settings: loads with others are no baseline of it."""
+    browser: tuple[str, str | None] = ("", None)
+    """Program and preset of its settings: loads with others are no baseline of it, nor pooled with it."""
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -81,48 +72,32 @@ Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
 
 def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
     """Sort what contributes to an outcome into profiles and configurations; of one pair's key the first load stands."""
-    varying = {factor for factor in _FURTHER if _varies(factor, rows)}
+    further = FurtherLevels(rows)
     arranged: dict[str, dict[Configuration, dict[PairKey, H20LoadRow]]] = {}
     for row in rows:
         if outcome.contribution(row) is not None:
             configurations = arranged.setdefault(row.profile, {})
-            configurations.setdefault(_configuration(row, varying), {}).setdefault(_pair_key(row), row)
+            configurations.setdefault(_configuration(row, further), {}).setdefault(_pair_key(row), row)
     return {
         profile: {one: configurations[one] for one in sorted(configurations, key=lambda one: one.place)}
         for profile, configurations in arranged.items()
     }
 
 
-def _varies(factor: str, rows: Sequence[H20LoadRow]) -> bool:
-    """Whether loads of one transport differ in a factor."""
-    levels: dict[str, set[str | None]] = {}
-    for row in rows:
-        levels.setdefault(row.dns_transport, set()).add(getattr(row, factor))
-    return any(len(found) > 1 for found in levels.values())
-
-
-def _configuration(row: H20LoadRow, varying: set[str]) -> Configuration:
-    further = tuple(_word(factor, row) for factor in _FURTHER if factor in varying and applies(factor, row))
+def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
     resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
-    return Configuration(row.dns_transport, resolver, further, row.browser_preset)
-
-
-def _word(factor: str, row: H20LoadRow) -> str:
-    level = getattr(row, factor)
-    if factor == "browser_preset":
-        return f"preset {level or 'none'}"
-    return level_label(factor, "default" if level is None else str(level))
+    return Configuration(row.dns_transport, resolver, further.of(row), (row.browser, row.browser_preset))
 
 
 def _pair_key(row: H20LoadRow) -> PairKey:
     page = (row.page, row.http_version, row.requested_handshake_mode, row.h3_discovery)
-    return row.block, *page, row.browser
+    return row.block, *page
 
 
 def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
-    """Find Do53 to the same resolver in a browser of the same settings that shares most further levels."""
-    own = (configuration.resolver, configuration.browser_preset)
-    found = [one for one in among if one.dns_transport == "doudp" and (one.resolver, one.browser_preset) == own]
+    """Find Do53 to the same resolver in the same browser with the same settings that shares most further levels."""
+    own = (configuration.resolver, configuration.browser)
+    found = [one for one in among if one.dns_transport == "doudp" and (one.resolver, one.browser) == own]
     return max(found, key=lambda one: len(set(one.further) & set(configuration.further)), default=None)
 
 

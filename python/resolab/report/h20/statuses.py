@@ -12,30 +12,33 @@ from resolab.plots import ABSENT, number_text, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import place_of
 from resolab.report.findings.interval_level import level_text
+from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.printed import network_of, status_percent
 from resolab.report.h20.study import Study
 from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 
-Key = tuple[float, str, str, str]
-"""Distance of the resolver, profile, transport, preset of the browser's settings."""
+Key = tuple[float, str, str, tuple[str, ...]]
+"""Distance of the resolver, profile, transport, further levels of the look-up."""
 
 
 def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
-    """Add up conditions of the same resolver's distance, profile, transport and preset; copies are left out."""
+    """Add up conditions that differ in nothing of the look-up; copies are left out."""
     counts: dict[Key, Counter[H20Status]] = {}
-    for one, found in status_counts(study.findings).items():
-        if one.replicate == 1 and one.profile in study.profiles:
-            key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), str(one.browser_preset or "none"))
-            counts.setdefault(key, Counter()).update(found)
+    found = status_counts(study.findings)
+    own = [one for one in found if one.replicate == 1 and one.profile in study.profiles]
+    further = FurtherLevels(own)
+    for one in own:
+        key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), further.of(one))
+        counts.setdefault(key, Counter()).update(found[one])
     return counts
 
 
 def table_1(study: Study) -> Table:
     """List every status of every network and transport."""
     columns = (
-        "resolver", "network", "transport", "preset", "status", "loads", "of", "%",
+        "resolver", "network", "transport", "further levels", "status", "loads", "of", "%",
         f"{level_text(study.level)} interval (Wilson)", "theirs % (Frankfurt)", "theirs inside",
     )  # fmt: skip
     rows = [
@@ -43,7 +46,7 @@ def table_1(study: Study) -> Table:
             f"+{one['resolver_extra_rtt_ms']:g} ms",
             str(one["profile"]),
             transport_label(str(one["dns_transport"])),
-            str(one["browser_preset"]),
+            str(one["further_levels"]),
             str(one["status"]),
             str(one["loads_count"]),
             str(one["total_count"]),
@@ -74,7 +77,7 @@ def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estim
 
 
 def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
-    extra_rtt_ms, profile, dns_transport, preset = key
+    extra_rtt_ms, profile, dns_transport, further = key
     vantage = study.vantage_points.get(extra_rtt_ms, "")
     # Theirs is Frankfurt's; they say that failures from Seoul were alike, and print no number.
     theirs = status_percent(network_of(profile), dns_transport, status) if vantage == "Frankfurt" else None
@@ -83,7 +86,7 @@ def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int)
         "resolver_extra_rtt_ms": extra_rtt_ms,
         "profile": profile,
         "dns_transport": dns_transport,
-        "browser_preset": preset,
+        "further_levels": ", ".join(further),
         "status": str(status),
         "loads_count": count,
         "total_count": share.n,

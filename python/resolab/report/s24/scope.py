@@ -5,9 +5,10 @@ Not for: numbers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
+from resolab.plan.factors import EVERY_FACTOR, word_of
 from resolab.plots import combination_label
 from resolab.report.s24.printed import is_printed
 
@@ -37,6 +38,8 @@ class Scope:
     cells: Mapping[tuple[str, str], Mapping[Combination, Condition]]
     left_out_count: int
     """Conditions as in the paper that differ from one of `cells` in a factor the paper did not vary."""
+    drawn: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The factors in which they differ, and the levels of them that `cells` have."""
 
     @property
     def pages(self) -> list[str]:
@@ -57,9 +60,10 @@ class Scope:
         """Say in a caption what is not drawn."""
         if not self.left_out_count:
             return ""
+        levels = "; ".join(f"{factor} {', '.join(words)}" for factor, words in self.drawn.items())
         return (
             f" {self.left_out_count} further conditions differ in a factor the paper did not vary and are left out: "
-            "of each combination the first of the plan is drawn."
+            f"of each combination the first of the plan is drawn, with {levels}."
         )
 
 
@@ -67,6 +71,7 @@ def scope_of(plan: Plan) -> Scope:
     """Choose the first condition of the plan for every page, profile and combination of the paper's kind."""
     cells: dict[tuple[str, str], dict[Combination, Condition]] = {}
     left_out = 0
+    drawn: dict[str, list[str]] = {}
     for condition in plan.conditions():
         if not _as_in_paper(condition):
             continue
@@ -74,9 +79,16 @@ def scope_of(plan: Plan) -> Scope:
         combination = (str(condition.dns_transport), str(condition.requested_handshake_mode))
         if combination in cell:
             left_out += 1
+            for factor in _differing(condition, cell[combination]):
+                word = word_of(getattr(cell[combination], factor), factor)
+                drawn[factor] = list(dict.fromkeys([*drawn.get(factor, []), word]))
         else:
             cell[combination] = condition
-    return Scope(cells, left_out)
+    return Scope(cells, left_out, drawn)
+
+
+def _differing(one: Condition, other: Condition) -> list[str]:
+    return [factor for factor in EVERY_FACTOR if getattr(one, factor) != getattr(other, factor)]
 
 
 def combination_name(combination: Combination) -> str:

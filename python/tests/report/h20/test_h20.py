@@ -261,11 +261,29 @@ def test_a_preset_is_compared_with_do53_of_its_own_only_and_counted_apart(tmp_pa
     # On 3G there is no Do53 without the preset: nothing to compare with.
     assert medians == {("4g-h20", "preset none"): 20.0, ("3g-h20", "preset h20"): None}
     shares = {
-        (row["browser_preset"], row["status"]): row["share_ratio"]
+        (str(row["further_levels"]).split(", ")[-1], row["status"]): row["share_ratio"]
         for row in tables["h20_table1"].rows
         if row["dns_transport"] == "doh"
     }
-    assert (shares["h20", "DNS Error"], shares["none", "DNS Error"]) == (1, 0)
+    assert (shares["preset h20", "DNS Error"], shares["preset none", "DNS Error"]) == (1, 0)
+
+
+def test_browsers_are_never_pooled(tmp_path: Path) -> None:
+    loads: dict[Arm, list[float | str | None]] = {
+        Arm("4g-h20", "doudp"): [5_110.0] * 8,
+        Arm("4g-h20", "doh"): [*[110.0] * 7, "dns"],
+        Arm("4g-h20", "doudp", browser="chromium"): [110.0] * 8,
+        Arm("4g-h20", "doh", browser="chromium"): [130.0] * 8,
+    }
+    drawings, tables, _ = everything(make_h20_dataset(tmp_path / "d", loads))
+    medians = {row["treatment_further_levels"]: row["median_ms"] for row in drawings["h20_fig4"].rows}
+    assert medians == {"Chromium": 20.0, "Firefox": -5_000.0}
+    counts = {
+        row["further_levels"]: (row["loads_count"], row["total_count"])
+        for row in tables["h20_table1"].rows
+        if (row["dns_transport"], row["status"]) == ("doh", "DNS Error")
+    }
+    assert counts == {"Chromium": (0, 8), "Firefox": (1, 8)}
 
 
 def test_a_median_moves_before_half_of_the_loads_wait() -> None:
