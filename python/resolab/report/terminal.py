@@ -7,15 +7,17 @@ Not for: everything.
 import math
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
+from resolab.report.narrow import FittingTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, Outcome
+
+_AGAINST = "against the baseline"
 
 
 def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
@@ -52,40 +54,35 @@ def _failures(findings: Findings) -> Text:
     return Text(f"Failures and flags: {listed}", style="red")
 
 
-def _exchanges(findings: Findings) -> Table:
-    table = Table(title="Cold DNS exchange", title_justify="left", box=None, pad_edge=False)
-    for column in ("profile", "transport", "n", "median ms", "k", "c ms"):
-        table.add_column(column, justify="left" if column in {"profile", "transport"} else "right")
-    for one in findings.exchanges:
-        table.add_row(
-            exchange_place(findings, one),
-            transport_label(one.dns_transport),
+def _exchanges(findings: Findings) -> FittingTable:
+    rows = [
+        (
+            f"{exchange_place(findings, one)}, {transport_label(one.dns_transport)}",
             str(one.n),
             estimate_text(one.median_ms, 2),
             str(one.expected_round_trips),
             f"{estimate_text(one.remainder_ms, 2)} {interval_text(one.remainder_ms, 2)}",
         )
-    return table
+        for one in findings.exchanges
+    ]
+    columns = ("profile, transport", "n", "median ms", "k", "c ms")
+    return FittingTable("Cold DNS exchange", columns, frozenset({0}), rows)
 
 
-def _loads(findings: Findings, found: OutcomeFindings) -> Table:
+def _loads(findings: Findings, found: OutcomeFindings) -> FittingTable:
     level, phrase = level_text(level_of_loads(findings.plan)), found.outcome.phrase
     title = (
         f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
         "the loads that ended; ± half of the interval"
     )
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     unit = found.outcome.unit
-    words = ("page, profile, condition", "against the baseline")
-    for column in (words[0], f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", words[1]):
-        table.add_column(column, justify="left" if column in words else "right", no_wrap=column != words[0])
-    places = dict.fromkeys((one.condition.page, one.condition.profile) for one in found.conditions)
-    for place in places:
+    columns = ("page, profile, condition", f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", _AGAINST)
+    rows: list[tuple[str, ...]] = []
+    for place in dict.fromkeys((one.condition.page, one.condition.profile) for one in found.conditions):
         those = [one for one in found.conditions if (one.condition.page, one.condition.profile) == place]
-        table.add_row(Text(", ".join(place), style="bold"))
-        for one in sorted(those, key=lambda one: one.comparison is not None):
-            table.add_row(*_load(findings, one))
-    return table
+        rows.append((", ".join(place),))
+        rows += [_load(findings, one) for one in sorted(those, key=lambda one: one.comparison is not None)]
+    return FittingTable(title, columns, frozenset({0, len(columns) - 1}), rows)
 
 
 def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
@@ -104,6 +101,8 @@ def times_text(change: Estimate) -> str:
     """Say how many times slower or faster than the baseline, as the ratio of the medians above 1."""
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
+    if change.ci_low is None:
+        return f"{change.n} pairs: too few to tell"
     slower = change.value >= 0
     ratio, *ends = (1 + part for part in (change.value, change.ci_low, change.ci_high) if part is not None)
     if not slower:

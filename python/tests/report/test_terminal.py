@@ -9,6 +9,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
 from resolab.report.findings.analysis import analyse
+from resolab.report.narrow import FittingTable
 from resolab.report.terminal import times_text
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
@@ -26,7 +27,7 @@ def change(value: float | None, low: float | None, high: float | None) -> Estima
         # Half as long is twice as fast; the interval 0.4 to 0.625 of the time is 1.6 to 2.5 times as fast.
         (change(-0.5, -0.6, -0.375), "2.00 ± 0.45 times faster"),
         (change(0.01, -0.01, 0.03), "1.01 ± 0.02 times slower (interval contains 1)"),
-        (change(0.1, None, None), "1.10 times slower"),
+        (change(0.1, None, None), "9 pairs: too few to tell"),
         (change(0.1, 0.0, float("inf")), "1.10 times slower (interval contains 1)"),
         (change(None, None, None), "n/a"),
     ],
@@ -67,3 +68,25 @@ def test_every_comparison_has_its_line(tmp_path: Path) -> None:
     assert "times slower" in doh
     (baseline,) = (line for line in lines if line.strip().startswith("DoUDP + H3 full"))
     assert baseline.rstrip().endswith("baseline")
+
+
+def printed(width: int) -> list[str]:
+    rows = [("example, 4g",), ("  DoH + H3 full, a long label to be folded", "123.4 [1, 2]", "", "8")]
+    table = FittingTable("Times", ("condition", "PLT ms", "range ms", "n"), frozenset({0}), rows)
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(table)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def test_a_narrow_terminal_gets_lines_with_labels_and_a_wide_one_a_table() -> None:
+    assert printed(40) == [
+        "Times",
+        "example, 4g",
+        "DoH + H3 full, a long label to be folded",
+        "  PLT ms: 123.4 [1, 2]",
+        "  n: 8",
+    ]
+    wide = printed(80)
+    assert "  DoH + H3 full, a long label to be folded  123.4 [1, 2]            8" in wide
+    assert all("PLT ms" not in line or "condition" in line for line in wide)
