@@ -20,12 +20,17 @@ PIPED_WIDTH = 160
 def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | None) -> int:
     """Run a plan into a new dataset."""
     from resolab.campaign import run_campaign
+    from resolab.campaign.too_few import too_few_blocks
     from resolab.plan import load_plan
 
     _check_name(out)
     plan = load_plan(plan_file, seed=seed, blocks=blocks)
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    outcome = run_campaign(plan, folder, Console(stderr=True))
+    notes = Console(stderr=True)
+    few = too_few_blocks(plan)
+    if few is not None:
+        _say(notes, f"warning: {few}")
+    outcome = run_campaign(plan, folder, notes)
     return _finish(folder, interrupted=outcome.interrupted)
 
 

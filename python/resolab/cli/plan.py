@@ -16,6 +16,7 @@ from rich.table import Table
 from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.power import Asked
 from resolab.campaign.progress import duration_text
+from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.plan_power import console_of, power_json, power_of, print_power, printed
 from resolab.plan import Condition, Corpus, Plan, load_plan
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
@@ -63,6 +64,7 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
         "blocks_count": plan.blocks,
         "conditions_count": len(conditions),
         "trials_count": plan.blocks * len(conditions),
+        "too_few_blocks": too_few_blocks(plan),
         "paths_count": plan.instrument.paths,
         "expected_duration_s": round(expected_s, 1),
         "least_blocks_count": _least_blocks(plan),
@@ -92,6 +94,9 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
     say(f"{len(conditions)} conditions in {plan.blocks} blocks: {expected}")
+    few = too_few_blocks(plan)
+    if few is not None:
+        say(f"warning: {few}")
     for line in _comparisons(plan, least_s):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -91,7 +91,8 @@ def draw_heat_map(
 
 def _scale(cells: Sequence[HeatCell]) -> _Scale:
     """Reach as far below zero as above, at least ten percent, so that noise does not fill the whole scale."""
-    values = [percent for cell in cells if (percent := _percent(cell)) is not None]
+    sure = [cell for cell in cells if cell.change is not None and cell.change.ci_low is not None]
+    values = [percent for cell in sure if (percent := _percent(cell)) is not None]
     reach = max([10.0, *(abs(value) for value in values)])
     shown = (min([0.0, *values]), max([0.1 * reach, *values]))
     return _Scale(Normalize(-reach, reach), mpl.colormaps[DIVERGING], shown)
@@ -119,13 +120,15 @@ def _panel(axes: Axes, cells: Sequence[HeatCell], pages: Sequence[str], profiles
 
 def _cell(axes: Axes, cell: HeatCell, column: int, row: int, scale: _Scale) -> None:
     percent = _percent(cell)
-    colour = "#e4e4e4" if percent is None else scale.background(percent)
+    is_sure = cell.change is not None and cell.change.ci_low is not None
+    # A number without an interval tells nothing yet: it has no colour.
+    colour = "#e4e4e4" if percent is None else scale.background(percent if is_sure else 0.0)
     axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="#cccccc", linewidth=0.8))
     if cell.change is None or percent is None:
         text = "no data" if cell.change is None or cell.change.n == 0 else "not determined"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7.5, color="#555555")
         return
-    ink = scale.ink(percent)
+    ink = scale.ink(percent if is_sure else 0.0)
     value = estimate_text(cell.change, scale=PERCENT, signed=True) + " %"
     interval = interval_text(cell.change, scale=PERCENT, signed=True) or "no interval"
     centre = column + 0.5

@@ -12,8 +12,9 @@ from resolab.plots import estimate_text, interval_text
 from resolab.report.comparison_tables import SIGNIFICANCE
 from resolab.report.findings.estimands import WORDS, deciding
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
+from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.labels import combination_of
-from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
+from resolab.stats import PAIRS_NEEDED, Estimate, least_paired_p_value, pairs_for_interval, pairs_for_significance
 
 NAMED_COUNT = 3
 """Places of one kind named in a sentence; of more it says how many."""
@@ -38,6 +39,9 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
     against = next(iter(baselines)) if len(baselines) == 1 else "its baseline"
     estimand = findings.plan.analysis.estimand
     longer, shorter, undecided = _sorted(group, estimand)
+    asked = f"{name} against {against}, {found.outcome.phrase} ({WORDS[estimand]})"
+    if all(_deciding(one, estimand).ci_low is None for one in group):
+        return f"{asked}: {_too_few(findings, estimand, group)}"
     parts = [
         *([f"longer {_places(longer, estimand, len(group))}"] if longer else []),
         *([f"shorter {_places(shorter, estimand, len(group))}"] if shorter else []),
@@ -49,7 +53,16 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
     holm = ""
     if adjusted and too_few_sentence(found) is None:
         holm = f" After Holm's correction over {counted} comparisons {kept} of {len(adjusted)} stand."
-    return f"{name} against {against}, {found.outcome.phrase} ({WORDS[estimand]}): {'; '.join(parts)}.{holm}"
+    return f"{asked}: {'; '.join(parts)}.{holm}"
+
+
+def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]) -> str:
+    pairs = max(_deciding(one, estimand).n for one in group)
+    is_ratio = estimand is Estimand.RELATIVE_CHANGE
+    needed = PAIRS_NEEDED if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
+    if pairs >= needed:
+        return "undecided: too many of its loads failed for an interval."
+    return f"too few blocks to tell: {pairs} pairs where an interval takes {needed}."
 
 
 def _sorted(

@@ -12,7 +12,15 @@ from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
-from resolab.stats.medians import differences_of, median, paired_difference, pairs, relative_change
+from resolab.stats.medians import (
+    PAIRS_NEEDED,
+    differences_of,
+    median,
+    paired_difference,
+    pairs,
+    pairs_for_interval,
+    relative_change,
+)
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import remaining_share
 from resolab.stats.power import Needed, at_most_wide, blocks_needed, excludes_zero, within
@@ -48,6 +56,7 @@ __all__ = [
     "CLUSTERS_NEEDED",
     "LEVEL",
     "MOST_VARIANCE_LEFT",
+    "PAIRS_NEEDED",
     "STOPPING_LEVEL",
     "STOPPING_MIN_BLOCKS",
     "Amortisation",
@@ -92,6 +101,7 @@ __all__ = [
     "paired_difference",
     "paired_p_value",
     "pairs",
+    "pairs_for_interval",
     "pairs_for_quantile",
     "pairs_for_significance",
     "printed_change",

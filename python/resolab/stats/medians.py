@@ -3,7 +3,10 @@
 For: the three numbers every answer is made of. Not for: means; page load times are skewed and censored.
 """
 
+import itertools
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,6 +33,17 @@ def paired_difference(
 ) -> Estimate:
     """Estimate the median of the differences within pairs; position i of both is one pair."""
     return median(differences_of(treatment, baseline), seed=seed, level=level)
+
+
+@lru_cache
+def pairs_for_interval(level: float = LEVEL) -> int:
+    """Return the fewest pairs of which the median difference has an interval with two ends."""
+
+    def width(size: int) -> float | None:
+        return median(Sample.exact([float(value) for value in range(size)]), level=level).ci_width
+
+    widths = ((size, width(size)) for size in itertools.count(1))
+    return next(size for size, found in widths if found is not None and math.isfinite(found))
 
 
 def differences_of(treatment: Sample, baseline: Sample) -> Sample:

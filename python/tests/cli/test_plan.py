@@ -26,6 +26,7 @@ def test_check_says_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'excluded: 10 combinations with http_version = ["h2"], requested_handshake_mode = ["zero_rtt"]' in out
     assert all(one.id in out for one in plan.conditions())
     assert out.count("(baseline)") == 2
+    assert "warning: 4 blocks: too few to tell anything" in out
 
 
 @pytest.mark.parametrize("plan_file", PLANS, ids=lambda file: file.stem)
@@ -34,6 +35,7 @@ def test_json_holds_every_condition_with_its_levels(capsys: pytest.CaptureFixtur
     plan = load_plan(plan_file)
     assert [one["condition"] for one in found["conditions"]] == [one.id for one in plan.conditions()]
     assert (found["seed"], found["trials_count"]) == (5, 3 * len(plan.conditions()))
+    assert found["too_few_blocks"].startswith("3 blocks: too few")
     first = found["conditions"][0]
     assert {"browser", "resolver_path", "doh_method", "page", "baseline"} <= first.keys()
     # A trial takes seconds, not milliseconds and not minutes.

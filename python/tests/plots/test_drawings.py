@@ -83,6 +83,19 @@ def test_heat_map_frames_exactly_the_cells_whose_interval_contains_zero() -> Non
     assert 0 < len(frames) < len(found)
 
 
+def test_a_cell_without_an_interval_has_no_colour_and_stretches_no_scale() -> None:
+    few = Estimate(-0.9, -0.9, None, None, 3, 0, 0.95, Method.NONE)
+    sure = Estimate(0.2, 0.2, 0.1, 0.3, 9, 0, 0.95, Method.PERCENTILE)
+    found = [HeatCell("DoQ", "example", "4g", few), HeatCell("DoQ", "example", "dsl", sure)]
+    drawing = draw_heat_map(found, "caption")
+    axes, bar = drawing.figure.axes
+    white, coloured = [patch.get_facecolor() for patch in axes.patches if patch.get_fill()]
+    assert np.ptp(white[:3]) < 0.01
+    assert np.ptp(coloured[:3]) > 0.2
+    assert bar.get_ylim() == (0, 20)
+    assert "no interval" in texts(drawing)
+
+
 def test_heat_map_panels_are_combinations() -> None:
     titles = [axes.get_title() for axes in draw_heat_map(cells(), "caption").figure.axes]
     assert titles[:2] == ["DoQ + H3 full", "DoH + H3 full"]

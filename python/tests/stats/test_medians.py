@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resolab.stats import Method, Sample, ecdf, median, paired_difference, pairs, relative_change
+from resolab.stats import (
+    Method,
+    Sample,
+    ecdf,
+    median,
+    paired_difference,
+    pairs,
+    pairs_for_interval,
+    relative_change,
+)
 
 FINITE = st.floats(1, 1e4, allow_nan=False)
 
@@ -41,6 +50,13 @@ def test_too_few_values_have_no_interval(values: list[float]) -> None:
     assert estimate.ci_low is None
     assert estimate.ci_contains_zero is None
     assert estimate.value == (values[0] if values else None)
+
+
+def test_the_fewest_pairs_with_an_interval_are_five_and_more_at_a_higher_level() -> None:
+    # The range of n values holds the median with 1 - 2 * 0.5^n: 93.75 % of five, 96.9 % of six, 98.4 % of seven; what is
+    # within two percent of the level counts, and says the level it reached.
+    assert [pairs_for_interval(level) for level in (0.95, 0.97, 0.98, 0.99)] == [5, 6, 6, 7]
+    assert median(Sample.exact([1.0, 2, 3, 4, 5])).level == 0.9375
 
 
 def test_a_median_is_a_number_only_below_half_censored() -> None:
