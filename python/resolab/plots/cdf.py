@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import (
@@ -24,6 +25,8 @@ from resolab.plots.style import (
 )
 
 LEGEND_LINE_INCH = 0.19
+AXIS_INCH = 0.42
+"""Below the axes: numbers and label."""
 SHOWN_SHARE = 0.95
 
 
@@ -111,7 +114,7 @@ def draw_cdfs(
                 _panel(grid[line, place], panel, axis, reach if axis.shared else _reach(panel))
                 grid[line, place].set_title(", ".join(part for part in (column, row) if part))
                 if own_legends:
-                    grid[line, place].legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), **_LEGEND)
+                    _legend_below(grid[line, place])
             grid[line, 0].set_ylabel("cumulative share")
         for axes in grid[-1]:
             axes.set_xlabel(axis.label)
@@ -123,6 +126,14 @@ def draw_cdfs(
 
 
 _LEGEND: Mapping[str, Any] = {"handlelength": 3.4, "borderpad": 0, "labelspacing": 0.3}
+
+
+def _legend_below(axes: Axes) -> None:
+    """Name the curves below the axis and its label, however high the panel is."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    below = axes.transAxes + ScaledTranslation(-0.06, -AXIS_INCH, figure.dpi_scale_trans)
+    axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, **_LEGEND)
 
 
 def _reach(curves: Sequence[Curve]) -> tuple[float, float]:

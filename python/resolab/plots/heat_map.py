@@ -22,6 +22,7 @@ from resolab.stats import Estimate
 
 PERCENT = 100
 PANELS_A_ROW = 3
+"""At most."""
 TITLE_LETTERS_AN_INCH = 11
 TITLE_LINE_INCH = 0.16
 
@@ -63,8 +64,8 @@ def draw_heat_map(
     pages = list(dict.fromkeys(cell.page for cell in cells))
     profiles = list(dict.fromkeys(cell.profile for cell in cells))
     scale = _scale(cells)
-    columns = min(PANELS_A_ROW, len(combinations))
-    lines = math.ceil(len(combinations) / columns)
+    lines = math.ceil(len(combinations) / PANELS_A_ROW)
+    columns = math.ceil(len(combinations) / lines)  # four are two and two
     panel_inch = 1.25 * len(pages) + 0.35
     titles = {
         combination: textwrap.fill(combination, int(TITLE_LETTERS_AN_INCH * panel_inch)) for combination in combinations

@@ -21,7 +21,7 @@ from resolab.plots import (
     draw_heat_map,
     save_drawing,
 )
-from resolab.plots.cdf import transport_look
+from resolab.plots.cdf import CdfAxis, Curve, draw_cdfs, transport_look
 from resolab.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES
 from resolab.stats import Estimate, Method, Sample, median, relative_change
 
@@ -94,6 +94,27 @@ def test_a_cell_without_an_interval_has_no_colour_and_stretches_no_scale() -> No
     assert np.ptp(coloured[:3]) > 0.2
     assert bar.get_ylim() == (0, 20)
     assert "no interval" in texts(drawing)
+
+
+def test_four_panels_are_two_and_two() -> None:
+    found = [HeatCell(str(number), "example", "4g", change(0.1)) for number in range(4)]
+    *panels, _ = draw_heat_map(found, "caption").figure.axes
+    assert len({round(axes.get_position().y0, 3) for axes in panels}) == 2
+    assert len({round(axes.get_position().x0, 3) for axes in panels}) == 2
+    assert all(axes.get_visible() for axes in panels)
+
+
+@pytest.mark.parametrize("height", [1.5, 3.0])
+def test_a_panels_legend_stands_below_its_axis_label(height: float) -> None:
+    points = [(1.0, 0.5), (2.0, 1.0)]
+    curves = [Curve("", "4g", f"curve {number}", transport_look("doq"), points, 2, 0, {}) for number in range(6)]
+    drawing = draw_cdfs("x", curves, CdfAxis("time, ms", "time_ms"), "caption", panel_inch=(3.0, height))
+    drawing.figure.draw_without_rendering()
+    (axes,) = drawing.figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0
+    assert legend.get_window_extent().y0 >= 0
 
 
 def test_heat_map_panels_are_combinations() -> None:
