@@ -19,7 +19,7 @@ from resolab.calibration import ProfileFile, Settings, all_within, calibrate, du
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
-from resolab.store import append_calibration, dataset_folder, machine_errors
+from resolab.store import append_calibration, load_manifest, machine_errors
 
 EXIT_OUTSIDE = 1
 SHORTEST_S, LONGEST_S = 2.0, 600.0
@@ -44,12 +44,21 @@ def run(
         raise ConfigurationError(f"--seconds {seconds:g} is outside {SHORTEST_S:g} to {LONGEST_S:g}")
     profiles = find_profiles(names, Corpus.of_project())
     if to.dataset is not None:
-        dataset_folder(to.dataset)
+        _check_of(to.dataset, profiles)
     settings = Settings(
         seconds=seconds, seed=seed, keep_awake=keep_awake, backend=PathBackend(backend) if backend else None
     )
     records = asyncio.run(_calibrate_all(profiles, settings, to))
     return 0 if all_within(records) else EXIT_OUTSIDE
+
+
+def _check_of(dataset: Path, profiles: Sequence[ProfileFile]) -> None:
+    """Fail for a profile on which nothing in the dataset was measured: its calibration would say nothing there."""
+    own = [profile.name for profile in load_manifest(dataset).profiles]
+    strangers = [profile.name for profile in profiles if profile.name not in own]
+    if strangers:
+        problem = f"{dataset} has no trials on {', '.join(strangers)}"
+        raise ConfigurationError(f"{problem}; calibrate its own profiles, {', '.join(own)}, or leave --dataset out")
 
 
 async def _calibrate_all(
