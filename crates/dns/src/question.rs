@@ -40,9 +40,15 @@ pub struct Question {
 }
 
 impl Question {
-    /// A question from text.
+    /// A question from text; a name that is not ASCII is asked for as its A-labels (RFC 5891).
     pub fn parse(name: &str, record_type: &str) -> Result<Self, QuestionError> {
-        let mut parsed = Name::from_ascii(name).map_err(|error| QuestionError::Name {
+        // Only where there is need for it: the conversion loses case, which 0x20 and tests rely on.
+        let read = if name.is_ascii() {
+            Name::from_ascii(name)
+        } else {
+            Name::from_utf8(name)
+        };
+        let mut parsed = read.map_err(|error| QuestionError::Name {
             name: name.to_owned(),
             reason: error.to_string(),
         })?;
@@ -109,6 +115,14 @@ mod tests {
         assert_eq!(question.name_text(), "Example.Resolab.TEST.");
         assert_eq!(question.type_text(), "HTTPS");
         assert_eq!(Question::parse(".", "NS").unwrap().name_text(), ".");
+    }
+
+    #[test]
+    fn a_name_beyond_ascii_is_asked_for_as_its_a_labels() {
+        let question = Question::parse("bücher.Example", "A").unwrap();
+        assert_eq!(question.name_text(), "xn--bcher-kva.example.");
+        let sharp = Question::parse("straße.example", "A").unwrap();
+        assert_eq!(sharp.name_text(), "xn--strae-oqa.example.");
     }
 
     #[test]

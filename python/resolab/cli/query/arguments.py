@@ -20,12 +20,20 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "are rows, not errors.",
         epilog="example: resolab query example.com -r udp://9.9.9.9 -r quic://dns.adguard-dns.com --count 50",
     )
-    query.add_argument("names", nargs="+", metavar="NAME", help="name to ask for; @ADDRESS is short for -r ADDRESS")
+    query.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="name to ask for; @ADDRESS is short for -r ADDRESS, and a record type beside a name for -t",
+    )  # fmt: skip
+    query.add_argument(
+        "-x", "--reverse", action="append", default=[], metavar="ADDRESS",
+        help="the name of an address (type PTR unless -t says otherwise)",
+    )  # fmt: skip
     query.add_argument(
         "-r", "--resolver", action="append", default=[], metavar="URL", dest="resolvers",
         help="udp:// tcp:// tls:// https:// h3:// quic://, a DNS stamp (sdns://), or an address; may be given several "
         "times (default: the system's)",
     )  # fmt: skip
+    query.add_argument("-p", "--port", type=_port, metavar="PORT", help="UDP port of resolvers given as addresses")
     query.add_argument("-t", "--type", metavar="TYPE[,TYPE...]", help="record types (default: A)")
     query.add_argument("--together", action="store_true", help="ask for all types of a name at once, as browsers do")
     _add_rounds(query)
@@ -141,6 +149,12 @@ def expected_count(options: argparse.Namespace, resolvers: list[str], names: lis
     """Count the measured queries there will be."""
     types = 1 if options.type is None else len(options.type.split(","))
     return int(options.count) * types * len(names) * len(resolvers)
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 1 to 65535")
+    return int(text)
 
 
 def _positive(text: str) -> int:

@@ -14,6 +14,7 @@ import msgspec
 from rich.console import Console
 
 from resolab.cli.query.arguments import core_arguments, expected_count
+from resolab.cli.query.asked import read_words
 from resolab.cli.query.progress import Progress
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
@@ -59,11 +60,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
-    """Names and resolvers; dig's @ is understood."""
-    names = [name for name in options.names if not name.startswith("@")]
-    resolvers = [name[1:] for name in options.names if name.startswith("@")] + options.resolvers
-    if not names:
+    """Names and resolvers, the system's where none is given."""
+    asked = read_words(options)
+    options.type = ",".join(asked.types) or None
+    if not asked.names:
         raise UsageError("nothing to ask for: give a NAME beside the resolver")
+    resolvers = asked.resolvers
     if not resolvers:
         if options.path is not None:
             raise UsageError("inside a path there is no system resolver: name one with -r, such as -r udp://10.77.0.1")
@@ -72,7 +74,7 @@ def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list
     twice = [one for one in resolvers if [as_recorded(other) for other in resolvers].count(as_recorded(one)) > 1]
     if twice:
         raise UsageError(f"{twice[0]} is given twice as a resolver: give each once, and --count for more queries")
-    return names, resolvers
+    return asked.names, resolvers
 
 
 def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace) -> None:

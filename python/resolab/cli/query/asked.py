@@ -1,0 +1,71 @@
+"""What the words of `resolab query` ask for, written as users of dig and kdig write them.
+
+For: @RESOLVER, record types among the names, -x and -p. Not for: asking, or what stands in no word.
+"""
+
+import argparse
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolab.errors import UsageError
+
+_TYPES = frozenset((
+    "A", "AAAA", "ANY", "CAA", "CDNSKEY", "CDS", "CERT", "CNAME", "CSYNC", "DNAME", "DNSKEY", "DS", "HINFO",
+    "HTTPS", "MX", "NAPTR", "NS", "NSEC", "NSEC3", "NSEC3PARAM", "OPENPGPKEY", "PTR", "RRSIG", "SMIMEA", "SOA",
+    "SRV", "SSHFP", "SVCB", "TLSA", "TXT", "URI", "ZONEMD",
+))  # fmt: skip
+"""Words that are types where a name stands beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The words, sorted."""
+
+    names: list[str]
+    types: list[str]
+    resolvers: list[str]
+
+
+def read_words(options: argparse.Namespace) -> Asked:
+    """Sort the words; what cannot be a name together with the others is a type."""
+    words = [word for word in options.names if not word.startswith("@")]
+    resolvers = [word[1:] for word in options.names if word.startswith("@")] + options.resolvers
+    types = [] if options.type is None else options.type.split(",")
+    pointers = [_pointer(address) for address in options.reverse]
+    names = [word for word in words if word.upper() not in _TYPES]
+    if names or pointers:
+        types += [word.upper() for word in words if word.upper() in _TYPES]
+    else:
+        # A name that is also a type's, such as `mx`, stands first.
+        names, types = words[:1], types + [word.upper() for word in words[1:]]
+    if pointers and not types:
+        if names:
+            raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
+        types = ["PTR"]
+    return Asked(names + pointers, types, _with_port(resolvers, options.port))
+
+
+def _pointer(address: str) -> str:
+    try:
+        return ipaddress.ip_address(address).reverse_pointer
+    except ValueError:
+        raise UsageError(f"-x takes an IP address, and {address!r} is none") from None
+
+
+def _with_port(resolvers: Sequence[str], port: int | None) -> list[str]:
+    """Put the port to plain addresses; a URL says its own."""
+    if port is None:
+        return list(resolvers)
+    if not resolvers:
+        raise UsageError("-p is the port of a resolver: name one with @ADDRESS")
+    found = []
+    for resolver in resolvers:
+        try:
+            address = ipaddress.ip_address(resolver)
+        except ValueError:
+            raise UsageError(
+                f"-p goes with addresses; write {resolver} with its port, such as udp://HOST:{port}"
+            ) from None
+        found.append(f"udp://[{address}]:{port}" if address.version == 6 else f"udp://{address}:{port}")
+    return found

@@ -1,0 +1,46 @@
+"""`resolab query` takes its words as users of dig and kdig write them."""
+
+import shlex
+
+import pytest
+
+from resolab.cli.main import _parsers
+from resolab.cli.query.asked import Asked, read_words
+from resolab.errors import UsageError
+
+
+def asked(line: str) -> Asked:
+    return read_words(_parsers()[1].parse_intermixed_args(shlex.split(line)))
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "types", "resolvers"),
+    [
+        ("example.com", ["example.com"], [], []),
+        ("example.com A AAAA", ["example.com"], ["A", "AAAA"], []),
+        ("https example.com @192.0.2.1", ["example.com"], ["HTTPS"], ["192.0.2.1"]),
+        ("@192.0.2.1 example.com -t TXT mx", ["example.com"], ["TXT", "MX"], ["192.0.2.1"]),
+        ("mx", ["mx"], [], []),
+        ("mx ns", ["mx"], ["NS"], []),
+        ("a.example b.example", ["a.example", "b.example"], [], []),
+        ("-x 192.0.2.7", ["7.2.0.192.in-addr.arpa"], ["PTR"], []),
+        ("-x 2001:db8::1 SOA", [f"1.{'0.' * 23}8.b.d.0.1.0.0.2.ip6.arpa"], ["SOA"], []),
+        ("example.com -p 5300 @192.0.2.1 @::1", ["example.com"], [], ["udp://192.0.2.1:5300", "udp://[::1]:5300"]),
+    ],
+)
+def test_words_are_understood(line: str, names: list[str], types: list[str], resolvers: list[str]) -> None:
+    assert asked(line) == Asked(names, types, resolvers)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("-x example.com", "-x takes an IP address, and 'example.com' is none"),
+        ("-x 192.0.2.7 example.com", "ask in two commands"),
+        ("example.com -p 53", "name one with @ADDRESS"),
+        ("example.com -p 53 -r tls://192.0.2.1", "-p goes with addresses; write tls://192.0.2.1 with its port"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(line: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        asked(line)
