@@ -1,19 +1,20 @@
 //! `resolab-core edge`: the DNS and web server as a process. Records leave through a writer thread,
 //! so that no answer waits for standard output.
 
+use crate::command_lines::Stay;
 use crate::output::{
     EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
 };
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
 use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
 use resolab_transport::clock::monotonic_ns;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc as async_mpsc;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Arguments of the edge.
 #[derive(clap::Args)]
@@ -21,11 +22,13 @@ pub struct Arguments {
     /// Configuration file (docs/formats/edge.md).
     #[arg(long)]
     config: PathBuf,
+    #[command(flatten)]
+    stay: Stay,
 }
 
 /// Run until standard input closes or a signal comes.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let Arguments { config: file } = arguments;
+    let Arguments { config: file, stay } = arguments;
     let config = match EdgeConfig::load(&file) {
         Ok(config) => config,
         Err(error) => return fail(EXIT_CONFIGURATION, format!("failed to {error}")),
@@ -48,7 +51,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(started) => started,
         Err(error) => return fail(EXIT_MACHINE, format!("failed to start a thread: {error}")),
     };
-    let code = runtime.block_on(serve(&config, sender));
+    let code = runtime.block_on(serve(&config, stay, sender));
     // Connections still being served hold the sender; dropping the runtime ends them.
     drop(runtime);
     match writer.join() {
@@ -61,7 +64,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-async fn serve(config: &EdgeConfig, sender: mpsc::Sender<Record>) -> ExitCode {
+async fn serve(config: &EdgeConfig, stay: Stay, sender: mpsc::Sender<Record>) -> ExitCode {
     // Before anybody can know that the edge is ready, and then end it.
     let signals = signal(SignalKind::terminate())
         .and_then(|terminate| Ok((terminate, signal(SignalKind::interrupt())?)));
@@ -84,15 +87,20 @@ async fn serve(config: &EdgeConfig, sender: mpsc::Sender<Record>) -> ExitCode {
         Err(error) => return fail(exit_code(&error), format!("failed to {error}")),
     };
     drop(sender.send(Record::EdgeReady(edge.ready_record())));
-    obey(&mut edge, &sender, signals).await;
+    obey(&mut edge, &sender, stay, signals).await;
     edge.stop().await;
     ExitCode::SUCCESS
 }
 
 /// Carry out commands until they end.
-async fn obey(edge: &mut Edge, sender: &mpsc::Sender<Record>, signals: (Signal, Signal)) {
+async fn obey(
+    edge: &mut Edge,
+    sender: &mpsc::Sender<Record>,
+    stay: Stay,
+    signals: (Signal, Signal),
+) {
     let (mut terminate, mut interrupt) = signals;
-    let mut lines = read_lines();
+    let mut lines = stay.lines();
     while let Some(line) = next_line(&mut lines, &mut terminate, &mut interrupt).await {
         let done = match serde_json::from_str::<EdgeCommand>(&line) {
             Ok(command) => {
@@ -117,7 +125,7 @@ async fn obey(edge: &mut Edge, sender: &mpsc::Sender<Record>, signals: (Signal, 
 }
 
 async fn next_line(
-    lines: &mut async_mpsc::UnboundedReceiver<String>,
+    lines: &mut UnboundedReceiver<String>,
     terminate: &mut Signal,
     interrupt: &mut Signal,
 ) -> Option<String> {
@@ -126,19 +134,6 @@ async fn next_line(
         _ = terminate.recv() => None,
         _ = interrupt.recv() => None,
     }
-}
-
-/// Lines of standard input; ends with it. A thread of its own, because reading blocks.
-fn read_lines() -> async_mpsc::UnboundedReceiver<String> {
-    let (sender, receiver) = async_mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if !line.trim().is_empty() && sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 type Writer = JoinHandle<io::Result<()>>;

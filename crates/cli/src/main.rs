@@ -3,6 +3,7 @@
 
 mod bench;
 mod client_arguments;
+mod command_lines;
 mod edge;
 mod edns_arguments;
 mod enter;

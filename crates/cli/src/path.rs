@@ -5,6 +5,7 @@ mod announce;
 mod commands;
 mod netem;
 
+use crate::command_lines::Stay;
 use crate::output;
 use announce::{Conditions, announce, exit_code, failed, say_what_was_not_captured};
 use commands::{Controller, ServeError};
@@ -59,6 +60,8 @@ pub struct Arguments {
     /// arrival stamps, or the kernel's sch_netem.
     #[arg(long, value_enum, default_value_t = BackendName::Tun)]
     backend: BackendName,
+    #[command(flatten)]
+    stay: Stay,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -83,6 +86,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
                 ipv6: arguments.ipv6,
                 keep_awake: arguments.keep_awake,
                 captures: arguments.pcap.is_some(),
+                stay: arguments.stay,
             };
             netem::run(profile, arguments.seed, wishes)
         }
@@ -129,7 +133,13 @@ fn run_ours(
         realtime_scheduling: path.grants.realtime_scheduling,
     };
     match announce(&profile, arguments.seed, conditions, path.grants.rootless) {
-        Ok(()) => carry(path, profile, conditions, !arguments.hold_schedule),
+        Ok(()) => carry(
+            path,
+            profile,
+            conditions,
+            !arguments.hold_schedule,
+            arguments.stay,
+        ),
         Err(error) => failed(
             output::EXIT_INTERNAL,
             format!("write to standard output: {error}"),
@@ -158,6 +168,7 @@ fn carry(
     profile: LinkProfile,
     conditions: Conditions,
     start_schedule: bool,
+    stay: Stay,
 ) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller {
@@ -170,10 +181,12 @@ fn carry(
     let commands = thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
+            let began = Instant::now();
             let served = controller.serve(start_schedule, io::stdin().lock());
             match served {
+                Ok(()) => stay.end(began),
                 // A signal ended the ferry first: nothing is left to serve.
-                Ok(()) | Err(ServeError::Ferry(FerryError::Gone)) => {}
+                Err(ServeError::Ferry(FerryError::Gone)) => {}
                 Err(error) => output::note(format!("failed to {error}")),
             }
             controller.control.stop();

@@ -2,13 +2,14 @@
 //! commands. Not for: forwarding; that is `resolab_dns::stub`.
 
 use crate::client_arguments::{ClientArguments, Refusal};
+use crate::command_lines::Stay;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
-use std::io::{self, BufRead};
+use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ pub struct Arguments {
     /// payload size on DoUDP if that is smaller.
     #[command(flatten)]
     edns: EdnsArguments,
+    #[command(flatten)]
+    stay: Stay,
 }
 
 /// Whether forwarded queries share a connection.
@@ -99,6 +102,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         connections,
         client,
         edns,
+        stay,
     } = arguments;
     let client = client.client(&upstream, edns.options())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -117,7 +121,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     announce(&stub, upstream, &records).map_err(|error| broken_output(&error))?;
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
-    let result = runtime.block_on(serve(&stub, &records, writer_end));
+    let result = runtime.block_on(serve(&stub, &records, stay, writer_end));
     drop((runtime, stub, records));
     result?;
     // All senders are gone: the writer has written what there was.
@@ -165,33 +169,19 @@ fn start_writer(queue: Receiver<Record>, ended: mpsc::Sender<()>) -> JoinHandle<
     })
 }
 
-/// Lines of standard input, until it ends. A thread: reading it would block the runtime's end.
-fn start_reader() -> mpsc::UnboundedReceiver<String> {
-    let (lines, queue) = mpsc::unbounded_channel();
-    thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if lines.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    queue
-}
-
 async fn serve(
     stub: &Stub,
     records: &Sender<Record>,
+    stay: Stay,
     mut writer_end: mpsc::Receiver<()>,
 ) -> Result<(), Refusal> {
     let no_signals = |error| Refusal::internal(format_args!("watch for signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
-    let mut lines = start_reader();
+    let mut lines = stay.lines();
     let commands = async {
         while let Some(line) = lines.recv().await {
-            if !line.trim().is_empty() {
-                let _ = records.send(Record::CommandDone(carry_out(stub, &line).await));
-            }
+            let _ = records.send(Record::CommandDone(carry_out(stub, &line).await));
         }
     };
     tokio::select! {

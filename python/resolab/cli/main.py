@@ -14,9 +14,11 @@ from collections.abc import Sequence
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
 from resolab.cli.compare_arguments import add_compare
+from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
+from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query.arguments import add_query
@@ -35,9 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal or a pipe of another encoding gets what it cannot show spelled out.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    options = _options(sys.argv[1:] if arguments is None else list(arguments))
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    before = signal.getsignal(signal.SIGTERM)
     try:
+        if is_core_command(words):
+            become_core(words)
+        options = _options(words)
+        signal.signal(signal.SIGTERM, _interrupt)
         code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -89,6 +95,8 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_calibrate(commands).set_defaults(run=_calibrate)
     query = add_query(commands)
     query.set_defaults(run=_query)
+    add_core_commands(commands)
+    add_list(commands).set_defaults(run=_list)
     commands.add_parser("doctor", help="what this machine has and lacks").set_defaults(run=_doctor)
     return parser, query
 
@@ -164,6 +172,12 @@ def _query(options: argparse.Namespace) -> int:
     from resolab.cli.query import command
 
     return command.run(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from resolab.cli import listing
+
+    return listing.run(options.what, as_json=options.json)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

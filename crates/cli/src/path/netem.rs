@@ -3,6 +3,7 @@
 
 use super::announce::{self, Conditions, exit_code, failed};
 use super::commands::id_of;
+use crate::command_lines::Stay;
 use crate::output;
 use resolab_link::carrying::ferry::ending_signals;
 use resolab_link::carrying::keep_awake;
@@ -15,6 +16,7 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
+use std::time::Instant;
 
 /// Of commands that only our own link can carry out.
 const UNABLE: &str = "the netem back end cannot; use --backend tun";
@@ -28,6 +30,8 @@ pub struct Wishes {
     pub keep_awake: bool,
     /// A capture from the start.
     pub captures: bool,
+    /// How long to stay when standard input has ended.
+    pub stay: Stay,
 }
 
 /// Run until standard input ends or a signal comes.
@@ -36,6 +40,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         ipv6,
         keep_awake,
         captures,
+        stay,
     } = wishes;
     if captures {
         let what = format!("capture packets: {UNABLE}");
@@ -64,7 +69,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
                 profile,
                 conditions,
             }
-            .serve()
+            .serve(stay)
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -130,11 +135,11 @@ struct Controller {
 }
 
 impl Controller {
-    fn serve(&mut self) -> Result<(), ServeError> {
+    fn serve(&mut self, stay: Stay) -> Result<(), ServeError> {
         let (sender, events) = channel();
         let signals = sender.clone();
         start("signals", move || wait_for_signal(&signals))?;
-        start("commands", move || read_lines(&sender))?;
+        start("commands", move || read_lines(&sender, stay))?;
         for event in events {
             let Event::Line(line) = event else {
                 break;
@@ -225,12 +230,14 @@ fn wait_for_signal(events: &Sender<Event>) {
     let _ = events.send(Event::End);
 }
 
-fn read_lines(events: &Sender<Event>) {
+fn read_lines(events: &Sender<Event>, stay: Stay) {
+    let began = Instant::now();
     for line in io::stdin().lock().lines() {
         if events.send(Event::Line(line)).is_err() {
             return;
         }
     }
+    stay.end(began);
     let _ = events.send(Event::End);
 }
 

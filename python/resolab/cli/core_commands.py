@@ -1,0 +1,41 @@
+"""`resolab bench`, `edge`, `stub` and the others that resolab-core carries out. Not for: what they do or take.
+
+They are its own commands, options and all: this process becomes it, so that standard input, signals and exit codes are
+its own, too.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from resolab.installation import find_core
+
+if TYPE_CHECKING:
+    import argparse
+
+CORE_COMMANDS = {
+    "bench": "put load on a resolver, in a closed or an open loop (docs/method/load.md)",
+    "stub": "forward plain DNS over an encrypted transport (docs/guides/stub.md)",
+    "edge": "serve DNS and pages (docs/formats/edge.md)",
+    "path": "make two hosts joined by an emulated access link (docs/formats/profile.md)",
+    "enter": "run a program in one of a path's hosts",
+    "fetch": "fetch a name and a page on one connection or several (docs/method/coalescing.md)",
+    "probe": "measure a path with packets of its own (docs/method/calibration.md)",
+}
+"""What stands in the list of commands; `query` has more to it here, `schema` is for those who build resolab."""
+
+
+def add_core_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Name them in the list of commands."""
+    for name, help_ in CORE_COMMANDS.items():
+        commands.add_parser(name, help=help_, add_help=False)
+
+
+def is_core_command(arguments: Sequence[str]) -> bool:
+    """Whether resolab-core carries this out."""
+    return bool(arguments) and arguments[0] in CORE_COMMANDS
+
+
+def become_core(arguments: Sequence[str]) -> NoReturn:
+    """Carry it out; its messages call it by our name."""
+    os.execv(find_core(), ["resolab", *arguments])  # noqa: S606 - no shell is wanted

@@ -1,0 +1,17 @@
+"""Arguments of `resolab list`. Not for: what it lists (`listing`)."""
+
+import argparse
+
+KINDS = ("pages", "profiles", "plans", "factors")
+
+
+def add_list(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add `list`."""
+    listed = commands.add_parser(
+        "list",
+        help="what plans can name: pages, profiles, plans that come along, factors with their levels",
+        description="List what plans can name. Shapes: docs/formats/page.md, profile.md, plan.md.",
+    )
+    listed.add_argument("what", choices=KINDS)
+    listed.add_argument("--json", action="store_true", help="one JSON object a line")
+    return listed

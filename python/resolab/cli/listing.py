@@ -1,0 +1,99 @@
+"""`resolab list`: the pages, profiles, plans and factors that a plan may name, each with what it is.
+
+For: finding a name without opening folders. Not for: what a page, profile or plan may say.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from resolab.plan import Corpus, access_rtt_ms
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words, word_of
+
+Row = Mapping[str, object]
+_DIGITS = 10_000
+"""From here on numbers have separators and no decimals."""
+_NAMED_BY_FOLDER = {"page": "resolab list pages", "profile": "resolab list profiles"}
+
+
+def run(what: str, *, as_json: bool) -> int:
+    """Print one list."""
+    rows = list(
+        {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors}[what](Corpus.of_project())
+    )
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return 0
+    table = Table(box=None, pad_edge=False)
+    for column in rows[0] if rows else ():
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
+    Console().print(table, highlight=False)
+    return 0
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else ""
+    if isinstance(value, int | float):
+        return f"{value:,.0f}" if value >= _DIGITS else f"{value:.6g}"
+    return str(value)
+
+
+def _pages(corpus: Corpus) -> Iterator[Row]:
+    for page in corpus.read_pages(corpus.pages()):
+        files = [file for folder in page.hosts.values() for file in folder.rglob("*") if file.is_file()]
+        yield {
+            "page": page.name,
+            "names_count": len(page.hosts),
+            "requests_count": page.request_count,
+            "bytes": sum(file.stat().st_size for file in files),
+            "description": _told(corpus.page_folder(page.name) / "page.toml", "description"),
+        }
+
+
+def _profiles(corpus: Corpus) -> Iterator[Row]:
+    for name in corpus.profiles():
+        profile = corpus.profile(name)
+        yield {
+            "profile": name,
+            "rtt_ms": round(access_rtt_ms(profile), 3),
+            "down_bps": profile.down.rate_bps or None,
+            "up_bps": profile.up.rate_bps or None,
+            "loss_down_ratio": profile.down.loss_ratio or 0.0,
+            "loss_up_ratio": profile.up.loss_ratio or 0.0,
+            "source": profile.source,
+        }
+
+
+def _plans(corpus: Corpus) -> Iterator[Row]:
+    for name in corpus.plans():
+        yield {"plan": name, "question": _told(corpus.root / "plans" / f"{name}.toml", "question")}
+
+
+def _factors(_corpus: Corpus) -> Iterator[Row]:
+    for factor in EVERY_FACTOR:
+        default = word_of(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
+        yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default}
+
+
+def _levels(factor: str) -> list[str]:
+    if factor in _NAMED_BY_FOLDER:
+        return [_NAMED_BY_FOLDER[factor]]
+    if factor in NUMBERS:
+        low, high = NUMBERS[factor]
+        return [f"{low:g} to {high:g}"]
+    return list(allowed_words(factor))
+
+
+def _told(file: Path, key: str) -> str:
+    return str(tomllib.loads(file.read_text("utf-8")).get(key, ""))

@@ -1,0 +1,45 @@
+"""`resolab bench` and the like are resolab-core's: words, standard input and exit code go through unchanged."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resolab.cli.core_commands import CORE_COMMANDS
+from resolab.engine import find_core
+from resolab.errors import MachineError
+
+
+def ran(*words: str, core: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | ({"RESOLAB_CORE": str(core)} if core else {})
+    command = [sys.executable, "-m", "resolab", *words]
+    return subprocess.run(
+        command, input="a line\n", env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("command", CORE_COMMANDS)
+def test_words_input_and_exit_code_go_through(command: str, tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.write_text('#!/bin/sh\nprintf "%s|" "$@"; cat; exit 9\n')
+    core.chmod(0o755)
+    ended = ran(command, "--help", "a b", "--", "-x", core=core)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (9, f"{command}|--help|a b|--|-x|a line\n", "")
+
+
+def test_a_core_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    ended = ran("bench", core=tmp_path / "nowhere")
+    assert ended.returncode == MachineError.exit_code
+    assert ended.stderr.startswith("resolab: resolab-core is not at ")
+
+
+def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> None:
+    listed = ran("--help").stdout
+    told = subprocess.run([find_core(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    own = re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
+    assert set(own) - {"query", "schema", "help"} == set(CORE_COMMANDS)
+    assert all(re.search(rf"^    {name} ", listed, re.MULTILINE) for name in CORE_COMMANDS)
+    assert "Usage: resolab bench" in ran("bench", "--help").stdout
