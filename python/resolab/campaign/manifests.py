@@ -43,6 +43,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
         plan=plan.name,
         plan_text=plan.source_text,
+        plan_folder=str(plan.base) if plan.own_pages else None,
         seed=plan.seed,
         blocks=plan.blocks,
         paths=plan.instrument.paths,

@@ -41,7 +41,7 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed:
     netlogs = folder / "netlogs" if number == 1 else folder / "netlogs" / f"path{number}"
     return Testbed(
         plan,
-        Corpus.of_project(),
+        Corpus.of_project(plan.own_pages),
         seed,
         screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
         netlog_folder=netlogs if plan.instrument.netlog else None,
@@ -54,7 +54,7 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
     create_dataset_folder(folder)
     try:
         with dataset_lock(folder):
-            manifest = manifests.new_manifest(plan, Corpus.of_project(), sys.argv)
+            manifest = manifests.new_manifest(plan, Corpus.of_project(plan.own_pages), sys.argv)
             assert manifest.environment_start is not None  # Just made.
             versions = manifest.environment_start.versions
             return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
@@ -69,8 +69,9 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     if manifest.merged_from:
         problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
         raise ConfigurationError(f"could not resume {folder}: {problem}")
-    corpus = Corpus.of_project()
-    plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), corpus)
+    base = None if manifest.plan_folder is None else Path(manifest.plan_folder)
+    plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), Corpus.of_project(), base=base)
+    corpus = Corpus.of_project(plan.own_pages)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):
         if _is_whole(plan, manifest, folder):

@@ -20,6 +20,7 @@ from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
 from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
+from resolab.cli.page_arguments import add_page
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.waterfall_arguments import add_waterfall
@@ -97,6 +98,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     query.set_defaults(run=_query)
     add_core_commands(commands)
     add_list(commands).set_defaults(run=_list)
+    add_page(commands).set_defaults(run=_page)
     commands.add_parser("doctor", help="what this machine has and lacks").set_defaults(run=_doctor)
     return parser, query
 
@@ -178,6 +180,12 @@ def _list(options: argparse.Namespace) -> int:
     from resolab.cli import listing
 
     return listing.run(options.what, as_json=options.json)
+
+
+def _page(options: argparse.Namespace) -> int:
+    from resolab.cli import page
+
+    return page.run(options.folder, path=options.path, requests_count=options.requests)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
-    corpus = Corpus.of_project()
+    corpus = Corpus.of_project(plan.own_pages)
     expected_s = expected_duration_s(plan, corpus)
     least_s = expected_duration_s(plan, corpus, _least_blocks(plan))
     power = None if options.pilot is None else power_of(plan, options.pilot, Asked())

@@ -4,8 +4,8 @@ For: what exists and where. Not for: what a `page.toml` may say; that is `page`'
 """
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -24,15 +24,17 @@ class Corpus:
     """Pages under `root/pages`, profiles under `root/profiles`, plans under `root/plans`."""
 
     root: Path
+    own_pages: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of pages that lie elsewhere, by the name a plan has them under."""
 
     @classmethod
-    def of_project(cls) -> Self:
-        """Open the corpus that this code came with, wherever the command was typed."""
-        return cls(PROJECT_ROOT)
+    def of_project(cls, own_pages: Mapping[str, Path] | None = None) -> Self:
+        """Open the corpus that this code came with, wherever the command was typed; a plan may have pages besides."""
+        return cls(PROJECT_ROOT, own_pages or {})
 
     def pages(self) -> tuple[str, ...]:
-        """Names of all pages: folders that hold a `page.toml`."""
-        return tuple(sorted(file.parent.name for file in (self.root / "pages").glob("*/page.toml")))
+        """Names of all pages: folders that hold a `page.toml`, then a plan's own."""
+        return (*sorted(file.parent.name for file in (self.root / "pages").glob("*/page.toml")), *self.own_pages)
 
     def profiles(self) -> tuple[str, ...]:
         """Names of all access profiles."""
@@ -52,7 +54,7 @@ class Corpus:
         """Folder of a page."""
         if page not in self.pages():
             raise ConfigurationError(_unknown("page", page, self.pages()))
-        return self.root / "pages" / page
+        return self.own_pages.get(page, self.root / "pages" / page)
 
     def read_pages(self, pages: Sequence[str]) -> list[Page]:
         """Read a plan's pages."""

@@ -18,6 +18,7 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.model import HIGHEST_SEED, Plan
+from resolab.plan.own_pages import is_path, name_of, own_pages
 from resolab.plan.section import Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -40,7 +41,7 @@ def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = No
     """Read and check a plan file; `seed` and `blocks` replace the plan's."""
     corpus = corpus or Corpus.of_project()
     path = corpus.plan_file(path)
-    plan = parse_plan(_text(path, corpus), str(path), corpus)
+    plan = parse_plan(_text(path, corpus), str(path), corpus, base=path.absolute().parent)
     if seed is not None and not 0 <= seed <= HIGHEST_SEED:
         raise ConfigurationError(f"{path}: seed: must be from 0 to {HIGHEST_SEED}, not {seed}")
     if blocks is not None and not 1 <= blocks <= HIGHEST_BLOCKS:
@@ -70,13 +71,21 @@ def _name(top: Section, corpus: Corpus | None) -> str:
     return name
 
 
-def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
-    """Check a plan's text; without a corpus pages and profiles are not looked up, as when reading an old dataset."""
+def parse_plan(text: str, source: str, corpus: Corpus | None, *, base: Path | None = None) -> Plan:
+    """Check a plan's text; without a corpus pages and profiles are not looked up, as when reading an old dataset.
+
+    Pages that are paths lie relative to `base`, or to the folder the command was typed in.
+    """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
     top = Section(source, table)
+    base = base or Path.cwd()
+    own = own_pages(_page_words(table), base)
+    if corpus is not None:
+        _check_own_pages(top, own, corpus)
+        corpus = replace(corpus, own_pages=own)
     factors = _factors(top.section("factors"), corpus)
     paths, factors = _resolver_paths(top.section("resolver_path"), factors)
     plan = Plan(
@@ -91,6 +100,8 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
         limits=table_in(top.section("limits", required=False), Limits),
         instrument=table_in(top.section("instrument", required=False), Instrument),
         source_text=text,
+        base=base,
+        own_pages=own,
         repeat=tuple(repeat_in(table, corpus) for table in top.tables("repeat")),
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
         resolver=table_in(top.section("resolver", required=False), ResolverSettings),
@@ -110,10 +121,25 @@ def parse_plan(text: str, source: str, corpus: Corpus | None) -> Plan:
     return plan
 
 
+def _page_words(table: Mapping[str, Any]) -> list[str]:
+    """Take the levels of `page` before anything is checked; what is none is told later."""
+    factors = table.get("factors")
+    words = factors.get("page") if isinstance(factors, dict) else None
+    return [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+
+
+def _check_own_pages(top: Section, own: Mapping[str, Path], corpus: Corpus) -> None:
+    for name, folder in own.items():
+        if name in corpus.pages():
+            top.fail("factors.page", f"{folder} has the name of a page that comes along; rename the folder")
+        if not (folder / "page.toml").is_file():
+            top.fail("factors.page", f"{folder} has no page.toml; `resolab page new {folder}` writes one")
+
+
 def _factors(section: Section, corpus: Corpus | None) -> Factors:
     levels: dict[str, tuple[Any, ...]] = {
         **{factor: (level,) for factor, level in OPTIONAL_FACTORS.items()},
-        "page": _names(section, "page", corpus.pages() if corpus else None),
+        "page": _page_names(section, corpus),
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
     }
     for factor in FACTORS[2:]:
@@ -130,12 +156,26 @@ def _factors(section: Section, corpus: Corpus | None) -> Factors:
     return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
 
 
+def _page_names(section: Section, corpus: Corpus | None) -> tuple[str, ...]:
+    own = [word for word in section.levels("page", None) if is_path(word)]
+    known = None if corpus is None else [*corpus.pages(), *own]
+    names = tuple(name_of(word) for word in section.levels("page", known))
+    if len(set(names)) < len(names):
+        section.fail("page", "two folders have one name; rename one of them")
+    _check_names(section, "page", names)
+    return names
+
+
 def _names(section: Section, key: str, known: tuple[str, ...] | None) -> tuple[str, ...]:
     names = section.levels(key, known)
+    _check_names(section, key, names)
+    return names
+
+
+def _check_names(section: Section, key: str, names: tuple[str, ...]) -> None:
     for name in names:
         if not NAME.fullmatch(name):
             section.fail(key, f"{name!r} is no name; use letters, digits, - and _")
-    return names
 
 
 def _resolver_paths(

@@ -6,6 +6,7 @@ For: a plan's conditions and the baseline of each. Not for: reading TOML (`load`
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from resolab.plan.analysis import Analysis
@@ -43,6 +44,10 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     instrument: Instrument = field(default_factory=Instrument)
     source_text: str = ""
+    base: Path | None = None
+    """Folder its relative paths begin at."""
+    own_pages: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of the pages it names by path, by their names."""
     repeat: tuple[Repeat, ...] = ()
     comparison_rules: tuple[ComparisonRule, ...] = ()
     """Comparisons the plan names; see `comparisons` for what follows from them."""

@@ -134,6 +134,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     plan: str
     """The plan's name."""
     plan_text: str
+    plan_folder: str | None = None
+    """Where relative paths of the plan's own pages begin; None where it has none."""
     seed: int
     blocks: int
     profiles: list[LinkProfile]

@@ -4,7 +4,7 @@ For: pure functions over the records of one trial. Not for: the look-up alone (`
 anything: a trial that is not what was asked for is kept and flagged.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -198,17 +198,17 @@ def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> 
 
 def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:
     """Say how many of a page's requests were answered, if not all: a look-up or a connection of a part had failed."""
-    answered = {
-        (record.authority.partition(":")[0], record.path)
-        for record in records
-        if isinstance(record, EdgeRequestRecord)
-        and span.has(record.received_ns)
-        and record.authority.partition(":")[0] in site.hosts
-        and record.status in (OK, NOT_MODIFIED)
-    }
+    in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
+    answered = answered_requests(in_load, site.hosts)
     if site.request_count is None or len(answered) >= site.request_count:
         return None
     return f"{len(answered)} of the page's {site.request_count} requests were answered"
+
+
+def answered_requests(requests: Iterable[EdgeRequestRecord], hosts: Collection[str]) -> set[tuple[str, str]]:
+    """List what of a page was asked for and given, each once: host name and path."""
+    named = ((one.authority.partition(":")[0], one) for one in requests)
+    return {(host, one.path) for host, one in named if host in hosts and one.status in (OK, NOT_MODIFIED)}
 
 
 def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[TrialFlag]:

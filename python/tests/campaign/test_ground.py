@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     core.chmod(0o755)
     monkeypatch.setenv("RESOLAB_CORE", str(core))
     corpus = Corpus(root)
-    monkeypatch.setattr(Corpus, "of_project", lambda: corpus)
+    monkeypatch.setattr(Corpus, "of_project", lambda own=None: replace(corpus, own_pages=own or {}))
     commit_is(monkeypatch, "c0ffee")
     browser_is(monkeypatch, "150")
     return corpus

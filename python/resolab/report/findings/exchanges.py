@@ -64,7 +64,8 @@ def _row_result(key: Key, rows: Sequence[ExchangeRow], link_rtt_ms: float, level
     times_ns = [row.query_response_time_ns for row in rows if row.query_response_time_ns is not None]
     times_ms = [math.inf if row.query_response_time_ns is None else row.query_response_time_ns / 1e6 for row in rows]
     rtt = link_rtt_ms + key.resolver.extra_rtt_ms
-    ordered, _ = ecdf([in_round_trips(time, rtt) for time in times_ns])
+    # Without a round trip there is nothing to count times in: no curve, the median in milliseconds alone.
+    ordered, _ = ecdf([in_round_trips(time, rtt) for time in times_ns] if rtt else [])
     return _result(
         key,
         rtt,
@@ -102,7 +103,7 @@ def _distribution_result(one: QueryDistribution, reached_count: int, link_rtt_ms
         n=one.n,
         failed_count=one.failed_count,
         reached_count=reached_count,
-        curve=[(in_round_trips(time * 1e6, rtt), share) for time, share in points if math.isfinite(time)],
+        curve=[(in_round_trips(time * 1e6, rtt), share) for time, share in points if rtt and math.isfinite(time)],
         middle=Estimate(
             low=one.median_ms,
             high=one.median_ms,

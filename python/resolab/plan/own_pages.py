@@ -1,0 +1,23 @@
+"""Pages a plan names by the path of their folder. Not for: what is in such a folder (`page`).
+
+A path stands wherever a level of `page` may: `./shop` beside the plan's file, or an absolute one. The page's name, in
+identifiers and in other tables of the plan, is the folder's.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+
+
+def is_path(word: str) -> bool:
+    """Whether a level is a path and no name."""
+    return "/" in word or word in {".", ".."}
+
+
+def name_of(word: str) -> str:
+    """Return the name of the page that a level stands for."""
+    return PurePath(word).name if is_path(word) else word
+
+
+def own_pages(words: Sequence[str], base: Path) -> Mapping[str, Path]:
+    """Find the folders of those that are paths, relative ones from `base`."""
+    return {name_of(word): (base / word).resolve() for word in words if is_path(word)}

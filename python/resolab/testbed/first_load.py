@@ -1,0 +1,66 @@
+"""A page loaded once as its owner left it: how many requests it is, and what of it is not there.
+
+For: writing a page's description. Not for: measuring; one load tells no time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolab.plan import Corpus, parse_plan
+from resolab.plan.own_pages import name_of
+from resolab.records import EdgeRequestRecord, PageLoadRecord
+from resolab.testbed.judgement import answered_requests
+from resolab.testbed.sites import sites_of
+from resolab.testbed.testbed import Testbed
+
+_PLAN = """
+name = "first-load"
+question = "What is this page made of?"
+seed = 1
+blocks = 1
+[factors]
+page = ["{page}"]
+profile = ["ideal"]
+dns_transport = ["doudp"]
+http_version = ["h2"]
+requested_handshake_mode = ["full"]
+[resolver_path]
+doudp = "native"
+[baseline]
+dns_transport = "doudp"
+"""
+_NOT_ASKED_BY_PAGES = "/favicon.ico"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLoad:
+    """What one load asked for."""
+
+    requests_count: int
+    """Given ones, the document among them."""
+    missing: Sequence[str]
+    """URLs of the page's hosts that were not given, with the status."""
+    failure: str | None
+    """Why the load failed, if it did."""
+
+
+async def load_first(folder: str) -> FirstLoad:
+    """Load the page in a folder in Chromium over a link without delay or loss."""
+    plan = parse_plan(_PLAN.format(page=folder), folder, Corpus.of_project())
+    corpus = Corpus.of_project(plan.own_pages)
+    (condition,) = plan.conditions()
+    hosts = sites_of(corpus, plan.factors.page)[name_of(folder)].hosts
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        result = await testbed.run_trial(condition, "first")
+    requests = [one for one in result.records if isinstance(one, EdgeRequestRecord)]
+    given = answered_requests(requests, hosts)
+    refused = {
+        f"https://{one.authority}{one.path} ({one.status})"
+        for one in requests
+        if (one.authority.partition(":")[0], one.path) not in given and one.path != _NOT_ASKED_BY_PAGES
+    }
+    load = next((one for one in result.records if isinstance(one, PageLoadRecord) and one.measured), None)
+    failure = (
+        "the trial ended without a load" if load is None else load.failure and (load.failure_detail or load.failure)
+    )
+    return FirstLoad(len(given), sorted(refused), failure)
