@@ -1,4 +1,4 @@
-"""`resolab plan check`, `plan power` and `plan schema`: what a plan would run, before it runs.
+"""`resolab plan check`, `plan power`, `plan schema`, `plan new`: what a plan would run, before it runs.
 
 For: conditions, trials, expected duration and exclusions of one plan file, for people and as JSON. Not for: checking
 itself; that is the plan's.
@@ -25,7 +25,7 @@ from resolab.plan.schema import plan_schema
 
 def run(options: argparse.Namespace) -> int:
     """Carry out one action."""
-    return {"schema": _schema, "power": _power, "check": _check}[options.action](options)
+    return {"schema": _schema, "power": _power, "check": _check, "new": _new}[options.action](options)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -149,6 +149,12 @@ def _exclusions(plan: Plan) -> list[tuple[Any, int]]:
 
 def _levels(condition: Condition) -> dict[str, str]:
     return {factor: word_of(getattr(condition, factor), factor) for factor in EVERY_FACTOR}
+
+
+def _new(options: argparse.Namespace) -> int:
+    from resolab.cli import plan_new
+
+    return plan_new.run(options)
 
 
 def _schema(_options: argparse.Namespace) -> int:

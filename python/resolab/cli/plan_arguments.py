@@ -3,6 +3,17 @@
 import argparse
 from pathlib import Path
 
+from resolab.plan.factors import EVERY_FACTOR
+
+_DEFAULTS = {
+    "page": ["example"],
+    "profile": ["4g"],
+    "dns_transport": ["doudp", "doh"],
+    "http_version": ["h3"],
+    "requested_handshake_mode": ["full"],
+}
+"""Of the factors every plan names: the smallest plan with a question."""
+
 
 def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the command and its actions."""
@@ -20,6 +31,7 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     check.add_argument("--pilot", type=Path, metavar="DATASET", help="say what `plan power --from DATASET` does, too")
     check.set_defaults(action="check")
     _add_power(actions)
+    _add_new(actions)
     schema = actions.add_parser("schema", help="JSON Schema of plan files, for editors")
     schema.set_defaults(action="schema")
     return plan
@@ -43,6 +55,34 @@ def _add_power(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     power.add_argument("--most-blocks", type=_blocks, default=1000, help="look no further (default: %(default)d)")
     power.add_argument("--json", action="store_true", help="one JSON object")
     power.set_defaults(action="power")
+
+
+def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    new = actions.add_parser(
+        "new",
+        help="write a plan from the levels it is to compare",
+        description="Write a commented plan: every needed key, what no browser can do excluded, the first levels as "
+        "the baseline. Levels are separated by commas; `resolab list factors` has them all.",
+        epilog="example: resolab plan new shop.toml --page ./shop --profile 4g,dsl --dns-transport doudp,doh,doq",
+    )
+    new.add_argument("file", type=Path, help="the plan's file, whose name is the plan's")
+    new.add_argument("--question", help="what it asks (default: made of the levels)")
+    new.add_argument("--seed", type=int, default=1, help="seed of every random choice (default: %(default)d)")
+    new.add_argument("--blocks", type=int, default=8, help="how often every condition runs (default: %(default)d)")
+    for factor in EVERY_FACTOR:
+        default = _DEFAULTS.get(factor)
+        new.add_argument(
+            f"--{factor.replace('_', '-')}", dest=factor, type=_levels, default=default, metavar="LEVEL,...",
+            help=None if default is None else f"(default: {','.join(default)})",
+        )  # fmt: skip
+    new.set_defaults(action="new")
+
+
+def _levels(text: str) -> list[str]:
+    levels = [word.strip() for word in text.split(",")]
+    if not all(levels):
+        raise argparse.ArgumentTypeError(f"{text!r} has an empty level")
+    return levels
 
 
 def _positive(text: str) -> float:

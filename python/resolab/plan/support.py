@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
-from resolab.plan.condition import Condition
+from resolab.plan.condition import Baseline, Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecidedBy, Stop
@@ -164,16 +164,40 @@ def _key_of(condition: Condition, found: Impossible) -> str:
 
 
 def _way_out(plan: Plan, found: Impossible) -> str:
-    """Say which exclusion would help, with no more keys and levels than this plan needs."""
-    keys = []
-    for factor, words in found.levels.items():
-        own = plan.words(factor)
-        meant = [word for word in own if word in words]
-        if len(meant) < len(own):
-            keys.append(f"{factor} = {json.dumps(meant)}")
+    """Say which exclusion would help."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
+    keys = [f"{factor} = {json.dumps(words)}" for factor, words in _narrowed(plan, found).items()]
     return f"add [[exclude]] with {', '.join(keys)}" if keys else "every condition of the plan is like that"
+
+
+def _narrowed(plan: Plan, found: Impossible) -> dict[str, list[str]]:
+    """Choose what cannot be with no more keys and levels than this plan needs."""
+    meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
+    return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
+
+
+def exclusions_needed(plan: Plan) -> list[tuple[Selection, str]]:
+    """List what a plan must exclude, with the reasons; nothing for what no exclusion mends."""
+    found = {id(rule): rule for rule in map(impossible, plan.conditions()) if rule is not None}
+    needed = ((_narrowed(plan, rule), rule.reason) for rule in found.values())
+    return [(levels, reason) for levels, reason in needed if levels]
+
+
+def baselines_lack(plan: Plan) -> list[str]:
+    """List further factors of which a baseline must name the first level, so that every condition has one."""
+    conditions = plan.conditions()
+    known = set(conditions)
+    lacking = []
+    for condition in conditions:
+        if plan.baseline_of(condition) in known:
+            continue
+        for factor in plan.factors.named:
+            levels = {**plan.baseline.levels, factor: getattr(conditions[0], factor)}
+            if plan.with_levels(condition, Baseline(levels)) in known:
+                lacking.append(factor)
+                break
+    return list(dict.fromkeys(lacking))
 
 
 def check_baselines(source: str, plan: Plan) -> None:

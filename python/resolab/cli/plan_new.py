@@ -1,0 +1,47 @@
+"""`resolab plan new`: a plan's file from levels typed on the command line. Not for: its text (`plan.draft`)."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from resolab.errors import ConfigurationError
+from resolab.plan import load_plan
+from resolab.plan.draft import Draft, plan_text, question_of
+from resolab.plan.factors import EVERY_FACTOR
+from resolab.store import machine_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the plan, and say what it is; an existing file stays."""
+    file: Path = options.file
+    if file.suffix != ".toml":
+        raise ConfigurationError(f"could not write {file}: a plan's file ends in .toml")
+    given = {factor: getattr(options, factor) for factor in EVERY_FACTOR}
+    levels = {factor: words for factor, words in given.items() if words is not None and factor != "resolver_path"}
+    ways = given["resolver_path"]
+    draft = Draft(
+        name=file.stem,
+        question=options.question or question_of(levels),
+        seed=options.seed,
+        blocks=options.blocks,
+        levels=levels,
+        paths={} if ways is None else dict.fromkeys(levels["dns_transport"], ways),
+    )
+    text = plan_text(draft, file.absolute().parent)
+    with machine_errors(f"write {file}"):
+        try:
+            with file.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        except FileExistsError:
+            raise ConfigurationError(f"{file} is there; change it, or give another name") from None
+    plan = load_plan(file)
+    conditions = len(plan.conditions())
+    said = (
+        f"{file}: {conditions} conditions in {plan.blocks} blocks; `resolab plan check {file}` says how long it takes"
+    )
+    Console().print(said, highlight=False, markup=False, soft_wrap=True)
+    return 0

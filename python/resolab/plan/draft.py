@@ -1,0 +1,96 @@
+"""A plan written from levels: every needed key, what is impossible excluded, each part with what it is for.
+
+For: text that `load` reads without complaint. Not for: choosing levels.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.plan.corpus import Corpus
+from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS
+from resolab.plan.load import parse_plan
+from resolab.plan.support import baselines_lack, exclusions_needed
+from resolab.protocols import transport_label
+from resolab.records import DnsTransport, ResolverPath
+
+_NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
+"""What both browsers ask over by themselves; the rest goes by the stub unless the plan says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a plan is to compare."""
+
+    name: str
+    question: str
+    seed: int
+    blocks: int
+    levels: Mapping[str, Sequence[str]]
+    """By factor, of each the first is the baseline's; of an optional factor that is left out, its default."""
+    paths: Mapping[str, Sequence[str]]
+    """How the browser reaches each transport, where that is not the usual way."""
+
+
+def plan_text(draft: Draft, base: Path) -> str:
+    """Write the plan; what it cannot be is a ConfigurationError, as when it is read."""
+    corpus = Corpus.of_project()
+    baseline = ["dns_transport", "requested_handshake_mode"]
+    first = parse_plan(_text(draft, baseline, []), draft.name, None, base=base)
+    exclusions = exclusions_needed(first)
+    baseline += baselines_lack(parse_plan(_text(draft, baseline, exclusions), draft.name, None, base=base))
+    text = _text(draft, baseline, exclusions)
+    parse_plan(text, draft.name, corpus, base=base)
+    return text
+
+
+def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapping[str, Sequence[str]], str]]) -> str:
+    transports = draft.levels["dns_transport"]
+    paths = {one: draft.paths.get(one) or [_usual(one)] for one in transports}
+    lines = [
+        "# What `resolab run` measures. Every key: docs/formats/plan.md; what stands in lists: `resolab list factors`.",
+        f"name = {json.dumps(draft.name)}",
+        f"question = {json.dumps(draft.question)}",
+        f"seed = {draft.seed}  # every random choice derives from it",
+        f"blocks = {draft.blocks}  # each has every condition once, and is one pair of every comparison",
+        "",
+        "[factors]",
+        *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in FACTORS),
+        *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in OPTIONAL_FACTORS if factor in draft.levels),
+        "",
+        "# How the browser reaches each transport: its own resolver, or resolab's stub on its loopback.",
+        "[resolver_path]",
+        *(f"{one} = {json.dumps(ways[0] if len(ways) == 1 else list(ways))}" for one, ways in paths.items()),
+        "",
+        "# Every other condition is compared with the one that has these levels and is alike in everything else.",
+        "[baseline]",
+        *(f"{factor} = {_level(factor, draft.levels[factor][0])}" for factor in baseline),
+    ]
+    for levels, reason in exclusions:
+        lines += ["", f"# {reason[0].upper()}{reason[1:]}.", "[[exclude]]"]
+        lines += [f"{factor} = {_list(factor, words)}" for factor, words in levels.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _usual(transport: str) -> str:
+    return str(ResolverPath.NATIVE if transport in _NATIVE else ResolverPath.STUB)
+
+
+def _list(factor: str, words: Sequence[str]) -> str:
+    return f"[{', '.join(_level(factor, word) for word in words)}]"
+
+
+def _level(factor: str, word: str) -> str:
+    return word if factor in NUMBERS else json.dumps(word)
+
+
+def question_of(levels: Mapping[str, Sequence[str]]) -> str:
+    """Ask what the levels ask, for a plan whose author asks nothing else."""
+    first, *others = (transport_label(one) for one in levels["dns_transport"])
+    varying = [factor for factor, words in levels.items() if len(words) > 1 and factor not in {"page", "profile"}]
+    if others:
+        verb = "does" if len(others) == 1 else "do"
+        return f"What {verb} {' and '.join(others)} change in page load time against {first}?"
+    named = " and ".join(factor.replace("_", " ") for factor in varying)
+    return f"What does the {named} change in page load time?" if named else "How long do page loads take?"

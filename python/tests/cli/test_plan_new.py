@@ -1,0 +1,81 @@
+"""`resolab plan new`: whatever levels are asked for, the file is a plan that can run, or one line says why not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from resolab.cli.main import main
+from resolab.plan import Plan, load_plan
+from resolab.plan.factors import NUMBERS, OPTIONAL_FACTORS, allowed_words
+
+
+def new(folder: Path, *words: str) -> Plan:
+    file = folder / "my-plan.toml"
+    assert main(["plan", "new", str(file), *words]) == 0
+    return load_plan(file)
+
+
+def test_without_levels_it_is_the_smallest_plan_with_a_question(tmp_path: Path) -> None:
+    plan = new(tmp_path)
+    assert (plan.name, plan.blocks, plan.seed) == ("my-plan", 8, 1)
+    assert plan.question == "What does DoH change in page load time against DoUDP?"
+    assert [one.id for one in plan.conditions()] == ["example.4g.doudp.h3.full", "example.4g.doh.h3.full"]
+
+
+@pytest.mark.parametrize("factor", [one for one in OPTIONAL_FACTORS if one not in NUMBERS])
+def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, tmp_path: Path) -> None:
+    if factor == "browser_preset":
+        pytest.skip("a preset's look-ups differ in two factors at a time: its author says what they are compared with")
+    words = ["--dns-transport", ",".join(allowed_words("dns_transport"))]
+    words += ["--http-version", "h2,h3", "--requested-handshake-mode", "full,zero_rtt"]
+    words += [f"--{factor.replace('_', '-')}", ",".join(allowed_words(factor))]
+    plan = new(tmp_path, *words)
+    conditions = set(plan.conditions())
+    assert conditions
+    assert all(plan.baseline_of(one) in conditions for one in conditions)
+
+
+def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path: Path) -> None:
+    plan = new(
+        tmp_path, "--dns-transport", "doudp,doq", "--dns-connection-state", "cold,warm", "--browser", "chromium,firefox"
+    )
+    text = (tmp_path / "my-plan.toml").read_text()
+    assert "# There is no connection over DoUDP.\n[[exclude]]" in text
+    assert 'dns_connection_state = "cold"' in text.partition("[baseline]")[2]
+    # Each browser has its own baseline still.
+    assert {plan.baseline_of(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
+
+
+def test_an_own_page_lies_beside_the_plan(tmp_path: Path) -> None:
+    assert main(["page", "new", str(tmp_path / "shop"), "--requests", "1"]) == 0
+    assert new(tmp_path, "--page", "./shop,wikipedia").factors.page == ("shop", "wikipedia")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--profile", "5g"), "unknown level '5g'"),
+        (("--dns-transport", "dot", "--resolver-path", "native"), 'use "stub"'),
+        (("--blocks", "0"), "blocks"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_no_file(
+    words: tuple[str, ...], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "new", str(tmp_path / "x.toml"), *words]) == 3
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "x.toml").exists()
+
+
+def test_a_file_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.toml").write_text("mine")
+    assert main(["plan", "new", str(tmp_path / "x.toml")]) == 3
+    assert "is there" in capsys.readouterr().err
+    assert (tmp_path / "x.toml").read_text() == "mine"
+
+
+def test_questions_with_any_letters_are_kept(tmp_path: Path) -> None:
+    question = 'Is "quick" \\ ähnlich?'
+    assert new(tmp_path, "--question", question).question == question
+    assert json.dumps(question) in (tmp_path / "my-plan.toml").read_text()
