@@ -7,7 +7,10 @@ from pathlib import Path
 def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add `run`."""
     run = commands.add_parser(
-        "run", help="run a plan; ends with a report", description="Run a plan; ends with a report."
+        "run",
+        help="run a plan; ends with a report",
+        description="Run a plan into a new dataset; ends with a report. Plans: docs/formats/plan.md.",
+        epilog="example: resolab run quick --blocks 2",
     )
     run.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
     run.add_argument("--out", type=Path, help="the dataset's folder (default: runs/PLAN-DATE-TIME)")
@@ -18,13 +21,22 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add `resume`."""
-    resume = commands.add_parser("resume", help="finish a run that was interrupted, killed or ended in an error")
+    resume = commands.add_parser(
+        "resume",
+        help="finish a run that was interrupted, killed or ended in an error",
+        description="Finish a run from where it stands. What a dataset holds: docs/formats/dataset.md.",
+    )
     resume.add_argument("dataset", type=Path, help="the dataset's folder")
     return resume
 
 
 def add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add `report`."""
-    report = commands.add_parser("report", help="build tables and report of a dataset anew")
+    report = commands.add_parser(
+        "report",
+        help="build tables and report of a dataset anew",
+        description="Build tables and report of a dataset anew. How its numbers are estimated: "
+        "docs/method/statistics.md.",
+    )
     report.add_argument("dataset", type=Path, help="the dataset's folder")
     return report

@@ -99,7 +99,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_core_commands(commands)
     add_list(commands).set_defaults(run=_list)
     add_page(commands).set_defaults(run=_page)
-    commands.add_parser("doctor", help="what this machine has and lacks").set_defaults(run=_doctor)
+    doctor = commands.add_parser(
+        "doctor",
+        help="what this machine has and lacks",
+        description="Say what this machine has and lacks. What its lacks do to numbers: docs/limitations.md.",
+    )
+    doctor.set_defaults(run=_doctor)
     return parser, query
 
 

@@ -3,8 +3,6 @@
 import argparse
 from pathlib import Path
 
-from resolab.plan.factors import EVERY_FACTOR
-
 _DEFAULTS = {
     "page": ["example"],
     "profile": ["4g"],
@@ -13,6 +11,20 @@ _DEFAULTS = {
     "requested_handshake_mode": ["full"],
 }
 """Of the factors every plan names: the smallest plan with a question."""
+FACTORS = (
+    *_DEFAULTS,
+    "resolver_path",
+    "browser",
+    "h3_discovery",
+    "name_resolution",
+    "doh_method",
+    "dns_connection_state",
+    "requested_dns_handshake_mode",
+    "resolver_extra_rtt_ms",
+    "resolver_cache",
+    "browser_preset",
+)
+"""All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""
 
 
 def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
@@ -22,7 +34,8 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     check = actions.add_parser(
         "check",
         help="conditions, trials, expected duration and exclusions of a plan",
-        description="Read a plan as `run` does and say what it would run. Nothing is started.",
+        description="Read a plan as `run` does and say what it would run. Nothing is started. Keys: "
+        "docs/formats/plan.md.",
     )
     check.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
     check.add_argument("--seed", type=int, help="use this seed instead of the plan's")
@@ -32,7 +45,11 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     check.set_defaults(action="check")
     _add_power(actions)
     _add_new(actions)
-    schema = actions.add_parser("schema", help="JSON Schema of plan files, for editors")
+    schema = actions.add_parser(
+        "schema",
+        help="JSON Schema of plan files, for editors",
+        description="Print the JSON Schema of plan files (docs/formats/plan.md).",
+    )
     schema.set_defaults(action="schema")
     return plan
 
@@ -43,7 +60,8 @@ def _add_power(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="blocks and hours each comparison needs, by a pilot dataset",
         description="Say how many blocks each comparison of a plan needs until it is decided with a chance of 80 %, "
         "and how many hours that is, from the paired differences and seconds of a dataset that is there. Without any "
-        "of the three numbers: for the pilot's own differences, and for the width and margin that the plan names.",
+        "of the three numbers: for the pilot's own differences, and for the width and margin that the plan names. How: "
+        "docs/method/statistics.md.",
     )
     power.add_argument("plan", type=Path, help="the plan: a TOML file, or the name of one that comes along (quick)")
     power.add_argument("--from", dest="pilot", type=Path, required=True, metavar="DATASET", help="the pilot's folder")
@@ -62,14 +80,15 @@ def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         "new",
         help="write a plan from the levels it is to compare",
         description="Write a commented plan: every needed key, what no browser can do excluded, the first levels as "
-        "the baseline. Levels are separated by commas; `resolab list factors` has them all.",
+        "the baseline. Levels are separated by commas; `resolab list factors` has them all. "
+        "Keys: docs/formats/plan.md.",
         epilog="example: resolab plan new shop.toml --page ./shop --profile 4g,dsl --dns-transport doudp,doh,doq",
     )
     new.add_argument("file", type=Path, help="the plan's file, whose name is the plan's")
     new.add_argument("--question", help="what it asks (default: made of the levels)")
     new.add_argument("--seed", type=int, default=1, help="seed of every random choice (default: %(default)d)")
     new.add_argument("--blocks", type=int, default=8, help="how often every condition runs (default: %(default)d)")
-    for factor in EVERY_FACTOR:
+    for factor in FACTORS:
         default = _DEFAULTS.get(factor)
         new.add_argument(
             f"--{factor.replace('_', '-')}", dest=factor, type=_levels, default=default, metavar="LEVEL,...",

@@ -9,7 +9,7 @@ from typing import Any
 
 from resolab.errors import ConfigurationError, MachineError
 
-SUFFIXES = (".svg", ".pdf")
+SUFFIXES = (".svg", ".pdf", ".png")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,6 +23,11 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"failed to draw loads of {options.dataset}: none has ended; name a TRIAL")
     if options.output is not None and options.output.suffix in SUFFIXES and len(chosen) > 1:
         problem = f"{len(chosen)} loads do not fit into one file; name a TRIAL or CONDITION, or give a folder"
+        raise ConfigurationError(f"failed to draw into {options.output}: {problem}")
+    if options.output is not None and options.output.suffix not in {"", *SUFFIXES} and not options.output.is_dir():
+        problem = (
+            f"{options.output.suffix} is none of {', '.join(SUFFIXES)}; a folder's name has no suffix, or is there"
+        )
         raise ConfigurationError(f"failed to draw into {options.output}: {problem}")
     console = Console(highlight=False)
     for one in chosen:

@@ -10,12 +10,13 @@ def add_waterfall(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         "waterfall",
         help="print or draw page loads request by request",
         description="Print the measured load of a trial, or the median load of a condition (default: of every "
-        "condition), request by request: look-up, connecting, wait, receive; FCP, LCP, load event. -o draws it, too.",
+        "condition), request by request: look-up, connecting, wait, receive; FCP, LCP, load event. -o draws it, too. "
+        "Guide: docs/guides/waterfall.md.",
     )
     waterfall.add_argument("dataset", type=Path, help="the dataset's folder")
     waterfall.add_argument("load", nargs="?", metavar="TRIAL|CONDITION", help="as b003-t017 or example.4g.doq.h3.full")
     waterfall.add_argument(
         "-o", "--output", type=Path, metavar="PATH",
-        help="FILE.svg or FILE.pdf of a single load; any other name is a folder for .svg, .pdf and .csv of each",
+        help="FILE.svg, .pdf or .png of a single load; a name without a suffix is a folder for all of each",
     )  # fmt: skip
     return waterfall

@@ -54,11 +54,15 @@ def _lay_out(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
+PNG_DPI = 200
+"""Of what is no vector drawing."""
+
+
 def save_file(drawing: Drawing, file: Path) -> None:
     """Write the drawing alone, in the format of the file's suffix."""
-    dated = "CreationDate" if file.suffix == ".pdf" else "Date"
+    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
     with house_style():
-        drawing.figure.savefig(file, metadata={dated: None, "Title": drawing.name})
+        drawing.figure.savefig(file, metadata={**undated, "Title": drawing.name}, dpi=PNG_DPI)
 
 
 def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:

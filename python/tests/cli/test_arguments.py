@@ -1,7 +1,21 @@
 """The command line's own cost: what `--help` and every start must not wait for."""
 
+import re
 import subprocess
 import sys
+
+import pytest
+
+from resolab.cli.core_commands import CORE_COMMANDS
+from resolab.cli.main import main
+from resolab.cli.plan_arguments import FACTORS
+from resolab.plan.corpus import PROJECT_ROOT
+from resolab.plan.factors import EVERY_FACTOR
+
+COMMANDS = (
+    "run", "resume", "report", "compare", "export", "merge", "har", "waterfall", "calibrate", "query", "doctor", "list",
+    "page new", "plan check", "plan power", "plan new", "plan schema",
+)  # fmt: skip
 
 
 def test_arguments_are_read_without_the_rooms_behind_them() -> None:
@@ -15,10 +29,30 @@ def test_arguments_are_read_without_the_rooms_behind_them() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_names_a_page_that_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    named = re.findall(r"docs/[a-z/-]+\.md", capsys.readouterr().out)
+    assert named
+    assert all((PROJECT_ROOT / page).is_file() for page in named)
+
+
+def test_the_commands_of_the_core_name_theirs() -> None:
+    pages = [page for told in CORE_COMMANDS.values() for page in re.findall(r"docs/[a-z/-]+\.md", told)]
+    assert len(pages) == len(CORE_COMMANDS) - 1  # `enter` needs none
+    assert all((PROJECT_ROOT / page).is_file() for page in pages)
+
+
+def test_flags_of_new_plans_are_the_factors() -> None:
+    assert sorted(FACTORS) == sorted(EVERY_FACTOR)
+
+
 def test_every_command_has_its_help() -> None:
     ran = subprocess.run([sys.executable, "-m", "resolab", "--help"], check=True, capture_output=True, text=True)
     names = [
         line.split()[0] for line in ran.stdout.splitlines() if line.startswith("    ") and not line.startswith("     ")
     ]
-    wanted = "run resume report compare export merge har waterfall plan calibrate query doctor"
+    wanted = "run resume report compare export merge har waterfall plan calibrate query"
+    wanted += " bench stub edge path enter fetch probe list page doctor"
     assert names == wanted.split()

@@ -17,7 +17,7 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="ask resolvers, over any transport, and show where the time went",
         description="Ask resolvers for names over any transport, and show the answers and where the time went, phase "
         "by phase. With --count the resolvers stand side by side, in pairs of queries asked in turn. Failed queries "
-        "are rows, not errors.",
+        "are rows, not errors. Guide: docs/guides/query.md.",
         epilog="example: resolab query example.com -r udp://9.9.9.9 -r quic://dns.adguard-dns.com --count 50",
     )
     query.add_argument(

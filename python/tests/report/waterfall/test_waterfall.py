@@ -84,6 +84,8 @@ def test_the_command_prints_and_draws(dataset: Path, tmp_path: Path, capsys: pyt
     assert main(["waterfall", str(dataset), FULL, "-o", str(tmp_path / "one.svg")]) == 0
     assert FULL in capsys.readouterr().out
     assert (tmp_path / "one.svg").read_text().count("<svg") == 1
+    assert main(["waterfall", str(dataset), FULL, "-o", str(tmp_path / "one.png")]) == 0
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
     assert main(["waterfall", str(dataset), "b000-t000", "-o", str(tmp_path / "folder")]) == 0
     assert {file.name for file in (tmp_path / "folder").iterdir()} == {
         f"waterfall-b000-t000.{suffix}" for suffix in ("svg", "pdf", "csv")
@@ -92,7 +94,11 @@ def test_the_command_prints_and_draws(dataset: Path, tmp_path: Path, capsys: pyt
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["b999-t999"], "no finished trial and no condition"), (["-o", "all.svg"], "6 loads do not fit into one file")],
+    [
+        (["b999-t999"], "no finished trial and no condition"),
+        (["-o", "all.svg"], "6 loads do not fit into one file"),
+        ([FULL, "-o", "one.jpg"], ".jpg is none of .svg, .pdf, .png"),
+    ],
 )
 def test_what_cannot_be_drawn_is_said(
     dataset: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]

@@ -1,0 +1,41 @@
+"""Every page of the documentation is found from its index, and every link leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if "tables" not in page.parts),
+]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"```.*?```", re.DOTALL)
+
+
+def links(page: Path) -> list[str]:
+    found = LINK.findall(FENCED.sub("", page.read_text("utf-8")))
+    return [link for link in found if not link.startswith(("http:", "https:"))]
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_the_index_names_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    named = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}
+    assert [page for page in PAGES if page.parent != ROOT and page != index and page not in named] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
