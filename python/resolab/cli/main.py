@@ -27,9 +27,9 @@ from resolab.cli.waterfall_arguments import add_waterfall
 from resolab.errors import ResolabError
 
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
-EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate), 2 usage,
-3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal, 127 unsupported combination,
-130 interrupted (resume goes on), 141 nobody reads on"""
+EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
+a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
+127 unsupported combination, 130 interrupted (resume goes on), 141 nobody reads on"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

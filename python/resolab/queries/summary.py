@@ -3,6 +3,7 @@
 For: medians, spread and paired differences; a timeout counts as at least the deadline. Not for: showing them.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,35 @@ class Summary:
     def count(self) -> int:
         """Queries asked."""
         return len(self.arm.records)
+
+
+def as_json(one: Summary) -> dict[str, object]:
+    """Put a summary into JSON's terms: milliseconds, null where there is no number or it is beyond the deadline."""
+
+    def finite(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    times, difference = one.times, one.difference
+    return {
+        "record": "query_summary",
+        "resolver": one.arm.resolver,
+        "dns_transport": one.arm.dns_transport.value,
+        "opening": one.arm.opening,
+        "queries_count": one.count,
+        "failures": dict(one.failures),
+        "median_ms": times and finite(times.median),
+        "p10_ms": times and finite(times.p10),
+        "p90_ms": times and finite(times.p90),
+        "min_ms": times and finite(times.least),
+        "max_ms": times and finite(times.most),
+        "phases_ms": {phase.value: ms for phase, ms in one.phases_ms.items()},
+        "wire_exchange_ms": one.wire_exchange_ms,
+        "difference_ms": difference and finite(difference.value),
+        "difference_ci_low_ms": difference and finite(difference.ci_low),
+        "difference_ci_high_ms": difference and finite(difference.ci_high),
+        "difference_ci_level": difference and difference.level,
+        "difference_pairs_count": difference and difference.n,
+    }
 
 
 def summaries(arms: Sequence[Arm], *, timeout_ms: float) -> list[Summary]:

@@ -136,12 +136,51 @@ def test_many_rounds_are_a_row_a_resolver_with_differences(core, capsys):
 def test_json_is_every_record_as_it_came(core, capsys):
     core()
     assert query("--count", "6", "--json") == 0
-    written = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    written = [one for one in told if one["record"] != "query_summary"]
+    assert told[: len(written)] == written
     recorded = [json.loads(line) for line in FILE.read_text().splitlines()]
     without_null = [{key: value for key, value in one.items() if value is not None} for one in written]
     assert [one["record"] for one in written] == [one["record"] for one in recorded]
     for one, other in zip(without_null, recorded, strict=True):
         assert {**one, **other} == one
+
+
+def test_json_ends_with_a_summary_of_each_resolver(core, capsys):
+    core()
+    assert query("--count", "6", "--json") == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {one["resolver"]: one for one in told if one["record"] == "query_summary"}
+    assert [*found] == RESOLVERS
+    assert found[DEAD]["failures"] == {"query_refused": 12}
+    assert found[DEAD]["median_ms"] is None
+    udp, doq = found[UDP], found[DOQ]
+    assert udp["min_ms"] <= udp["p10_ms"] <= udp["median_ms"] <= udp["p90_ms"] <= udp["max_ms"]
+    assert (udp["difference_ms"], doq["difference_pairs_count"]) == (None, 12)
+    assert doq["difference_ci_low_ms"] <= doq["difference_ms"] <= doq["difference_ci_high_ms"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "says"),
+    [
+        (["failed>0"], 1, f"{DEAD}: failed>0"),
+        (["failed>12", "median<0ms"], 0, ""),
+        (["median<1us"], 0, ""),
+        (["p90>1us"], 1, f"{UDP}: p90>1us"),
+        (["failed>99.9%"], 1, f"{DEAD}: failed>99.9%"),
+        (["p99>5ms"], 2, "give one of failed, median, p10, p90, min, max"),
+        (["p90>5"], 2, "p90 is a time in us, ms or s"),
+        (["failed>5ms"], 2, "failed is a number of queries, or their share in %"),
+    ],
+)
+def test_limits_decide_the_exit_code_and_name_who_is_beyond(core, capsys, limits, code, says):
+    core()
+    words = [word for one in limits for word in ("--fail", one)]
+    resolvers = RESOLVERS if "median<1us" not in limits else [UDP]
+    assert query("--count", "6", *words, resolvers=resolvers) == code
+    error = capsys.readouterr().err
+    assert says in error
+    assert ("resolab: " in error) is bool(code)
 
 
 @pytest.mark.parametrize("width", [30, 60, 80, 120, 200])

@@ -44,7 +44,14 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     place.add_argument(
         "--host", choices=["client", "server"], default="client", help="the path's host (default: client)"
     )
-    query.add_argument("--json", action="store_true", help="the records as they come, one JSON object a line")
+    query.add_argument(
+        "--json", action="store_true",
+        help="the records as they come, one JSON object a line, and at the end a summary of each resolver",
+    )  # fmt: skip
+    query.add_argument(
+        "--fail", action="append", default=[], metavar="LIMIT",
+        help="exit with 1 if this holds of any resolver, such as failed>1%%, p90>50ms, median>0.1s; may be given again",
+    )  # fmt: skip
     return query
 
 

@@ -6,9 +6,11 @@ For: joining the asking and what a person or a program sees of it. Not for: eith
 import argparse
 import asyncio
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
@@ -18,9 +20,13 @@ from resolab.cli.query.asked import read_words
 from resolab.cli.query.progress import Progress
 from resolab.errors import UsageError
 from resolab.queries import RESOLV_CONF, Arm, arms_of, as_recorded, ask, measured, system_resolver
+from resolab.queries.limits import Limit, limit, passed
 from resolab.records import QueryPurpose, QueryRecord, Record
 
-EXIT_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from resolab.queries.summary import Summary
+
+EXIT_BEYOND, EXIT_INTERRUPTED = 1, 130
 PIPED_WIDTH = 160
 START_S = 30.0
 
@@ -28,6 +34,7 @@ START_S = 30.0
 def run(options: argparse.Namespace) -> int:
     """Ask, then show; what was asked before an interruption is shown, too."""
     notes = Console(stderr=True)
+    limits = [limit(text) for text in options.fail]
     names, resolvers = _asked(options, notes)
     records: list[QueryRecord] = []
     code = 0
@@ -54,9 +61,39 @@ def run(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return code
+    told = _told(measured(records), resolvers, options, limits, notes)
+    return code or told
+
+
+def _told(
+    records: Sequence[QueryRecord],
+    resolvers: Sequence[str],
+    options: argparse.Namespace,
+    limits: Sequence[Limit],
+    notes: Console,
+) -> int:
+    """Show what came of it, to whom asked; say what is beyond a limit."""
     if not options.json:
-        _show(measured(records), resolvers, options)
-    return code
+        _show(records, resolvers, options)
+    if not records or not (options.json or limits):
+        return 0
+    summed = _summed(records, resolvers, options)
+    if options.json:
+        from resolab.queries.summary import as_json
+
+        for one in summed:
+            print(json.dumps(as_json(one)), flush=True)
+    beyond = passed(limits, summed)
+    for line in beyond:
+        _say(notes)(line)
+    return EXIT_BEYOND if beyond else 0
+
+
+def _summed(records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace) -> "list[Summary]":
+    from resolab.queries.summary import summaries
+
+    arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
+    return summaries(arms, timeout_ms=options.timeout_ms)
 
 
 def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:

@@ -1,0 +1,73 @@
+"""Limits that a monitor sets on resolvers: `failed>1%`, `p90>50ms`. Not for: what happens beyond one."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resolab.errors import UsageError
+
+if TYPE_CHECKING:
+    from resolab.queries.summary import Summary, Times
+
+_SHAPE = re.compile(r"\s*([a-z0-9]+)\s*([<>])\s*([0-9.]+)\s*(%|us|ms|s)?\s*")
+_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+_TIMES: Mapping[str, Callable[["Times"], float]] = {
+    "median": lambda one: one.median,
+    "p10": lambda one: one.p10,
+    "p90": lambda one: one.p90,
+    "min": lambda one: one.least,
+    "max": lambda one: one.most,
+}
+KNOWN = ("failed", *_TIMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit as it was typed, and what it says."""
+
+    text: str
+    name: str
+    above: bool
+    value: float
+    """Milliseconds; of `failed` a share, or a count."""
+    is_share: bool
+
+    def holds(self, one: "Summary") -> bool:
+        """Whether a resolver's queries are beyond it; where no query has a time, every time is too long."""
+        found = self._found(one)
+        return found > self.value if self.above else found < self.value
+
+    def _found(self, one: "Summary") -> float:
+        if self.name == "failed":
+            failed = one.failures.total()
+            return failed / one.count if self.is_share else failed
+        return float("inf") if one.times is None else _TIMES[self.name](one.times)
+
+
+def limit(text: str) -> Limit:
+    """Read one."""
+    read = _SHAPE.fullmatch(text)
+    if read is None or read[1] not in KNOWN:
+        raise UsageError(f"--fail {text!r}: give one of {', '.join(KNOWN)}, < or >, and a value: p90>50ms, failed>1%")
+    name, sign, number, unit = read.groups()
+    is_time = name in _TIMES
+    if (unit in _MS) is not is_time:
+        wanted = "a time in us, ms or s" if is_time else "a number of queries, or their share in %"
+        raise UsageError(f"--fail {text!r}: {name} is {wanted}")
+    try:
+        value = float(number)
+    except ValueError:
+        raise UsageError(f"--fail {text!r}: {number} is no number") from None
+    scale = _MS[unit] if is_time else 0.01 if unit == "%" else 1
+    return Limit(text.strip(), name, sign == ">", value * scale, unit == "%")
+
+
+def passed(limits: Sequence[Limit], summaries: Sequence["Summary"]) -> list[str]:
+    """Say which resolver is beyond which limit, one line each."""
+    return [
+        f"{one.arm.resolver}{' (opening)' if one.arm.opening else ''}: {limit.text}"
+        for one in summaries
+        for limit in limits
+        if limit.holds(one)
+    ]
