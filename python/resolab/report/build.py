@@ -48,7 +48,7 @@ from resolab.report.tables import (
     lateness_table,
     status_table,
 )
-from resolab.report.trouble import trouble_sentence
+from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
 
@@ -140,6 +140,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         figures=figures,
         plain_answers=plain_answers(findings),
         trouble=trouble_sentence(findings),
+        failures_line=failures_line(findings),
         too_few=too_few_sentence(findings.primary),
         answers=answers(findings),
         baseline=baseline_label(findings),

@@ -20,6 +20,19 @@ def trouble_sentence(findings: Findings) -> str:
     return f"{failed}; {flags_and_drops(findings)}."
 
 
+def failures_line(findings: Findings) -> str:
+    """Head the list of failures and flags: page loads apart from what failed beside them."""
+    of_loads = sum(one.count for one in findings.failures if one.kind == "page load")
+    beside = sum(one.count for one in findings.failures) - of_loads
+    flags = sum(one.count for one in findings.flags)
+    if not (of_loads or beside or flags):
+        return "Failures and flags: none"
+    told = f"{of_loads} of {findings.trials_count} loads failed"
+    if beside:
+        told += f", and {beside} look-ups, warm-up loads or connections beside them"
+    return f"Failures and flags: {told}; {flags or 'no'} flag{'' if flags == 1 else 's'}"
+
+
 def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None) -> str:
     """Say which flags the trials have that stay in the numbers, and what queues and policers dropped of the packets.
 

@@ -93,10 +93,19 @@ def test_every_inner_link_has_its_place(clean: Path) -> None:
     assert {link[1:] for link in reader.links if link.startswith("#")} <= set(reader.ids)
 
 
-def test_failures_come_before_every_answer(faulty: Path) -> None:
+def test_the_answer_comes_first_and_says_what_failed(faulty: Path) -> None:
     html, _ = read(faulty / "report" / "index.html")
     sections = re.findall(r'<section id="([^"]*)">', html)
-    assert sections[:2] == ["failures", "answer"]
+    assert sections[:2] == ["answer", "failures"]
+    body = re.sub(r"<h1>.*?</h1>|<p class=\"question\">.*?</p>", "", html.partition("<body>")[2])
+    before, _, answer = body.partition('<section id="answer">')
+    assert re.sub(r"<[^>]*>", "", before).split() == []
+    assert "loads failed (page_timeout" in answer.partition("<svg")[0]
+    summary = re.search(r'<summary class="bad">(Failures and flags: [^<]*)</summary>', html)
+    assert summary is not None
+    assert re.fullmatch(
+        r"Failures and flags: \d+ of 144 loads failed, and \d+ look-ups, .* beside them; \d+ flags", summary[1]
+    )
     failures = section(html, "failures")
     assert "page_timeout" in failures
     assert "query_timeout" in failures
@@ -106,11 +115,28 @@ def test_failures_come_before_every_answer(faulty: Path) -> None:
 
 
 def test_a_clean_run_says_none_in_green(clean: Path) -> None:
-    failures = section((clean / "report" / "index.html").read_text(), "failures")
+    html = (clean / "report" / "index.html").read_text()
+    assert '<summary class="good">Failures and flags: none</summary>' in html
+    failures = section(html, "failures")
     assert '<p class="good">Failures: none.</p>' in failures
     assert '<p class="good">Flagged trials: none.</p>' in failures
     assert 'class="bad"' not in failures
     assert "100%" in failures
+
+
+def test_everything_but_the_answer_is_folded_and_can_be_reached(clean: Path) -> None:
+    html, reader = read(clean / "report" / "index.html")
+    unfolded = re.sub(r"<details>.*</details>", "", html.partition("<body>")[2], flags=re.DOTALL)
+    assert re.findall(r'<section id="([^"]*)">', unfolded) == ["answer"]
+    assert unfolded.count("<svg") == 1
+    parts = re.findall(r'<section id="([^"]*)">', html)
+    contents = html.partition("<nav>")[2].partition("</nav>")[0]
+    assert set(parts) - {"calibration"} == {link[1:] for link in reader.links if f'"{link}"' in contents}
+
+
+def test_what_marred_a_run_is_not_folded(tmp_path: Path) -> None:
+    html, _ = read(build_report(make_dataset(tmp_path / "d", faults=Faults(trials_count=3))))
+    assert re.search(r'<details open>\n<summary class="bad">Failures and flags', html)
 
 
 def test_every_part_is_there(clean: Path) -> None:
