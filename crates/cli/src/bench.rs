@@ -105,13 +105,22 @@ fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
 }
 
 /// Each condition that holds is one line; any makes the run a failed one. So does giving up, which
-/// is no answer to what was asked whatever the conditions say.
+/// is no answer to what was asked whatever the conditions say, and a run without any answer.
 fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for condition in conditions {
         if let Some(found) = condition.held(record) {
             code = output::fail(output::EXIT_CONDITION, format_args!("--fail {found}"));
         }
+    }
+    let is_unanswered = record.completed_count == 0 && record.sent_count > 0;
+    if is_unanswered && record.failure.is_none() && record.interrupted_count == 0 {
+        let line = format_args!(
+            "failed to measure: none of {} queries to {} was answered, {} were refused: is a \
+             resolver there?",
+            record.sent_count, record.resolver_address, record.failed_count
+        );
+        code = output::fail(output::EXIT_DEADLINE, line);
     }
     if let Some(failure) = record.failure {
         let (seconds, failure) = (record.timeout_ns as f64 / 1e9, statistics::name_of(failure));

@@ -274,3 +274,27 @@ fn a_resolver_that_dies_ends_the_run_with_its_results_and_exit_code_5() {
     assert_eq!(last["completed_count"], 30);
     assert_eq!(last["stopped_early"], true);
 }
+
+#[test]
+fn a_run_without_any_answer_is_exit_code_5_and_names_may_come_by_standard_input() {
+    let nobody = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let resolver = format!("udp://{}", nobody.local_addr().unwrap());
+    // Closed: whatever is sent there is refused.
+    drop(nobody);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_resolab-core"))
+        .args(["bench", "-r", &resolver, "-d", "-", "--count", "20"])
+        .args(["--timeout-ms", "200"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"a.test\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{errors}");
+    assert!(
+        errors.contains("none of 20 queries to 127.0.0.1:"),
+        "{errors}"
+    );
+}

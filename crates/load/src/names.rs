@@ -5,6 +5,7 @@ use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::{EncodeError, build_query};
 use resolab_dns::question::QuestionError;
 use resolab_dns::{EdnsOptions, Question};
+use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -94,14 +95,19 @@ struct Place {
 }
 
 impl Names {
-    /// Read a file. Without `edns` queries have none, as dnsperf's; padding is for encrypted
+    /// Read a file, or standard input for `-`. Without `edns` queries have none, as dnsperf's; padding is for encrypted
     /// transports.
     pub fn read(
         path: &Path,
         edns: Option<EdnsOptions>,
         is_encrypted: bool,
     ) -> Result<Self, NamesError> {
-        let text = std::fs::read_to_string(path).map_err(|source| NamesError::Unreadable {
+        let read = if path == Path::new("-") {
+            io::read_to_string(io::stdin())
+        } else {
+            std::fs::read_to_string(path)
+        };
+        let text = read.map_err(|source| NamesError::Unreadable {
             path: path.to_owned(),
             source,
         })?;

@@ -24,24 +24,32 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
     /// address.
-    #[arg(long, value_name = "URL")]
+    #[arg(short, long, value_name = "URL")]
     resolver: ResolverAddress,
-    /// File with what to ask, a line each: NAME or NAME TYPE; # and ; begin comments. Asked in
-    /// order, round and round.
-    #[arg(long, value_name = "FILE")]
-    names: PathBuf,
+    /// File with what to ask, a line each: NAME or NAME TYPE; # and ; begin comments; -: standard
+    /// input. Asked in order, round and round.
+    #[arg(
+        short = 'd',
+        long,
+        value_name = "FILE",
+        required_unless_present = "name"
+    )]
+    names: Option<PathBuf>,
+    /// Names to ask for, of type A, instead of a file.
+    #[arg(value_name = "NAME", conflicts_with = "names")]
+    name: Vec<String>,
     /// Queries without an answer there may be at any moment. In a closed loop 100; with --rate a
     /// bound that holds sending up, far away unless given.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'q', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     outstanding: Option<u32>,
     /// Connections, or sockets for DoUDP, kept open; 10 a thread, or as many as --outstanding.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     connections: Option<u32>,
     /// Threads that share the load.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(short = 'T', long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
     /// Open loop: queries sent a second, whatever the answers do.
-    #[arg(long, value_name = "QUERIES/S", value_parser = positive)]
+    #[arg(short = 'Q', long, value_name = "QUERIES/S", value_parser = positive)]
     rate: Option<f64>,
     /// Open loop with exponentially distributed distances instead of equal ones.
     #[arg(long, requires = "rate")]
@@ -50,7 +58,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How long to send; 10 unless --count is given.
-    #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
+    #[arg(short = 'l', long, value_name = "SECONDS", value_parser = positive, conflicts_with = "count")]
     duration: Option<f64>,
     /// Number of queries to send.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
@@ -147,7 +155,10 @@ impl Arguments {
         if !certificate_checked {
             warn_once();
         }
-        let names = Names::read(&self.names, self.edns_options(), tls.is_some());
+        let names = match &self.names {
+            Some(path) => Names::read(path, self.edns_options(), tls.is_some()),
+            None => Names::parse(&self.name.join("\n"), self.edns_options(), tls.is_some()),
+        };
         let (connections, outstanding) = self.limits()?;
         Ok(LoadPlan {
             names: Arc::new(names.map_err(Refusal::configuration)?),
@@ -278,6 +289,27 @@ mod tests {
         let fixed = Gathering::Fixed(Duration::from_micros(70));
         assert_eq!(open.coalesce, fixed);
         assert_eq!(read("--count 7").unwrap().extent(), Extent::Count(7));
+    }
+
+    #[test]
+    fn letters_are_dnsperfs() {
+        let typed = "bench -r udp://127.0.0.1 -d names -q 7 -c 3 -T 2 -Q 50 -l 4";
+        let read = Only::try_parse_from(typed.split(' ')).unwrap().bench;
+        assert_eq!(read.names, Some(PathBuf::from("names")));
+        let counts = (read.outstanding, read.connections, read.threads);
+        assert_eq!(counts, (Some(7), Some(3), 2));
+        assert_eq!((read.rate, read.duration), (Some(50.0), Some(4.0)));
+    }
+
+    #[test]
+    fn names_stand_in_a_file_or_on_the_command_line() {
+        let read = |typed: &str| Only::try_parse_from(typed.split(' '));
+        let named = read("bench -r udp://127.0.0.1 a.test b.test").unwrap();
+        assert_eq!(named.bench.name, ["a.test", "b.test"]);
+        let plan = named.bench.plan().ok().unwrap();
+        assert_eq!(plan.names.count(), 2);
+        assert!(read("bench -r udp://127.0.0.1").is_err());
+        assert!(read("bench -r udp://127.0.0.1 -d names a.test").is_err());
     }
 
     #[test]
