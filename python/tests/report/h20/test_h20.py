@@ -224,7 +224,7 @@ def test_the_report_has_a_section_with_files_and_what_is_missing(tmp_path: Path)
     page = build_report(make_h20_dataset(tmp_path / "d", loads_of("default-h20")))
     text = page.read_text()
     section = text[text.index('<section id="h20">') :]
-    assert "Hounsel et al. (2020), figure by figure" in section
+    assert "<summary>Hounsel et al. (2020), figure by figure</summary>" in text
     assert "h20_fig5: no page loads of Do53 and another transport in one block to a resolver about 26.65 ms" in section
     files = {file.name for file in (page.parent / "figures").iterdir()}
     assert {"h20_fig2.svg", "h20_fig2.pdf", "h20_fig2.csv", "h20_table1.csv", "h20_networks.csv"} <= files
