@@ -36,8 +36,10 @@ impl Stay {
 
     /// Return when reading has ended and the program is to end with it, with a word if that is soon.
     pub fn end(self, began: Instant) {
-        while self.serve {
-            thread::park();
+        if self.serve {
+            loop {
+                thread::park();
+            }
         }
         if began.elapsed() < AT_ONCE {
             output::note("standard input is closed, so this ends at once; --serve goes on without");
