@@ -76,6 +76,14 @@ def test_failed_and_unfinished_requests_are_kept() -> None:
     assert (refused.error_text, refused.end_ms) == ("net::ERR_CONNECTION_REFUSED", 1000.0)
 
 
+def test_pictures_of_the_browsers_own_error_page_are_no_requests_of_the_page() -> None:
+    log = NetworkLog()
+    log.take(*sent("D", "http://page.test/", 10.0, documentURL="http://page.test/"))
+    log.take("Network.loadingFailed", {"requestId": "D", "timestamp": 10.1, "errorText": "net::ERR_CONNECTION_REFUSED"})
+    log.take(*sent("1", "data:image/png;base64,iVBO", 10.2, documentURL="chrome-error://chromewebdata/"))
+    assert [one.url for one in log.requests()] == ["http://page.test/"]
+
+
 def test_beginning_anew_forgets_and_strays_are_ignored() -> None:
     log = log_of(sent("1", "a", 1.0))
     log.begin()

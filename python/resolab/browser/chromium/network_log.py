@@ -12,6 +12,9 @@ from resolab.browser.result import NetworkRequest
 
 Json = dict[str, Any]
 
+_ERROR_PAGE = "chrome-error://"
+"""What the browser shows in place of a page that failed; its pictures are no requests of that page."""
+
 
 class _Row(msgspec.Struct):
     sent: Json
@@ -71,6 +74,8 @@ class NetworkLog:
         return [_request(row, origin_s) for row in self._rows]
 
     def _sent(self, params: Json) -> None:
+        if params.get("documentURL", "").startswith(_ERROR_PAGE):
+            return
         before = self._current.get(params["requestId"])
         if before is not None and "redirectResponse" in params:
             before.response = params["redirectResponse"]
