@@ -86,9 +86,13 @@ def test_records_are_whole_and_a_warm_connection_is_opened_once(edge):
     assert ended.returncode == 0, ended.stderr
     records = [json.loads(line) for line in ended.stdout.splitlines()]
     assert records[0]["record"] == "start"
-    quic = [one for one in records[1:] if one["dns_transport"] == "doq"]
+    queries = [one for one in records if one["record"] == "query"]
+    quic = [one for one in queries if one["dns_transport"] == "doq"]
     assert [one["connection"] for one in quic] == ["cold", "warm", "warm", "warm"]
-    assert all(one["failure"] is None for one in records[1:])
+    assert all(one["failure"] is None for one in queries)
+    # The queries that opened connections stand apart.
+    summed = [(one["dns_transport"], one["opening"], one["queries_count"]) for one in records[1 + len(queries) :]]
+    assert {("doq", True, 1), ("doq", False, 3)} <= set(summed)
 
 
 def test_a_dead_resolver_is_a_row_and_no_error(edge):
