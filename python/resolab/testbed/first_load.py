@@ -5,30 +5,16 @@ For: writing a page's description. Not for: measuring; one load tells no time.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from resolab.plan import Corpus, parse_plan
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.draft import Draft, plan_text
 from resolab.plan.own_pages import name_of
 from resolab.records import EdgeRequestRecord, PageLoadRecord
 from resolab.testbed.judgement import answered_requests
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
 
-_PLAN = """
-name = "first-load"
-question = "What is this page made of?"
-seed = 1
-blocks = 1
-[factors]
-page = ["{page}"]
-profile = ["ideal"]
-dns_transport = ["doudp"]
-http_version = ["h2"]
-requested_handshake_mode = ["full"]
-[resolver_path]
-doudp = "native"
-[baseline]
-dns_transport = "doudp"
-"""
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
 
 
@@ -46,7 +32,7 @@ class FirstLoad:
 
 async def load_first(folder: str) -> FirstLoad:
     """Load the page in a folder in Chromium over a link without delay or loss."""
-    plan = parse_plan(_PLAN.format(page=folder), folder, Corpus.of_project())
+    plan = _plan(folder)
     corpus = Corpus.of_project(plan.own_pages)
     (condition,) = plan.conditions()
     hosts = sites_of(corpus, plan.factors.page)[name_of(folder)].hosts
@@ -64,3 +50,15 @@ async def load_first(folder: str) -> FirstLoad:
         "the trial ended without a load" if load is None else load.failure and (load.failure_detail or load.failure)
     )
     return FirstLoad(len(given), sorted(refused), failure)
+
+
+def _plan(folder: str) -> Plan:
+    levels = {
+        "page": [folder],
+        "profile": ["ideal"],
+        "dns_transport": ["doudp"],
+        "http_version": ["h2"],
+        "requested_handshake_mode": ["full"],
+    }
+    draft = Draft("first-load", "What is this page made of?", seed=1, blocks=1, levels=levels, paths={})
+    return parse_plan(plan_text(draft, Path(folder)), folder, Corpus.of_project())
