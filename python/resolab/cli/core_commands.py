@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from resolab.installation import find_core
+from resolab.installation import find_core, is_installed, project_root
 
 if TYPE_CHECKING:
     import argparse
@@ -38,4 +38,7 @@ def is_core_command(arguments: Sequence[str]) -> bool:
 
 def become_core(arguments: Sequence[str]) -> NoReturn:
     """Carry it out; its messages call it by our name."""
+    if is_installed():
+        # In a checkout it finds them from where it lies itself.
+        os.environ.setdefault("RESOLAB_PROFILES", str(project_root() / "profiles"))
     os.execv(find_core(), ["resolab", *arguments])  # noqa: S606 - no shell is wanted

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from resolab.cli.core_commands import CORE_COMMANDS
+from resolab.cli import core_commands
+from resolab.cli.core_commands import CORE_COMMANDS, become_core
 from resolab.engine import find_core
 from resolab.errors import MachineError
+from resolab.installation import project_root
 
 
 def ran(*words: str, core: Path | None = None) -> "subprocess.CompletedProcess[str]":
@@ -43,3 +45,15 @@ def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> N
     assert set(own) - {"query", "schema", "help"} == set(CORE_COMMANDS)
     assert all(re.search(rf"^    {name} ", listed, re.MULTILINE) for name in CORE_COMMANDS)
     assert "Usage: resolab bench" in ran("bench", "--help").stdout
+
+
+@pytest.mark.parametrize(("installed", "named"), [(True, str(project_root() / "profiles")), (False, None)])
+def test_a_wheels_core_is_told_where_the_profiles_lie(
+    installed: bool, named: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    monkeypatch.setattr(core_commands, "is_installed", lambda: installed)
+    monkeypatch.setattr(core_commands, "find_core", lambda: Path("resolab-core"))
+    become_core(["path", "--profile", "4g"])
+    assert os.environ.get("RESOLAB_PROFILES") == named
