@@ -95,8 +95,8 @@ struct Place {
 }
 
 impl Names {
-    /// Read a file, or standard input for `-`. Without `edns` queries have none, as dnsperf's; padding is for encrypted
-    /// transports.
+    /// Read a file, or standard input for `-`. Without `edns` queries have none, as dnsperf's;
+    /// padding is for encrypted transports.
     pub fn read(
         path: &Path,
         edns: Option<EdnsOptions>,

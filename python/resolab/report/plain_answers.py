@@ -14,7 +14,7 @@ from resolab.report.findings.estimands import WORDS, deciding
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.labels import combination_of
-from resolab.stats import PAIRS_NEEDED, Estimate, least_paired_p_value, pairs_for_interval, pairs_for_significance
+from resolab.stats import PAIRS_FOR_CHANGE, Estimate, least_paired_p_value, pairs_for_interval, pairs_for_significance
 
 NAMED_COUNT = 3
 """Places of one kind named in a sentence; of more it says how many."""
@@ -59,7 +59,7 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
 def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]) -> str:
     pairs = max(_deciding(one, estimand).n for one in group)
     is_ratio = estimand is Estimand.RELATIVE_CHANGE
-    needed = PAIRS_NEEDED if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
+    needed = PAIRS_FOR_CHANGE if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
     if pairs >= needed:
         return "undecided: too many of its loads failed for an interval."
     return f"too few blocks to tell: {pairs} pairs where an interval takes {needed}."

@@ -13,7 +13,7 @@ from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.medians import (
-    PAIRS_NEEDED,
+    PAIRS_FOR_CHANGE,
     differences_of,
     median,
     paired_difference,
@@ -56,7 +56,7 @@ __all__ = [
     "CLUSTERS_NEEDED",
     "LEVEL",
     "MOST_VARIANCE_LEFT",
-    "PAIRS_NEEDED",
+    "PAIRS_FOR_CHANGE",
     "STOPPING_LEVEL",
     "STOPPING_MIN_BLOCKS",
     "Amortisation",

@@ -11,7 +11,7 @@ import numpy as np
 
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
-from resolab.stats.medians import PAIRS_NEEDED, median, paired_difference, relative_change
+from resolab.stats.medians import PAIRS_FOR_CHANGE, median, paired_difference, relative_change
 from resolab.stats.order import quantile
 from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
 from resolab.stats.sample import FloatArray, Sample
@@ -163,7 +163,7 @@ INTERVALS: Mapping[str, Interval] = {
     ),
     "paired difference": Interval(lambda kind, n, rng, _: paired_difference(*_pair(kind, n, rng, add=10)), 10.0),
     "relative change": Interval(
-        lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_NEEDED
+        lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_FOR_CHANGE
     ),
     **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9)},
     "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),

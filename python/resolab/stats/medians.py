@@ -15,7 +15,7 @@ from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
 
-PAIRS_NEEDED = 8
+PAIRS_FOR_CHANGE = 8
 """Fewer have no interval of a relative change: where some loads wait 5 s, resampled medians of six hold the truth in
 92 % of cases."""
 
@@ -62,7 +62,7 @@ def relative_change(treatment: Sample, baseline: Sample, *, seed: int, level: fl
     lows, highs = (treatment.low, baseline.high), (treatment.high, baseline.low)
     exact = treatment.is_exact and baseline.is_exact
     least, most = (_change, _change) if exact else (_lowest_change, _highest_change)
-    if size < PAIRS_NEEDED:
+    if size < PAIRS_FOR_CHANGE:
         return Estimate(low, high, None, None, size, count, level, Method.NONE)
     ci_low, ci_high = percentile(lows, least, level, seed)
     if not exact:
