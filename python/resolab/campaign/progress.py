@@ -14,9 +14,12 @@ LINE_EVERY_S = 30.0
 
 
 def duration_text(seconds: float) -> str:
-    """Write a duration as people say it, e.g. `7 min 05 s`."""
+    """Write a duration as people say it, e.g. `7 min 05 s` or `38 d 14 h`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    days, hours_of_day = divmod(hours, 24)
+    if days >= 2:
+        return f"{days} d {hours_of_day:02d} h"
     if hours:
         return f"{hours} h {minutes:02d} min"
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -10,7 +10,15 @@ from resolab.campaign.progress import CampaignProgress, duration_text
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 00 s"), (425, "7 min 05 s"), (7_260, "2 h 01 min")]
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"),
+        (59.6, "1 min 00 s"),
+        (425, "7 min 05 s"),
+        (7_260, "2 h 01 min"),
+        (47 * 3600, "47 h 00 min"),
+        (926 * 3600, "38 d 14 h"),
+    ],
 )
 def test_durations_read_well(seconds, text):
     assert duration_text(seconds) == text
