@@ -28,7 +28,7 @@ from resolab.campaign.turns import Turns
 from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan
 from resolab.records import TrialFlag
-from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, save_manifest
+from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, other_paths, save_manifest
 from resolab.testbed import TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
@@ -78,6 +78,9 @@ class Campaign:
         left, planned_count = self._looks.left, len(self._looks.planned)
         several = f", {self._paths} at a time" if self._paths > 1 else ""
         self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}{several}")
+        if others := other_paths():
+            up = "another run's emulated path is" if others == 1 else f"{others} emulated paths of other runs are"
+            self._say(f"warning: {up} up on this machine; what it carries spoils these times, and these spoil its")
         with CampaignProgress(planned_count, planned_count - len(left), self._console) as progress:
             while left and not self._is_over():
                 await self._run_side_by_side(left, progress)

@@ -98,6 +98,7 @@ def _both_ends(manifest: Manifest) -> list[tuple[str, str]]:
     if any(ends):
         pairs += [
             ("runnable tasks", [_number(one.runnable_tasks_count if one else None, 0) for one in ends]),
+            ("other runs' emulated paths", [_number(one.other_paths_count if one else None, 0) for one in ends]),
             ("memory available", [_number(_gibibytes(one), 1, " GiB") for one in ends]),
             ("processor frequency", [_number(one.cpu_frequency_mhz if one else None, 0, " MHz") for one in ends]),
             ("frequency governors", [", ".join(one.cpu_governors) if one else "" for one in ends]),

@@ -17,7 +17,14 @@ def trouble_sentence(findings: Findings) -> str:
             failures[one.failure] = failures.get(one.failure, 0) + one.count
     listed = f" ({_listed(failures)})" if failures else ""
     failed = f"{sum(failures.values())} of {findings.trials_count} loads failed{listed}"
-    return f"{failed}; {flags_and_drops(findings)}."
+    return f"{failed}; {flags_and_drops(findings)}{_others(findings)}."
+
+
+def _others(findings: Findings) -> str:
+    """Say that somebody else measured on the machine, as far as was seen at the run's two ends."""
+    ends = (findings.manifest.environment_start, findings.manifest.environment_end)
+    seen = max((one.other_paths_count or 0 for one in ends if one is not None), default=0)
+    return f"; beside other runs on the machine ({seen} emulated path{'' if seen == 1 else 's'})" if seen else ""
 
 
 def failures_line(findings: Findings) -> str:

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from resolab.store.calibrations import append_calibration, read_calibrations
-from resolab.store.environment import Environment, cpu_ticks, describe_environment
+from resolab.store.environment import Environment, cpu_ticks, describe_environment, other_paths
 from resolab.store.files import machine_errors
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
@@ -76,6 +76,7 @@ __all__ = [
     "machine_errors",
     "merge_datasets",
     "open_dataset",
+    "other_paths",
     "read_calibrations",
     "read_trial",
     "save_manifest",

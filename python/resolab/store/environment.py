@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 PROC, SYS = Path("/proc"), Path("/sys")
+PATH_PROGRAM = "resolab-core"
 STEAL_FIELD, GUEST_FIELD = 7, 8
 """Positions in the first line of /proc/stat (proc(5)); guests' time is in the user's already."""
 
@@ -36,6 +37,8 @@ class Environment(msgspec.Struct, kw_only=True, frozen=True):
     """Share of processor time that the host of a virtual machine gave to others."""
     busy_ratio: float | None = None
     """Share of processor time that was not idle, whoever used it."""
+    other_paths_count: int | None = None
+    """Emulated paths of other runs that were up on the machine: what they carry is beside what is measured here."""
     versions: dict[str, str] = {}
     """Of resolab-core and every browser, by name, as they were found by the process that ran trials."""
 
@@ -60,6 +63,7 @@ def describe_environment(
         cpu_frequency_mhz=_frequency(proc),
         steal_ratio=steal,
         busy_ratio=busy,
+        other_paths_count=other_paths(proc),
         versions=versions,
     )
 
@@ -107,6 +111,25 @@ def _memory_available(proc: Path) -> int | None:
 def _governors(sys: Path) -> list[str]:
     files = sorted(sys.glob("devices/system/cpu/cpu*/cpufreq/scaling_governor"))
     return list(dict.fromkeys(word for file in files for word in _words(file)))
+
+
+def other_paths(proc: Path = PROC) -> int | None:
+    """Count emulated paths that are up: others' paths, for whoever has none of his own just now."""
+    try:
+        processes = [entry for entry in proc.iterdir() if entry.name.isdigit()]
+    except OSError:
+        return None
+    return sum(_command(one)[1:2] == ["path"] for one in processes) if processes else None
+
+
+def _command(process: Path) -> list[str]:
+    """Return the words of resolab-core's command line; its hosts have names of their own, as any other program."""
+    if _words(process / "comm") != [PATH_PROGRAM]:
+        return []
+    try:
+        return (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return []
 
 
 def _frequency(proc: Path) -> float | None:

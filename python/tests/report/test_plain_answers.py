@@ -17,7 +17,7 @@ from resolab.report.plain_answers import (
 )
 from resolab.report.trouble import flags_and_drops, trouble_sentence
 from resolab.stats import holm, least_paired_p_value, pairs_for_significance
-from resolab.store import build_tables, open_dataset
+from resolab.store import build_tables, describe_environment, open_dataset
 
 
 def analysed(folder: Path, faults: Faults | None = None, text: str = PLAN_TEXT) -> Findings:
@@ -97,6 +97,16 @@ def test_failures_flags_and_drops_stand_in_one_sentence(tmp_path: Path) -> None:
     dropped = [replace_drops(one, 9) for one in found.lateness]
     packets = dropped[0].packets_count
     assert f"{9 / packets:.2%} on {dropped[0].profile}" in trouble_sentence(replace(found, lateness=dropped))
+
+
+def test_another_run_on_the_machine_is_told(tmp_path: Path) -> None:
+    found = analysed(tmp_path / "d")
+    assert "other runs" not in trouble_sentence(found)
+    beside = describe_environment(versions={})
+    alone, two = (msgspec.structs.replace(beside, other_paths_count=count) for count in (0, 2))
+    manifest = msgspec.structs.replace(found.manifest, environment_start=alone, environment_end=two)
+    told = trouble_sentence(replace(found, manifest=manifest))
+    assert told.endswith("; beside other runs on the machine (2 emulated paths).")
 
 
 def test_what_policers_dropped_is_told_apart_from_the_queues(tmp_path: Path) -> None:

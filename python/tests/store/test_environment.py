@@ -19,6 +19,16 @@ def machine(tmp_path: Path) -> Path:
         folder = tmp_path / f"devices/system/cpu/cpu{number}/cpufreq"
         folder.mkdir(parents=True)
         (folder / "scaling_governor").write_text(f"{governor}\n")
+    commands = (
+        ("resolab-core", "/bin/resolab-core\0path\0--seed\0001\0"),
+        ("resolab-client", "/bin/resolab-core\0path\0"),  # a host of that path
+        ("resolab-core", "/bin/resolab-core\0edge\0"),
+        ("path", "path\0path\0"),
+    )
+    for number, (name, command) in enumerate(commands):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "comm").write_text(f"{name}\n")
+        (tmp_path / str(number) / "cmdline").write_text(command)
     return tmp_path
 
 
@@ -34,6 +44,7 @@ def test_a_machine_is_described(machine: Path) -> None:
     assert one.steal_ratio == pytest.approx(20 / 1000)
     assert one.busy_ratio == pytest.approx(1 - 820 / 1000)
     assert one.versions == {"chromium": "1"}
+    assert one.other_paths_count == 1
 
 
 def test_shares_are_of_the_time_between_two_readings() -> None:
@@ -45,6 +56,7 @@ def test_where_the_kernel_tells_nothing_nothing_is_made_up(tmp_path: Path) -> No
     one = describe_environment(versions={}, ticks_before=(1,) * 10, proc=tmp_path, sys=tmp_path)
     assert (one.load_average_1min, one.runnable_tasks_count, one.memory_available_bytes) == (None, None, None)
     assert (one.cpu_governors, one.cpu_frequency_mhz, one.steal_ratio) == ([], None, None)
+    assert one.other_paths_count is None
 
 
 def test_the_real_machine_has_a_load_and_a_kernel() -> None:
