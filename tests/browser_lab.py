@@ -6,7 +6,7 @@ import time
 
 from resolab.plan import Corpus, parse_plan
 from resolab.records import EdgeQueryRecord, PageLoadRecord, PathSummaryRecord
-from resolab.testbed import Testbed
+from resolab.testbed import Kept, Testbed
 
 LIMIT_S = 8.0
 """Above the 5 s after which the C library asks a name server again that is gone: Firefox waits for that."""
@@ -38,7 +38,7 @@ async def one_condition(browser, resolver_path, screenshot_folder=None, *, dns_t
     text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S, dns_transport=dns_transport)
     plan = parse_plan(text, "disturbed", corpus)
     (condition,) = plan.conditions()
-    async with Testbed(plan, corpus, plan.seed, screenshot_folder=screenshot_folder) as testbed:
+    async with Testbed(plan, corpus, plan.seed, kept=Kept(screenshot_folder=screenshot_folder)) as testbed:
         yield testbed, condition
 
 

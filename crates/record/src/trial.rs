@@ -158,6 +158,16 @@ pub struct TrialEndRecord {
     /// Why the values should be read with care: words of [`crate::TrialFlag`], or of the one of
     /// another version; empty for a clean trial.
     pub flags: Vec<String>,
+    /// Every packet of the trial, relative to the dataset; `null`: not kept.
+    #[serde(default)]
+    pub capture_file: Option<String>,
+    /// TLS secrets of the trial's connections, relative to the dataset; `null`: not kept.
+    #[serde(default)]
+    pub key_log_file: Option<String>,
+    /// Log of the browser process that loaded the page, relative to the dataset: of all its trials;
+    /// `null`: not kept.
+    #[serde(default)]
+    pub netlog_file: Option<String>,
 }
 
 /// One page load. Instants ending in `_ms` are milliseconds since navigationStart as the browser

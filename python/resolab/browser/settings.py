@@ -51,6 +51,8 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the throw-away profile is made; `None`: the system's place for temporary files."""
     netlog_file: Path | None = None
     """Where the browser's own log of its network stack goes, if it has one."""
+    key_log_file: Path | None = None
+    """Where the browser appends the secrets of its TLS connections (NSS key log)."""
     screenshot_folder: Path | None = None
     """Where a failed load's screenshot goes."""
     binary: Path | None = None

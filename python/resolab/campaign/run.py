@@ -20,7 +20,7 @@ from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
-from resolab.testbed import Testbed
+from resolab.testbed import Kept, Testbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,12 @@ def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed:
         plan,
         Corpus.of_project(plan.own_pages),
         seed,
-        screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
-        netlog_folder=netlogs if plan.instrument.netlog else None,
+        kept=Kept(
+            screenshot_folder=folder / "screenshots" if plan.instrument.failure_screenshots else None,
+            netlog_folder=netlogs if plan.instrument.netlog else None,
+            capture_folder=folder / "captures" if plan.instrument.pcap else None,
+            key_log_folder=folder / "key_logs" if plan.instrument.key_log else None,
+        ),
     )
 
 

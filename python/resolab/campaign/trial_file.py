@@ -30,8 +30,22 @@ async def run_into_file(folder: Path, testbed: TrialRunner, trial: PlannedTrial)
         result = await testbed.run_trial(trial.condition, trial.trial_id)
         for record in result.records:
             writer.write(record)
-        writer.finish(TrialEndRecord(trial_id=trial.trial_id, monotonic_ns=time.monotonic_ns(), flags=[*result.flags]))
+        writer.finish(
+            TrialEndRecord(
+                trial_id=trial.trial_id,
+                monotonic_ns=time.monotonic_ns(),
+                flags=[*result.flags],
+                capture_file=_inside(folder, result.files.capture_file),
+                key_log_file=_inside(folder, result.files.key_log_file),
+                netlog_file=_inside(folder, result.files.netlog_file),
+            )
+        )
     return result
+
+
+def _inside(folder: Path, file: Path | None) -> str | None:
+    """Name a file as seen from the dataset's folder, which may be moved."""
+    return None if file is None else file.resolve().relative_to(folder.resolve()).as_posix()
 
 
 def _head(trial: PlannedTrial) -> TrialRecord:

@@ -32,7 +32,9 @@ from resolab.records import (
     PathBackend,
     PathReadyRecord,
     PathSetProfile,
+    PathStartCapture,
     PathStartSchedule,
+    PathStopCapture,
     PathSummary,
     QueryPurpose,
     QueryRecord,
@@ -50,7 +52,8 @@ QUERY_TIMEOUT_S = 10.0
 """How long one query may take; one that takes longer is a failed query."""
 QUERY_PATIENCE_S = 5.0
 """How long the query client may take beside its queries."""
-LOGGING_VARIABLES = ("SSLKEYLOGFILE", "QLOGDIR")
+KEY_LOG_VARIABLE = "SSLKEYLOGFILE"
+LOGGING_VARIABLES = (KEY_LOG_VARIABLE, "QLOGDIR")
 """Would have every connection of a measured program open and write files; no record says that they were set."""
 OnRecord = Callable[[Record], None]
 
@@ -83,13 +86,16 @@ def enter_prefix(
     return [*prefix, "--"]
 
 
-async def _start(name: str, command: Sequence[str], on_record: OnRecord) -> CoreProcess:
-    return await CoreProcess.start(name, command, on_record, environment=measured_environment())
+async def _start(
+    name: str, command: Sequence[str], on_record: OnRecord, *, key_log_file: FilePath | None = None
+) -> CoreProcess:
+    return await CoreProcess.start(name, command, on_record, environment=measured_environment(key_log_file))
 
 
-def measured_environment() -> dict[str, str]:
-    """Copy the environment without what has programs write logs while they are measured."""
-    return {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
+def measured_environment(key_log_file: FilePath | None = None) -> dict[str, str]:
+    """Copy the environment without what has programs write logs while they are measured, but for what a plan asks."""
+    kept = {name: value for name, value in os.environ.items() if name not in LOGGING_VARIABLES}
+    return kept if key_log_file is None else kept | {KEY_LOG_VARIABLE: str(key_log_file)}
 
 
 class _Program:
@@ -148,6 +154,14 @@ class Path(_Program):
     async def summary(self, label: str | None) -> None:
         """Have the window's summary and flows written, and begin a new window."""
         await self.process.command(lambda number: PathSummary(id=number, label=label))
+
+    async def start_capture(self, file: FilePath) -> None:
+        """Write every packet from now on into a file, which must not exist."""
+        await self.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
+
+    async def stop_capture(self) -> None:
+        """End the capture; its file is complete then."""
+        await self.process.command(lambda number: PathStopCapture(id=number))
 
 
 class Edge(_Program):
@@ -230,12 +244,19 @@ class Stub(_Program):
 
     @classmethod
     async def start(
-        cls, path_pid: int, listen: str, resolver: Resolver, *, handshake: HandshakeMode, on_record: OnRecord
+        cls,
+        path_pid: int,
+        listen: str,
+        resolver: Resolver,
+        *,
+        handshake: HandshakeMode,
+        on_record: OnRecord,
+        key_log_file: FilePath | None = None,
     ) -> Self:
         """Start it and wait until it listens; the upstream connection waits for the first query."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
-        stub = cls(await _start("the stub", command, on_record))
+        stub = cls(await _start("the stub", command, on_record, key_log_file=key_log_file))
         try:
             stub.ready = await stub.process.first(StubReadyRecord, START_TIMEOUT_S)
         except BaseException:
@@ -251,7 +272,12 @@ class Stub(_Program):
 
 
 async def run_queries(
-    path_pid: int, resolvers: Sequence[Resolver], qnames: Sequence[str], *, timeout_s: float = QUERY_TIMEOUT_S
+    path_pid: int,
+    resolvers: Sequence[Resolver],
+    qnames: Sequence[str],
+    *,
+    timeout_s: float = QUERY_TIMEOUT_S,
+    key_log_file: FilePath | None = None,
 ) -> list[QueryRecord]:
     """Ask each resolver in turn for each name from the path's client host, full handshakes.
 
@@ -270,6 +296,6 @@ async def run_queries(
     command += ["--handshake", "full", "--timeout-ms", str(round(timeout_s * 1000)), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
-    process = await _start("the query", [*command, *qnames], keep)
+    process = await _start("the query", [*command, *qnames], keep, key_log_file=key_log_file)
     await process.wait(timeout_s * len(qnames) * len(resolvers) + QUERY_PATIENCE_S)
     return records

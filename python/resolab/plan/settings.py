@@ -56,6 +56,10 @@ class Instrument:
     """Whether a picture of every failed load is kept in the dataset."""
     netlog: bool = False
     """Whether Chromium's logs of its network stack are kept in the dataset, one per browser process."""
+    pcap: bool = False
+    """Whether every packet of a trial is kept in the dataset."""
+    key_log: bool = False
+    """Whether the TLS secrets of a trial's connections are kept in the dataset."""
     paths: Annotated[int, Within(1, 16, "On which trials run at a time.")] = 1
     """Emulated paths, each with edge, stub and browsers of its own, on which trials of a block run at a time."""
     backend: Annotated[PathBackend, OneOf((PathBackend.TUN, PathBackend.PACKET))] = PathBackend.TUN

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.9"
+FORMAT_VERSION = "1.10"
 
 
 class AddressProof(enum.StrEnum):
@@ -1257,6 +1257,9 @@ class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     trial_id: str
     monotonic_ns: int
     flags: list[str]
+    capture_file: str | None = None
+    key_log_file: str | None = None
+    netlog_file: str | None = None
 
 
 class ResolverCache(enum.StrEnum):

@@ -41,7 +41,10 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "path_summaries": PathSummaryRecord,
 }
 # From the last line of a trial's file into its row of `trials`.
-END_COLUMNS = {"end_monotonic_ns": "monotonic_ns", "flags": "flags"}
+END_COLUMNS = {
+    "end_monotonic_ns": "monotonic_ns",
+    **{name: name for name in ("flags", "capture_file", "key_log_file", "netlog_file")},
+}
 REQUIRED = msgspec.NODEFAULT
 _SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 

@@ -10,6 +10,7 @@ that a browser is replaced after `RENEWED_AFTER_COUNT` trials.
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from resolab.browser import Browser, Chromium, Firefox
 from resolab.records import BrowserName
@@ -49,6 +50,7 @@ class BrowserPool:
         self._browsers: OrderedDict[Way, Browser] = OrderedDict()
         self._started_count = 0
         self._trials_counts: dict[Way, int] = {}
+        self._netlog_files: dict[Way, Path | None] = {}
 
     @property
     def ways(self) -> list[Way]:
@@ -68,9 +70,14 @@ class BrowserPool:
             settings = settings_of(way, self._surroundings, start_number=self._started_count)
             await browser.start(prefix_of(way, self._surroundings), settings)
             self._trials_counts[way] = 0
+            self._netlog_files[way] = settings.netlog_file
         self._browsers[way] = browser
         self._trials_counts[way] += 1
         return browser
+
+    def netlog_file(self, way: Way) -> Path | None:
+        """Name the log of the way's latest browser."""
+        return self._netlog_files.get(way)
 
     async def close(self) -> None:
         """Stop every browser."""

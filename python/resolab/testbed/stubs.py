@@ -32,8 +32,11 @@ class StubPlace:
         ca_file: Path,
         on_record: Callable[[Record], None],
         groups: Sequence[KeyExchangeGroup] = (),
+        *,
+        key_log_file: Path | None = None,
     ) -> None:
         self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
+        self._key_log_file = key_log_file
         self._kind: StubKind | None = None
         self.stub: engine.Stub | None = None
 
@@ -49,6 +52,7 @@ class StubPlace:
             layout.resolver(kind.dns_transport, self._ca_file, self._groups),
             handshake=kind.handshake,
             on_record=self._on_record,
+            key_log_file=self._key_log_file,
         )
         self._kind = kind
 

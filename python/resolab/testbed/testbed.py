@@ -17,6 +17,7 @@ import socket
 import time
 import weakref
 from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -38,6 +39,7 @@ from resolab.testbed import layout
 from resolab.testbed.browsers import BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
+from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
 from resolab.testbed.layout import Site
 from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
@@ -63,12 +65,11 @@ class Testbed:
         corpus: Corpus,
         seed: int,
         *,
-        screenshot_folder: Path | None = None,
-        netlog_folder: Path | None = None,
+        kept: Kept = NOTHING_KEPT,
     ) -> None:
         self._plan, self._seed = plan, seed
         self._corpus = corpus
-        self._screenshot_folder, self._netlog_folder = screenshot_folder, netlog_folder
+        self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
         self._records: list[Record] = []
@@ -91,9 +92,8 @@ class Testbed:
 
     async def _start(self) -> None:
         folder = self._stack.enter_context(scratch_folder())
-        for kept in (self._screenshot_folder, self._netlog_folder):
-            if kept is not None:
-                kept.mkdir(parents=True, exist_ok=True)
+        self._kept.make_folders()
+        self._keeper = Keeper(self._kept, folder)
         first = self._plan.factors.profile[0]
         self.path = await engine.Path.start(
             self._corpus.profile_file(first),
@@ -119,11 +119,17 @@ class Testbed:
             addresses={origin.host: origin.address for site in self._sites.values() for origin in site.origins},
             folder=folder,
             hosts_file=hosts_file,
-            screenshot_folder=self._screenshot_folder,
-            netlog_folder=self._netlog_folder,
+            kept=self._kept,
+            key_log_file=self._keeper.key_log_file,
         )
         self._ca_file = surroundings.ca_file
-        self.stubs = StubPlace(self.path.ready.pid, self._ca_file, self._records.append, key_exchange.client)
+        self.stubs = StubPlace(
+            self.path.ready.pid,
+            self._ca_file,
+            self._records.append,
+            key_exchange.client,
+            key_log_file=self._keeper.key_log_file,
+        )
         self._stack.push_async_callback(self.stubs.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
@@ -148,6 +154,12 @@ class Testbed:
         browser, rehearsed = await self._rehearsed(condition, site)
         if rehearsed:
             await self._set_profile(condition, trial_id)
+        async with self._keeper.keeping(self.path, trial_id) as files:
+            result = await self._measure(browser, condition, site, trial_id)
+        netlog_file = self._browsers.netlog_file(way_of(condition))
+        return replace(result, files=replace(files, netlog_file=netlog_file))
+
+    async def _measure(self, browser: Browser, condition: Condition, site: Site, trial_id: str) -> TrialResult:
         self._records.clear()
         trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
@@ -217,7 +229,9 @@ class Testbed:
         groups = self._plan.key_exchange.client
         resolvers = [layout.resolver(transport, self._ca_file, groups) for transport in transports]
         further = site.hosts[1 : 1 + self._plan.queries.warm_count]
-        return await engine.run_queries(self.path.ready.pid, resolvers, [site.host, *further])
+        names = [site.host, *further]
+        key_log_file = self._keeper.key_log_file
+        return await engine.run_queries(self.path.ready.pid, resolvers, names, key_log_file=key_log_file)
 
     async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]

@@ -20,6 +20,7 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement, records_of_load
+from resolab.testbed.kept import NO_FILES, TrialFiles
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
@@ -36,6 +37,7 @@ class TrialResult:
     failed: bool
     overhead_ms: float = 0.0
     """What the browser cost beside its navigations."""
+    files: TrialFiles = NO_FILES
 
 
 @dataclass(frozen=True, slots=True)

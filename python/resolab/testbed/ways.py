@@ -29,6 +29,7 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed import layout
+from resolab.testbed.kept import NOTHING_KEPT, Kept
 from resolab.testbed.layout import Offer
 
 NAMES_OF_THE_LAB = ("*.resolab.test", "resolab.test")
@@ -133,8 +134,9 @@ class Surroundings:
     folder: Path
     hosts_file: Path
     """Has the resolver's name, so that it is not asked of anybody."""
-    screenshot_folder: Path | None = None
-    netlog_folder: Path | None = None
+    kept: Kept = NOTHING_KEPT
+    key_log_file: Path | None = None
+    """What browsers append their secrets to."""
 
 
 def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) -> BrowserSettings:
@@ -148,7 +150,8 @@ def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) 
         doh=_doh(way),
         ca_file=surroundings.ca_file,
         scratch_folder=surroundings.folder,
-        screenshot_folder=surroundings.screenshot_folder,
+        screenshot_folder=surroundings.kept.screenshot_folder,
+        key_log_file=surroundings.key_log_file,
         netlog_file=_netlog_file(way, surroundings, start_number),
     )
     if way.browser_preset is None:
@@ -158,7 +161,7 @@ def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) 
 
 def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Path | None:
     """Name the log of a browser process: Chromium's, from its start to its end."""
-    folder = surroundings.netlog_folder
+    folder = surroundings.kept.netlog_folder
     if folder is None or way.browser is not BrowserName.CHROMIUM:
         return None
     levels = [way.resolver_path, way.dns_transport, way.http_version, way.browser_preset]

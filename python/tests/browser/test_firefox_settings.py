@@ -101,15 +101,20 @@ def test_the_file_holds_each_preference_as_javascript() -> None:
 
 
 def test_the_command_line_has_its_environment_with_it_through_any_prefix() -> None:
-    settings = msgspec.structs.replace(SETTINGS, netlog_file=Path("/log"), extra_flags=("--extra",))
+    settings = msgspec.structs.replace(
+        SETTINGS, netlog_file=Path("/log"), key_log_file=Path("/keys"), extra_flags=("--extra",)
+    )
     browser = command_line(Path("/firefox"), settings, Path("/p"), Path("/t"))
     assert browser[0] == "env"
-    assert {"TMPDIR=/t", "MOZ_LOG_FILE=/log", "MOZ_HEADLESS_WIDTH=1280"} <= set(browser)
+    assert {"TMPDIR=/t", "MOZ_LOG_FILE=/log", "SSLKEYLOGFILE=/keys", "MOZ_HEADLESS_WIDTH=1280"} <= set(browser)
     assert browser[browser.index("/firefox") :] == [
         "/firefox", "--headless", "--no-remote", "--profile", "/p", "--marionette", "--remote-allow-system-access",
         "--extra", "about:blank",
     ]  # fmt: skip
-    assert not any(word.startswith("MOZ_LOG") for word in command_line(Path("/f"), SETTINGS, Path("/p"), Path("/t")))
+    assert not any(
+        word.startswith(("MOZ_LOG", "SSLKEYLOGFILE"))
+        for word in command_line(Path("/f"), SETTINGS, Path("/p"), Path("/t"))
+    )
     whole = whole_command(["inside", "--"], browser)
     assert whole[-len(browser) :] == browser
     if shutil.which("setpriv"):

@@ -43,6 +43,13 @@ def test_every_name_but_the_labs_fails_unasked() -> None:
     assert flags[-1] == "about:blank"
 
 
+def test_logs_are_written_where_they_are_asked_for_and_only_there() -> None:
+    asked = msgspec.structs.replace(SETTINGS, netlog_file=Path("/log.json"), key_log_file=Path("/keys"))
+    flags = command_line(Path("/chromium"), asked, Path("/p"))
+    assert (flag(flags, "log-net-log"), flag(flags, "ssl-key-log-file")) == ("/log.json", "/keys")
+    assert not any("log" in word for word in command_line(Path("/chromium"), SETTINGS, Path("/p")))
+
+
 H2 = {"http_version": HttpVersion.H2}
 DOH3 = DohSettings(host="dns.example", address="10.77.0.1", http_version=HttpVersion.H3)
 

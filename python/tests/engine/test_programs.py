@@ -66,6 +66,9 @@ def test_measured_programs_write_no_logs_that_no_record_tells_of(tmp_path, monke
     names = {line.partition("=")[0] for line in seen.read_text().splitlines()}
     assert "KEPT" in names
     assert not names & {"SSLKEYLOGFILE", "QLOGDIR"}
+    # A plan that asks for keys names the file itself.
+    asyncio.run(run_queries(1, [RESOLVER], ["a.test"], key_log_file=tmp_path / "keys"))
+    assert f"SSLKEYLOGFILE={tmp_path / 'keys'}" in seen.read_text().splitlines()
 
 
 def test_the_stub_may_wait_for_the_connection_it_is_opening_before_it_closes_it():

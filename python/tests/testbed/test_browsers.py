@@ -22,6 +22,7 @@ from resolab.records import (
 )
 from resolab.testbed import layout
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
+from resolab.testbed.kept import Kept
 from resolab.testbed.layout import Offer
 from resolab.testbed.ways import Surroundings, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
 
@@ -185,7 +186,7 @@ def test_with_a_preset_only_what_needs_a_warm_up_has_one(changes, warmed):
 
 
 def test_only_chromium_keeps_a_log_and_each_process_its_own():
-    logging = replace(SURROUNDINGS, netlog_folder=Path("/netlogs"))
+    logging = replace(SURROUNDINGS, kept=Kept(netlog_folder=Path("/netlogs")))
     first, second = (settings_of(way_of(CONDITION), logging, start_number=number).netlog_file for number in (1, 2))
     assert first == Path("/netlogs/0001.native.doh.h3.json")
     assert second != first

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import TrialFlag
 from resolab.testbed import Testbed
+from resolab.testbed.kept import NOTHING_KEPT, Keeper
 
 
 class Parts:
@@ -43,12 +45,15 @@ class Parts:
     async def summary(self, label):
         pass
 
+    def netlog_file(self, way):
+        return None
+
 
 @pytest.fixture
 def lab(monkeypatch):
     parts = Parts()
 
-    async def run_queries(*_):
+    async def run_queries(*_, **__):
         parts.told.append(("exchanges",))
         return []
 
@@ -59,6 +64,7 @@ def lab(monkeypatch):
     testbed.path = testbed._browsers = testbed.stubs = parts
     testbed._in_force = SimpleNamespace(edge=parts, put=parts.put)
     testbed._ca_file = "ca.pem"
+    testbed._keeper = Keeper(NOTHING_KEPT, Path("/nowhere"))
     return testbed, parts, plan.conditions()[0]
 
 

@@ -75,6 +75,8 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path) 
     ]
     if settings.netlog_file is not None:
         flags.append(f"--log-net-log={settings.netlog_file}")
+    if settings.key_log_file is not None:
+        flags.append(f"--ssl-key-log-file={settings.key_log_file}")
     return [*flags, *settings.extra_flags, "about:blank"]
 
 

@@ -29,6 +29,8 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
     }
     if settings.netlog_file is not None:
         environment |= {"MOZ_LOG": LOGGED, "MOZ_LOG_FILE": str(settings.netlog_file)}
+    if settings.key_log_file is not None:
+        environment["SSLKEYLOGFILE"] = str(settings.key_log_file)
     return [
         "env",
         *(f"{name}={value}" for name, value in environment.items()),
