@@ -15,6 +15,7 @@ import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
 from resolab.cli.compare_arguments import add_compare
 from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
+from resolab.cli.evidence_arguments import add_evidence
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
@@ -92,6 +93,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_merge(commands).set_defaults(run=_merge)
     add_har(commands).set_defaults(run=_har)
     add_waterfall(commands).set_defaults(run=_waterfall)
+    add_evidence(commands).set_defaults(run=_evidence)
     add_plan(commands).set_defaults(run=_plan)
     add_calibrate(commands).set_defaults(run=_calibrate)
     query = add_query(commands)
@@ -160,6 +162,12 @@ def _waterfall(options: argparse.Namespace) -> int:
     from resolab.cli import waterfall
 
     return waterfall.run(options)
+
+
+def _evidence(options: argparse.Namespace) -> int:
+    from resolab.cli import evidence
+
+    return evidence.run(options)
 
 
 def _calibrate(options: argparse.Namespace) -> int:

@@ -5,6 +5,15 @@ dataset already.
 """
 
 from resolab.har.archive import archive
+from resolab.har.trial import MEASURED_LABEL, MeasuredTrial, measured_trial
 from resolab.har.write import har_text, write_archive, write_archives
 
-__all__ = ["archive", "har_text", "write_archive", "write_archives"]
+__all__ = [
+    "MEASURED_LABEL",
+    "MeasuredTrial",
+    "archive",
+    "har_text",
+    "measured_trial",
+    "write_archive",
+    "write_archives",
+]

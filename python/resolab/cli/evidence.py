@@ -1,0 +1,27 @@
+"""`resolab evidence`: one trial's files in a folder.
+
+For: what a person is told. Not for: laying them out (`resolab.evidence`).
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+
+
+def run(options: argparse.Namespace) -> int:
+    """Lay out one trial; say what is there, what is not, and how to see the packets."""
+    from resolab.evidence import lay_out
+
+    evidence = lay_out(options.dataset, options.trial, options.output)
+    if options.json:
+        print(json.dumps(asdict(evidence) | {"folder": str(evidence.folder)}, indent=1))
+        return 0
+    print(f"{evidence.folder}:")
+    width = max(len(one.name) for one in evidence.pieces)
+    for one in evidence.pieces:
+        print(f"  {one.name:<{width}}  {one.what}")
+    for lack in evidence.lacks:
+        print(f"not there: {lack}")
+    if evidence.wireshark is not None:
+        print(f"the measured load's packets:\n  {evidence.wireshark}")
+    return 0

@@ -1,0 +1,170 @@
+"""The folder of one trial's evidence: which files, from what, and what could not be had.
+
+For: laying them out. Not for: what is in each (`pcapng`, `netlog`, `timeline`, `resolab.har`, `resolab.report`).
+"""
+
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.errors import ConfigurationError
+from resolab.evidence import netlog, pcapng, timeline
+from resolab.har import MEASURED_LABEL, write_archive
+from resolab.plots import save_file
+from resolab.records import BrowserName, PageLoadRecord, PathSummaryRecord, Record, TrialEndRecord, TrialRecord
+from resolab.report import draw_load, waterfalls
+from resolab.store import dataset_folder, finished_trials, machine_errors, read_trial
+
+EVIDENCE = "evidence"
+PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
+PRIVATE = 0o600
+"""Of what holds keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file of the folder, and what it is."""
+
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was laid out, what was not, and how to look at the packets."""
+
+    folder: Path
+    pieces: Sequence[Piece]
+    lacks: Sequence[str]
+    wireshark: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    dataset: Path
+    file: Path
+    records: Sequence[Record]
+    head: TrialRecord
+    end: TrialEndRecord
+
+    @property
+    def measured_from_ns(self) -> int:
+        """When the measured load's window began: all of the warm-up's connections were closed."""
+        windows = (one for one in self.records if isinstance(one, PathSummaryRecord) and one.label == MEASURED_LABEL)
+        return next((one.window_start_ns for one in windows), self.head.monotonic_ns)
+
+    def kept(self, name: str | None) -> Path | None:
+        """Find a file the run kept beside the trial; it may have been removed since, to save room."""
+        file = None if name is None else self.dataset / name
+        return file if file is not None and file.is_file() else None
+
+
+def lay_out(dataset: Path, trial: str, folder: Path | None = None) -> Evidence:
+    """Write all there is of a trial into a folder, by default the dataset's `evidence/TRIAL`; made anew each time."""
+    found = _read(dataset, trial)
+    target = folder or dataset / EVIDENCE / trial
+    with machine_errors(f"write the evidence {target}"):
+        target.mkdir(parents=True, exist_ok=True)
+        pieces = [*_always(found, target), *_where_kept(found, target)]
+        has_packets = any(one.name == PACKETS for one in pieces)
+        line = _wireshark(found, target) if has_packets else None
+        lacks = _lacks({one.name for one in pieces}, found)
+        evidence = Evidence(target, pieces, lacks, line)
+        (target / "README.md").write_text(_readme(found, evidence), "utf-8")
+    return evidence
+
+
+def _read(dataset: Path, trial: str) -> _Trial:
+    trials = finished_trials(dataset_folder(dataset))
+    if trial not in trials:
+        has = f"it has {next(iter(trials))}, for example" if trials else "it has none"
+        raise ConfigurationError(f"failed to lay out trial {trial!r} of {dataset}: no such finished trial; {has}")
+    records = list(read_trial(trials[trial]))
+    (head,) = (one for one in records if isinstance(one, TrialRecord))
+    (end,) = (one for one in records if isinstance(one, TrialEndRecord))
+    return _Trial(dataset, trials[trial], records, head, end)
+
+
+def _always(trial: _Trial, target: Path) -> Iterator[Piece]:
+    """Write what every trial has."""
+    shutil.copyfile(trial.file, target / "trial.jsonl")
+    yield Piece("trial.jsonl", "every record of the trial (docs/formats/dataset.md)")
+    write_archive(trial.dataset, trial.head.trial_id, target / "load.har")
+    yield Piece("load.har", "the measured load as an HTTP Archive, for the network panel of any browser")
+    if any(isinstance(one, PageLoadRecord) and one.measured for one in trial.records):
+        (load,) = waterfalls(trial.dataset, trial.head.trial_id)
+        save_file(draw_load(load), target / "waterfall.svg")
+        yield Piece("waterfall.svg", "the measured load, request by request (docs/guides/waterfall.md)")
+    capture = trial.kept(trial.end.capture_file)
+    stamps = [] if capture is None else list(pcapng.stamps(capture.read_bytes()))
+    tracks = timeline.tracks_of(trial.records, stamps)
+    clocks = {"monotonic_ns": trial.head.monotonic_ns, "wall_time_unix_ns": trial.head.wall_time_unix_ns}
+    (target / "trace.pftrace").write_bytes(timeline.trace_bytes(tracks, **clocks))
+    yield Piece("trace.pftrace", "browser, client, stub, link and edge on one clock, for ui.perfetto.dev")
+
+
+def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
+    """Write what the run was asked to keep."""
+    capture, keys = trial.kept(trial.end.capture_file), trial.kept(trial.end.key_log_file)
+    secrets = b"" if keys is None else keys.read_bytes()
+    if capture is not None:
+        _write_private(target / PACKETS, pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), secrets))
+        inside = "with the keys of its connections inside" if secrets else "without keys"
+        yield Piece(PACKETS, f"every packet at the client's end of the link, {inside}")
+    if keys is not None:
+        _write_private(target / KEYS, secrets)
+        yield Piece(KEYS, "the secrets of the trial's TLS and QUIC connections (NSS key log)")
+    log = trial.kept(trial.end.netlog_file)
+    if log is not None:
+        with (
+            log.open(encoding="utf-8", errors="replace") as lines,
+            (target / NETLOG).open("w", encoding="utf-8") as cut,
+        ):
+            cut.writelines(netlog.cut(lines, trial.head.monotonic_ns, trial.end.monotonic_ns))
+        yield Piece(NETLOG, "Chromium's own log of its network stack during the trial, for netlog-viewer.appspot.com")
+    loads = [one for one in trial.records if isinstance(one, PageLoadRecord) and one.measured]
+    screenshot = trial.kept(loads[0].screenshot_file) if loads else None
+    if screenshot is not None:
+        shutil.copyfile(screenshot, target / SCREENSHOT)
+        yield Piece(SCREENSHOT, "the page when the load had failed")
+
+
+def _write_private(file: Path, content: bytes) -> None:
+    file.unlink(missing_ok=True)
+    file.touch(PRIVATE)
+    file.write_bytes(content)
+
+
+def _lacks(names: set[str], trial: _Trial) -> list[str]:
+    """Say what is not there: what the run was not asked to keep, by a plan's key, or what has gone since."""
+    wanted = [(PACKETS, "pcap", trial.end.capture_file), (KEYS, "key_log", trial.end.key_log_file)]
+    if trial.head.browser is BrowserName.CHROMIUM:
+        wanted.append((NETLOG, "netlog", trial.end.netlog_file))
+    return [
+        f"{name}: needs instrument.{key} = true in the plan"
+        if file is None
+        else f"{name}: the trial names {file}, which is not in the dataset"
+        for name, key, file in wanted
+        if name not in names
+    ]
+
+
+def _wireshark(trial: _Trial, target: Path) -> str:
+    """Make the command line that shows the measured load; the whole trial is in the file."""
+    offset_ns = trial.head.wall_time_unix_ns - trial.head.monotonic_ns
+    since_s = (trial.measured_from_ns + offset_ns) / 1e9
+    return f"wireshark {shlex.quote(str(target / PACKETS))} -Y 'frame.time_epoch >= {since_s:.6f}'"
+
+
+def _readme(trial: _Trial, evidence: Evidence) -> str:
+    lines = [f"# Trial {trial.head.trial_id}", "", f"Condition `{trial.head.condition}` of {trial.dataset.name}."]
+    flags = ", ".join(trial.end.flags)
+    lines += [f"Flags: {flags}." if flags else "No flags.", "", "| file | what |", "|---|---|"]
+    lines += [f"| `{one.name}` | {one.what} |" for one in evidence.pieces]
+    if evidence.wireshark is not None:
+        lines += ["", "The measured load's packets (tshark takes the same arguments, with `-r` before the file):", ""]
+        lines += ["```sh", evidence.wireshark, "```"]
+    lines += [line for lack in evidence.lacks for line in ("", f"Not there: {lack}.")]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,41 @@
+"""One trial's part of a log of Chromium's network stack, which a browser process writes over all of its trials.
+
+For: cutting by time; netlog viewers open the part as they open the whole. Not for: reading what the events say.
+
+Chromium stamps events with TimeTicks in ms, which on Linux are CLOCK_MONOTONIC, and writes one event a line.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+EVENTS_BEGIN = '"events": ['
+_MS_NS = 1_000_000
+
+
+def cut(lines: Iterable[str], since_ns: int, until_ns: int) -> Iterator[str]:
+    """Yield the log's head, the events from one instant to another, and an end; the instants are `CLOCK_MONOTONIC`."""
+    first_ms, last_ms = since_ns // _MS_NS, -(-until_ns // _MS_NS)
+    separator = ""
+    in_events = False
+    for line in lines:
+        if not in_events:
+            yield line
+            in_events = line.strip() == EVENTS_BEGIN
+            continue
+        event = _event(line)
+        if event is not None and first_ms <= int(str(event.get("time", -1))) <= last_ms:
+            yield separator + json.dumps(event, separators=(",", ":"))
+            separator = ",\n"
+    yield "]}\n" if in_events else ""
+
+
+def _event(line: str) -> dict[str, object] | None:
+    """Read an event's line; the last one is followed by other things, and may be cut off."""
+    text = line.strip().removesuffix("]}").removesuffix("],").rstrip().removesuffix(",")
+    if not text.startswith("{"):
+        return None
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return None
+    return read if isinstance(read, dict) else None

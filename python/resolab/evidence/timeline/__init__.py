@@ -1,0 +1,9 @@
+"""A trial's records as slices of time on one clock, and as a trace for Perfetto.
+
+For: browser, resolab's client, stub, link and edge above each other. Not for: one load's requests alone (`waterfall`).
+"""
+
+from resolab.evidence.timeline.parts import tracks_of
+from resolab.evidence.timeline.perfetto import trace_bytes
+
+__all__ = ["trace_bytes", "tracks_of"]

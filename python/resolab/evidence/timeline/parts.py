@@ -1,0 +1,224 @@
+"""The parts of the lab as tracks: who did what when in one trial.
+
+For: pure mapping from records to tracks. Not for: the link's packets (`link`), or a file format (`perfetto`).
+
+The browser's instants count from its navigationStart, whose wall time it tells in fractions of a millisecond; the
+trial's first line has both clocks, read one after the other, and so brings them to CLOCK_MONOTONIC.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from resolab.evidence.pcapng import Stamp
+from resolab.evidence.timeline.link import link_tracks
+from resolab.evidence.timeline.tracks import Fact, Moment, Slice, Track, lanes
+from resolab.har import MeasuredTrial, measured_trial
+from resolab.records import (
+    ConnectionRecord,
+    EdgeQueryRecord,
+    EdgeRequestRecord,
+    PageLoadRecord,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+    ResourceRecord,
+)
+
+MS_NS = 1e6
+
+
+def tracks_of(records: Iterable[Record], stamps: Sequence[Stamp] = ()) -> list[Track]:
+    """Lay out a trial: browser, resolab's client, stub, link, edge; a part that did nothing has no track."""
+    all_records = list(records)
+    measured = measured_trial(all_records)
+    queries = [one for one in all_records if isinstance(one, QueryRecord)]
+    end_ns = measured.trial.monotonic_ns if measured.end is None else measured.end.monotonic_ns
+    return [
+        *_browser(all_records, measured),
+        *_named("resolab's client", lanes("queries", map(_query, _asked(queries, QueryPurpose.MEASURED)))),
+        *_named("stub", lanes("queries", map(_query, _asked(queries, QueryPurpose.FORWARDED)))),
+        *_named("link", link_tracks(all_records, stamps)),
+        *_named("edge", _edge(all_records, measured, end_ns)),
+    ]
+
+
+def _named(name: str, tracks: Sequence[Track]) -> list[Track]:
+    return [Track(name, tracks=tracks)] if tracks else []
+
+
+def _browser(records: Iterable[Record], measured: MeasuredTrial) -> Iterator[Track]:
+    loads = [one for one in records if isinstance(one, PageLoadRecord)]
+    if not loads:
+        return
+    offset_ns = measured.trial.wall_time_unix_ns - measured.trial.monotonic_ns
+    starts = {
+        one.measured: round(one.navigation_start_unix_ms * MS_NS) - offset_ns
+        for one in loads
+        if one.navigation_start_unix_ms is not None
+    }
+    slices = [_load(one, starts[one.measured]) for one in loads if one.measured in starts]
+    moments = [moment for one in loads if one.measured in starts for moment in _moments(one, starts[one.measured])]
+    requests: list[Track] = []
+    if True in starts:
+        # A track for each request: what overlaps stands below each other, as in a waterfall.
+        for number, (resource, of_edge) in enumerate(measured.requests, 1):
+            flow = None if of_edge is None else number
+            requests += _request(resource, starts[True], flow)
+    yield Track(loads[-1].browser, slices, moments, tracks=requests)
+
+
+def _load(load: PageLoadRecord, start_ns: int) -> Slice:
+    last_ms = load.plt_ms if load.failure is None and load.plt_ms is not None else load.limit_ms
+    name = "measured load" if load.measured else "warm-up load"
+    facts = _facts(
+        url=load.url,
+        handshake_mode=load.handshake_mode,
+        next_hop_protocol=load.next_hop_protocol,
+        failure=load.failure,
+        plt_ms=load.plt_ms,
+    )
+    return Slice(
+        name if load.failure is None else f"{name}, failed: {load.failure}", start_ns, _at(start_ns, last_ms), facts
+    )
+
+
+def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
+    instants = (
+        ("response start", load.response_start_ms),
+        ("FCP", load.fcp_ms),
+        ("LCP", load.lcp_ms),
+        ("DOMContentLoaded", load.dom_content_loaded_ms),
+        ("last byte", load.last_byte_ms),
+        ("load event", load.plt_ms),
+    )
+    return [Moment(name, _at(start_ns, at_ms)) for name, at_ms in instants if at_ms is not None]
+
+
+def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
+    parts = urlsplit(resource.url)
+    name = f"{parts.netloc}{parts.path or '/'}"
+    end_ms = resource.start_ms if resource.response_end_ms is None else resource.response_end_ms
+    handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TCP and TLS"
+    before = _phases(
+        start_ns,
+        ("look-up", resource.domain_lookup_start_ms, resource.domain_lookup_end_ms),
+        (handshake, resource.connect_start_ms, resource.connect_end_ms),
+    )
+    after = _phases(
+        start_ns,
+        ("wait", resource.request_start_ms, resource.response_start_ms),
+        ("receive", resource.response_start_ms, resource.response_end_ms),
+    )
+    facts = _facts(
+        url=resource.url,
+        initiator_type=resource.initiator_type,
+        next_hop_protocol=resource.next_hop_protocol,
+        status=resource.status,
+        transfer_size_bytes=resource.transfer_size_bytes,
+    )
+    # In early data the request leaves before its handshake is over: that would not be one inside the other.
+    early = bool(before and after) and before[-1].end_ns > after[0].start_ns
+    whole = Slice(
+        name,
+        _at(start_ns, resource.start_ms),
+        _at(start_ns, end_ms),
+        facts,
+        after if early else [*before, *after],
+        flow,
+    )
+    return [Track(name, [whole], tracks=[Track("handshake beside early data", before)] if early else [])]
+
+
+def _phases(start_ns: int, *phases: tuple[str, float | None, float | None]) -> list[Slice]:
+    return [
+        Slice(name, _at(start_ns, first), _at(start_ns, last))
+        for name, first, last in phases
+        if first is not None and last is not None and last > first
+    ]
+
+
+def _asked(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
+    return [one for one in queries if one.purpose is purpose]
+
+
+def _query(query: QueryRecord) -> Slice:
+    phases = (
+        ("look-up of the resolver", query.bootstrap_start_ns, query.bootstrap_end_ns),
+        ("TCP", query.tcp_connect_start_ns, query.tcp_connect_end_ns),
+        ("TLS", query.tls_handshake_start_ns, query.tls_handshake_end_ns),
+        ("QUIC", query.quic_handshake_start_ns, query.quic_handshake_end_ns),
+        ("exchange", query.query_exchange_start_ns, query.query_exchange_end_ns),
+    )
+    origin_ns, end_ns = query.time_origin_ns, query.time_origin_ns
+    inside: list[Slice] = []
+    for name, first_ns, last_ns in phases:
+        if first_ns is None or last_ns is None:
+            continue
+        # An exchange in early data begins before its handshake is over; what came later covers what came before.
+        if inside and origin_ns + first_ns < inside[-1].end_ns:
+            inside[-1] = replace(inside[-1], end_ns=origin_ns + first_ns)
+        inside.append(Slice(name, origin_ns + first_ns, origin_ns + last_ns))
+        end_ns = max(end_ns, inside[-1].end_ns)
+    facts = _facts(
+        resolver=query.resolver,
+        connection=query.connection,
+        handshake_mode=query.handshake_mode,
+        attempt_count=query.attempt_count,
+        rcode=query.rcode,
+        failure=query.failure,
+    )
+    return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", origin_ns, end_ns, facts, inside)
+
+
+def _edge(records: Iterable[Record], measured: MeasuredTrial, end_ns: int) -> list[Track]:
+    all_records = list(records)
+    flows = {id(of_edge): number for number, (_, of_edge) in enumerate(measured.requests, 1) if of_edge is not None}
+    answers = [_answered(one) for one in all_records if isinstance(one, EdgeQueryRecord)]
+    requests = [_served(one, flows.get(id(one))) for one in all_records if isinstance(one, EdgeRequestRecord)]
+    connections = [_connection(one, end_ns) for one in all_records if isinstance(one, ConnectionRecord)]
+    return [*lanes("DNS", answers), *lanes("requests", requests), *lanes("connections", connections)]
+
+
+def _answered(query: EdgeQueryRecord) -> Slice:
+    answered_ns = query.received_ns if query.answered_ns is None else query.answered_ns
+    facts = _facts(peer=query.peer_address, in_early_data=query.in_early_data, rcode=query.rcode)
+    return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", query.received_ns, answered_ns, facts)
+
+
+def _served(request: EdgeRequestRecord, flow: int | None) -> Slice:
+    sent_ns = request.received_ns if request.response_sent_ns is None else request.response_sent_ns
+    facts = _facts(
+        http_version=request.http_version,
+        in_early_data=request.in_early_data,
+        status=request.status,
+        body_bytes=request.body_bytes,
+        connection_id=request.connection_id,
+    )
+    return Slice(f"{request.authority}{request.path}", request.received_ns, sent_ns, facts, flow=flow)
+
+
+def _connection(connection: ConnectionRecord, end_ns: int) -> Slice:
+    closed_ns = connection.closed_ns or max(end_ns, connection.accepted_ns)
+    complete_ns = connection.handshake_complete_ns
+    handshake = [] if complete_ns is None else [Slice("handshake", connection.accepted_ns, min(complete_ns, closed_ns))]
+    facts = _facts(
+        connection_id=connection.connection_id,
+        peer=connection.peer_address,
+        alpn=connection.alpn,
+        handshake_mode=connection.handshake_mode,
+        key_exchange_group=connection.key_exchange_group,
+        received_bytes=connection.received_bytes,
+        sent_bytes=connection.sent_bytes,
+        failure=connection.failure,
+    )
+    name = f"{connection.server_name or connection.local_address} {connection.alpn or connection.protocol}"
+    return Slice(name, connection.accepted_ns, closed_ns, facts, handshake)
+
+
+def _facts(**facts: Fact | None) -> dict[str, Fact]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _at(start_ns: int, offset_ms: float) -> int:
+    return start_ns + round(offset_ms * MS_NS)

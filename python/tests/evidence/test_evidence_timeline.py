@@ -1,0 +1,135 @@
+"""A trial's parts stand above each other on one clock, and what overlaps stands side by side."""
+
+import msgspec
+import pytest
+from made_packets import pcapng as made
+from recorded_trial import START_UNIX_MS, page_load, records, resource, trial
+
+from resolab.evidence import pcapng
+from resolab.evidence.timeline import trace_bytes, tracks_of
+from resolab.evidence.timeline.tracks import Slice, Track, lanes
+from resolab.records import (
+    Bootstrap,
+    ConnectionState,
+    DnsTransport,
+    FlowRecord,
+    PageFailure,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+)
+
+CAPTURE = made([("up", 1_000, 6_000, b"query"), ("up", 6_500, None, b"lost"), ("down", 7_000, 12_000, b"answer")])
+BROWSER_NS = round(START_UNIX_MS * 1e6) - trial().wall_time_unix_ns
+
+
+def query(purpose: QueryPurpose, **changes: object) -> QueryRecord:
+    base = QueryRecord(
+        dns_transport=DnsTransport.DOQ, resolver="quic://r", bootstrap=Bootstrap.GIVEN, qname="a.", qtype="A",
+        purpose=purpose, sequence=0, time_origin_ns=5_000, connection=ConnectionState.COLD, query_bytes=1,
+        attempt_count=1, addresses=[], quic_handshake_start_ns=0, quic_handshake_end_ns=40,
+        query_exchange_start_ns=10, query_exchange_end_ns=90,
+    )  # fmt: skip
+    return msgspec.structs.replace(base, **changes)
+
+
+def by_name(tracks: list[Track]) -> dict[str, Track]:
+    return {one.name: one for one in tracks}
+
+
+def test_the_browsers_instants_are_brought_to_the_records_clock() -> None:
+    browser = by_name(tracks_of(records()))["chromium"]
+    measured = browser.slices[-1]
+    assert (measured.name, measured.start_ns) == ("measured load", BROWSER_NS)
+    assert measured.end_ns - measured.start_ns == 463_600_000
+    moments = {one.name: one.at_ns - BROWSER_NS for one in browser.moments}
+    assert moments["load event"] == 463_600_000
+    assert [one.name for one in browser.tracks] == [
+        "wikipedia.resolab.test/", "wikipedia.resolab.test/logo.png", "wikipedia.resolab.test/index.js",
+    ]  # fmt: skip
+
+
+def test_a_request_in_early_data_has_its_handshake_beside_it_and_any_other_inside() -> None:
+    early = by_name(tracks_of(records()))["chromium"].tracks[0]
+    assert [one.name for one in early.slices[0].inside] == ["wait", "receive"]
+    assert [one.name for one in early.tracks[0].slices] == ["look-up", "QUIC"]
+    late = resource("/", "navigation", 0.0, 2.0, 3.0, 3.0, 9.0, 9.0, 10.0, 11.0, size=1)
+    (request,) = by_name(tracks_of([trial(), page_load(), late]))["chromium"].tracks
+    assert [one.name for one in request.slices[0].inside] == ["look-up", "QUIC", "wait", "receive"]
+    assert not request.tracks
+
+
+def test_the_same_request_has_one_number_in_browser_and_edge() -> None:
+    tracks = by_name(tracks_of(records()))
+    asked = {one.slices[0].name: one.slices[0].flow for one in tracks["chromium"].tracks}
+    served = [one for track in tracks["edge"].tracks if track.name.startswith("requests") for one in track.slices]
+    assert len(served) == 6  # the warm-up's, too, which have none
+    assert {one.name.partition("?")[0]: one.flow for one in served if one.flow} == asked
+
+
+def test_client_and_stub_have_the_phases_of_their_queries() -> None:
+    tracks = by_name(tracks_of([*records(), query(QueryPurpose.MEASURED), query(QueryPurpose.FORWARDED)]))
+    for part in ("resolab's client", "stub"):
+        (one,) = tracks[part].tracks[0].slices
+        assert (one.start_ns, one.end_ns) == (5_000, 5_090)
+        # In early data the exchange begins before the handshake is over.
+        inside = [(phase.name, phase.start_ns, phase.end_ns) for phase in one.inside]
+        assert inside == [("QUIC", 5_000, 5_010), ("exchange", 5_010, 5_090)]
+
+
+def test_the_link_counts_packets_under_way_and_names_what_it_dropped() -> None:
+    flow = FlowRecord(
+        protocol="udp", client_address="10.77.0.2", client_port=4_000, server_address="10.77.0.1", server_port=53,
+        first_packet_ns=1_000, last_packet_ns=12_000, up_packets_count=2, up_bytes=9, down_packets_count=1, down_bytes=6,
+    )  # fmt: skip
+    link = by_name(tracks_of([*records(), flow], list(pcapng.stamps(CAPTURE))))["link"]
+    below = by_name(list(link.tracks))
+    assert [one.name for one in below["flows"].slices] == ["udp 10.77.0.1:53"]
+    up = [(one.at_ns, one.value) for one in below["packets under way up"].counts]
+    assert up == [(1_000, 1), (6_000, 0), (6_500, 0)]
+    assert [(one.name, one.at_ns) for one in below["dropped up"].moments] == [("dropped: loss", 6_500)]
+    assert "dropped down" not in below
+
+
+def test_a_load_that_failed_says_so_and_one_without_a_clock_is_left_out() -> None:
+    gone = page_load(failure=PageFailure.DNS)
+    assert tracks_of([trial(), gone])[0].slices == []
+    timed = msgspec.structs.replace(gone, navigation_start_unix_ms=START_UNIX_MS)
+    (browser,) = tracks_of([trial(), timed])
+    assert browser.slices[0].name == "measured load, failed: dns"
+    assert browser.slices[0].end_ns - browser.slices[0].start_ns == 30_000_000_000
+
+
+def test_slices_go_on_the_first_track_that_is_free() -> None:
+    slices = [Slice("a", 0, 10), Slice("b", 5, 8), Slice("c", 10, 12), Slice("d", 6, 7)]
+    laid = {track.name: [one.name for one in track.slices] for track in lanes("x", slices)}
+    assert laid == {"x 1": ["a", "c"], "x 2": ["b"], "x 3": ["d"]}
+    assert [track.name for track in lanes("x", slices[:1])] == ["x"]
+    assert lanes("x", []) == []
+
+
+def test_the_trace_can_be_read_and_every_slice_that_begins_ends() -> None:
+    protocol = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    all_records: list[Record] = [*records(), query(QueryPurpose.MEASURED)]
+    tracks = tracks_of(all_records, list(pcapng.stamps(CAPTURE)))
+    trace = protocol.Trace.FromString(trace_bytes(tracks, monotonic_ns=7, wall_time_unix_ns=10**18))
+    snapshot = next(one.clock_snapshot for one in trace.packet if one.HasField("clock_snapshot"))
+    assert {one.clock_id: one.timestamp for one in snapshot.clocks} == {3: 7, 6: 7, 1: 10**18}
+    names = {
+        one.track_descriptor.uuid: one.track_descriptor for one in trace.packet if one.HasField("track_descriptor")
+    }
+    tops = [one.name for one in names.values() if not one.parent_uuid]
+    assert tops == ["chromium", "resolab's client", "link", "edge"]
+    events = [(one.timestamp, one.track_event) for one in trace.packet if one.HasField("track_event")]
+    for number in names:
+        open_since: list[int] = []
+        for at_ns, event in events:
+            if event.track_uuid != number or event.type not in {1, 2}:
+                continue
+            if event.type == protocol.TrackEvent.TYPE_SLICE_BEGIN:
+                open_since.append(at_ns)
+            else:
+                assert open_since.pop() <= at_ns
+        assert not open_since
+    flows = [flow for _, event in events for flow in event.flow_ids]
+    assert sorted(flows) == [1, 1, 2, 2, 3, 3]
