@@ -19,6 +19,8 @@ from resolab.store import dataset_folder, finished_trials, machine_errors, read_
 
 EVIDENCE = "evidence"
 PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
+DECODE_AS = "-d udp.port==853,quic"
+"""Wireshark takes DoQ's port for DTLS (RFC 8094 has it, too) unless told."""
 PRIVATE = 0o600
 """Of what holds keys."""
 
@@ -155,7 +157,7 @@ def _wireshark(trial: _Trial, target: Path) -> str:
     """Make the command line that shows the measured load; the whole trial is in the file."""
     offset_ns = trial.head.wall_time_unix_ns - trial.head.monotonic_ns
     since_s = (trial.measured_from_ns + offset_ns) / 1e9
-    return f"wireshark {shlex.quote(str(target / PACKETS))} -Y 'frame.time_epoch >= {since_s:.6f}'"
+    return f"wireshark {shlex.quote(str(target / PACKETS))} {DECODE_AS} -Y 'frame.time_epoch >= {since_s:.6f}'"
 
 
 def _readme(trial: _Trial, evidence: Evidence) -> str:

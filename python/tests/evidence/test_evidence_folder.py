@@ -75,7 +75,8 @@ def test_packets_have_their_keys_inside_and_the_browsers_log_is_the_trials(with_
 def test_the_line_for_wireshark_begins_with_the_measured_load(with_all: Path) -> None:
     line = lay_out(with_all, TRIAL).wireshark
     assert line is not None
-    program, file, flag, shown = shlex.split(line)
+    program, file, *decode_as, flag, shown = shlex.split(line)
+    assert decode_as == ["-d", "udp.port==853,quic"]
     assert (program, Path(file), flag) == ("wireshark", with_all / "evidence" / TRIAL / "packets.pcapng", "-Y")
     head = msgspec.to_builtins(next(iter(read_trial(finished_trials(with_all)[TRIAL]))))
     since_s = (head["wall_time_unix_ns"] + 10**9) / 1e9
