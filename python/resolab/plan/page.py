@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -16,6 +17,7 @@ from resolab.errors import ConfigurationError
 
 RESOLVER_NAME = "dns.resolab.test"
 PAGES_DOMAIN = "resolab.test"
+INDEX = "index.html"
 HOSTS_LIMIT = 253
 """Each name has an address of its own in one network of 256."""
 
@@ -91,8 +93,16 @@ def _wrong_values(table: dict[str, Any], folder: Path) -> Iterator[str]:
             yield f"host {host}: folder {folder / files} does not exist"
     if not table["path"].startswith("/"):
         yield f"path: must begin with /, not {table['path']!r}"
+    elif (folder / table["folder"]).is_dir() and not _is_served(folder / table["folder"], table["path"]):
+        yield f"path: {table['path']} is no file of {folder / table['folder']}; a folder is served by its {INDEX}"
     if table["request_count"] < 1:
         yield f"request_count: must be at least 1, which is the document's, not {table['request_count']}"
+
+
+def _is_served(files: Path, target: str) -> bool:
+    """Whether the edge answers for the document: a file called like it, query included, else the file of its path."""
+    names = [unquote(target), unquote(target.partition("?")[0])]
+    return any((files / f"{name}{INDEX if name.endswith('/') else ''}".lstrip("/")).is_file() for name in names)
 
 
 def _is_host(host: str) -> bool:

@@ -53,6 +53,6 @@ def test_every_command_has_its_help() -> None:
     names = [
         line.split()[0] for line in ran.stdout.splitlines() if line.startswith("    ") and not line.startswith("     ")
     ]
-    wanted = "run resume report compare export merge har waterfall plan calibrate query"
+    wanted = "run resume report compare export merge har waterfall evidence plan calibrate query"
     wanted += " bench stub edge path enter fetch probe list page doctor"
     assert names == wanted.split()

@@ -16,6 +16,7 @@ PAGE = 'folder = "site"\npath = "/"\nrequest_count = 1\n'
 def home(tmp_path: Path) -> Path:
     for name in ("shop", "elsewhere/blog"):
         (tmp_path / name / "site").mkdir(parents=True)
+        (tmp_path / name / "site" / "index.html").touch()
         text = f'host = "{Path(name).name}.resolab.test"\n{PAGE}'
         (tmp_path / name / "page.toml").write_text(text)
     return tmp_path
@@ -64,6 +65,7 @@ def test_what_is_no_page_is_refused(home: Path, pages: str, says: str) -> None:
 def test_two_pages_of_one_name_are_refused(home: Path) -> None:
     for folder in ("other/shop", "example"):
         (home / folder / "site").mkdir(parents=True)
+        (home / folder / "site" / "index.html").touch()
         (home / folder / "page.toml").write_text(f'host = "x.resolab.test"\n{PAGE}')
     with pytest.raises(ConfigurationError, match="two folders have one name"):
         loaded(home, '["./shop", "other/shop"]')

@@ -18,6 +18,7 @@ request_count = 2
 def written(root: Path, text: str, name: str = "shop") -> Path:
     folder = root / name
     (folder / "site").mkdir(parents=True)
+    (folder / "site" / "index.html").write_text("<p>")
     (folder / "page.toml").write_text(text, "utf-8")
     return folder
 
@@ -60,6 +61,8 @@ def test_every_key_that_is_missing_unknown_or_of_another_kind_is_told_at_once(tm
         ('host = "a..resolab.test"', "must be a name below"),
         ('folder = "nowhere"', "nowhere does not exist"),
         ('path = "index.html"', "path: must begin with /, not 'index.html'"),
+        ('path = "/shop.html"', "path: /shop.html is no file of "),
+        ('path = "/shop/"', "a folder is served by its index.html"),
         ("request_count = 0", "request_count: must be at least 1"),
         ('[hosts]\n"shop.resolab.test" = "site"', "is the document's; name it once"),
         ('[hosts]\n"x.resolab.test" = 3', "host x.resolab.test: its folder must be a text, not 3"),
@@ -83,3 +86,13 @@ def test_names_of_two_pages_and_more_names_than_addresses_are_refused(tmp_path: 
     hosts = "".join(f'"n{number}.resolab.test" = "site"\n' for number in range(253))
     many = written(tmp_path, f"{GOOD}[hosts]\n{hosts}", "many")
     assert "254 host names, more than 253" in problem_of(many)
+
+
+@pytest.mark.parametrize("path", ["/", "/?lang=en", "/a%20b.html", "/a b.html?x=1", "/page?id=7", "/deep/"])
+def test_a_document_is_found_as_the_edge_finds_it(tmp_path: Path, path: str) -> None:
+    folder = written(tmp_path, GOOD.replace('path = "/"', f'path = "{path}"'))
+    (folder / "site" / "deep").mkdir()
+    for name in ("a b.html", "page?id=7", "deep/index.html"):
+        (folder / "site" / name).touch()
+    (page,) = read_pages([folder])
+    assert page.path == path

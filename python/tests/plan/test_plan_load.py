@@ -36,6 +36,7 @@ PROFILE = 'name = "4g"\nsource = "s"\n[up]\none_way_delay_ms = 46\n[down]\none_w
 def corpus(tmp_path: Path) -> Corpus:
     for page in ("example", "other"):
         (tmp_path / "pages" / page / "site").mkdir(parents=True)
+        (tmp_path / "pages" / page / "site" / "index.html").touch()
         text = f'host = "{page}.resolab.test"\nfolder = "site"\npath = "/"\nrequest_count = 1\n'
         (tmp_path / "pages" / page / "page.toml").write_text(text)
     (tmp_path / "pages" / "no-page").mkdir()
