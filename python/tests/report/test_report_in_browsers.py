@@ -26,7 +26,7 @@ WIDTHS = (360, 768, 1200)
 HEIGHT = 900
 SCREENS = 6
 """At most, at the widest, with everything folded."""
-WAIT_S = 90
+WAIT_S = 180
 MEASURE = """<!doctype html><meta charset="utf-8"><body><script>
 const widths = %s;
 function cutOff(page, width) {
