@@ -346,3 +346,12 @@ def test_answers_that_are_no_addresses_are_shown_and_long_ones_folded(core, tmp_
     output = capsys.readouterr().out
     assert max(map(len, output.splitlines())) <= 120
     assert output.count("x") >= 252
+
+
+def test_short_is_every_answer_once_and_failures_go_elsewhere(core, tmp_path, capsys):
+    core(first_round(tmp_path))
+    assert query("+short") == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == ["192.0.2.7"]
+    assert f"resolab: {DEAD}: query_refused" in captured.err
+    assert query("+short", "--json") == 2

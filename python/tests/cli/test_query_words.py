@@ -35,6 +35,9 @@ def test_words_are_understood(line: str, names: list[str], types: list[str], res
 @pytest.mark.parametrize(
     ("line", "says"),
     [
+        ("example.com +tls @192.0.2.1", "tls is written -r tls://ADDRESS here"),
+        ("example.com +bufsize=4096", "bufsize=4096 is written --edns-payload BYTES here"),
+        ("example.com +trace", "trace is not taken; of dig's words with a plus"),
         ("-x example.com", "-x takes an IP address, and 'example.com' is none"),
         ("-x 192.0.2.7 example.com", "ask in two commands"),
         ("example.com -p 53", "name one with @ADDRESS"),
@@ -44,3 +47,10 @@ def test_words_are_understood(line: str, names: list[str], types: list[str], res
 def test_what_cannot_be_meant_is_refused(line: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         asked(line)
+
+
+def test_short_is_taken_anywhere_and_no_name() -> None:
+    for line in ("+short example.com", "example.com A +short", "example.com +short @192.0.2.1"):
+        found = asked(line)
+        assert (found.names, found.short) == (["example.com"], True)
+    assert not asked("example.com").short

@@ -22,7 +22,8 @@ def add_query(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     query.add_argument(
         "names", nargs="*", metavar="NAME",
-        help="name to ask for; @ADDRESS is short for -r ADDRESS, and a record type beside a name for -t",
+        help="name to ask for; @ADDRESS is short for -r ADDRESS, a record type beside a name for -t, and "
+        "+short prints the answers alone",
     )  # fmt: skip
     query.add_argument(
         "-x", "--reverse", action="append", default=[], metavar="ADDRESS",

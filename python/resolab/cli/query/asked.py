@@ -1,6 +1,6 @@
 """What the words of `resolab query` ask for, written as users of dig and kdig write them.
 
-For: @RESOLVER, record types among the names, -x and -p. Not for: asking, or what stands in no word.
+For: @RESOLVER, record types among the names, +short, -x and -p. Not for: asking, or what stands in no word.
 """
 
 import argparse
@@ -25,11 +25,24 @@ class Asked:
     names: list[str]
     types: list[str]
     resolvers: list[str]
+    short: bool = False
+    """The answers alone, one a line."""
+
+
+PLUS = {
+    "+short": "", "+tcp": "-r tcp://ADDRESS", "+tls": "-r tls://ADDRESS", "+https": "-r https://HOST/dns-query",
+    "+quic": "-r quic://ADDRESS", "+dnssec": "--dnssec", "+subnet": "--ecs ADDRESS/LENGTH", "+cookie": "--cookie",
+    "+bufsize": "--edns-payload BYTES", "+padding": "--padding BYTES", "+timeout": "--timeout-ms N",
+    "+tries": "--udp-try-count N", "+retry": "--udp-try-count N", "+time": "--timeout-ms N",
+}  # fmt: skip
+"""dig's and kdig's words with a plus, and how we write what they ask for; nothing: as they do."""
 
 
 def read_words(options: argparse.Namespace) -> Asked:
     """Sort the words; what cannot be a name together with the others is a type."""
-    words = [word for word in options.names if not word.startswith("@")]
+    pluses = [word for word in options.names if word.startswith("+")]
+    _check_pluses(pluses)
+    words = [word for word in options.names if not word.startswith(("@", "+"))]
     resolvers = [word[1:] for word in options.names if word.startswith("@")] + options.resolvers
     types = [] if options.type is None else options.type.split(",")
     pointers = [_pointer(address) for address in options.reverse]
@@ -43,7 +56,18 @@ def read_words(options: argparse.Namespace) -> Asked:
         if names:
             raise UsageError("-x asks for PTR records and NAME for A records: ask in two commands, or give -t")
         types = ["PTR"]
-    return Asked(names + pointers, types, _with_port(resolvers, options.port))
+    return Asked(names + pointers, types, _with_port(resolvers, options.port), bool(pluses))
+
+
+def _check_pluses(pluses: Sequence[str]) -> None:
+    for word in pluses:
+        known = PLUS.get(word.partition("=")[0])
+        if known is None:
+            raise UsageError(
+                f"{word} is not taken; of dig's words with a plus +short is, the others are options: --help"
+            )
+        if known:
+            raise UsageError(f"{word} is written {known} here")
 
 
 def _pointer(address: str) -> str:

@@ -99,7 +99,9 @@ def _summed(records: Sequence[QueryRecord], resolvers: Sequence[str], options: a
 def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list[str]]:
     """Names and resolvers, the system's where none is given."""
     asked = read_words(options)
-    options.type = ",".join(asked.types) or None
+    options.type, options.short = ",".join(asked.types) or None, asked.short
+    if asked.short and options.json:
+        raise UsageError("+short is for people and --json for programs: give one of them")
     if not asked.names:
         raise UsageError("nothing to ask for: give a NAME beside the resolver")
     resolvers = asked.resolvers
@@ -117,6 +119,9 @@ def _asked(options: argparse.Namespace, notes: Console) -> tuple[list[str], list
 def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace) -> None:
     if not records:
         return
+    if options.short:
+        _print_short(records)
+        return
     piped = not sys.stdout.isatty()
     console = Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
     arms = arms_of(records, resolvers, keeps_connections=options.connection == "warm")
@@ -131,6 +136,19 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
         shown = summary_table(summaries(arms, timeout_ms=options.timeout_ms), console.width)
     with contextlib.suppress(BrokenPipeError):
         console.print(shown)
+
+
+def _print_short(records: Sequence[QueryRecord]) -> None:
+    """Print what was answered, each answer once; why a query failed goes to whoever reads errors."""
+    from resolab.cli.query.list import every_answer
+
+    with contextlib.suppress(BrokenPipeError):
+        for line in dict.fromkeys(answer for record in records for answer in every_answer(record)):
+            print(line)
+        sys.stdout.flush()
+    notes = _say(Console(stderr=True))
+    for one in dict.fromkeys(f"{one.resolver}: {one.failure.value}" for one in records if one.failure is not None):
+        notes(one)
 
 
 def _is_one_round(arms: Sequence[Arm]) -> bool:

@@ -55,11 +55,14 @@ def answers(record: QueryRecord) -> list[str]:
     """Write the addresses, in order, and whatever else was answered."""
     if record.answer_count is None:
         return []
-    # The type asked for has a column of its own.
-    others = (clean(other).removeprefix(f"{record.qtype} ") for other in record.answers)
-    given = [*sorted(record.addresses), *others][:CUT_ANSWERS]
+    given = every_answer(record)[:CUT_ANSWERS]
     more = record.answer_count - len(given)
     return [*given, *([f"and {more} more"] if more > 0 and given else [])] or [f"{more} records" if more else "none"]
+
+
+def every_answer(record: QueryRecord) -> list[str]:
+    """Write all that was answered and kept, without the type asked for: that is known."""
+    return [*sorted(record.addresses), *(clean(one).removeprefix(f"{record.qtype} ") for one in record.answers)]
 
 
 def _notes(record: QueryRecord) -> Text:
