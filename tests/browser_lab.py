@@ -5,7 +5,7 @@ import contextlib
 import time
 
 from resolab.plan import Corpus, parse_plan
-from resolab.records import EdgeQueryRecord, PageLoadRecord, PathSummaryRecord
+from resolab.records import PageLoadRecord, PathSummaryRecord
 from resolab.testbed import Kept, Testbed
 
 LIMIT_S = 8.0
@@ -54,11 +54,6 @@ async def begin_trial(testbed, condition):
 async def measured_load_begins(testbed):
     """Wait until the warm-up is over and nothing of the measured load was asked yet."""
     await _until(lambda: bool(_after_warmup(testbed)))
-
-
-async def look_up_under_way(testbed):
-    """Wait until the edge has read the measured load's query, whose answer is then on its way."""
-    await _until(lambda: any(isinstance(r, EdgeQueryRecord) for r in _after_warmup(testbed)))
 
 
 def _after_warmup(testbed):
