@@ -5,7 +5,7 @@ For: the single place where a record's shape becomes a table's. Not for: reading
 
 import enum
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
@@ -27,6 +27,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
+from resolab.store.derived import DERIVED
 
 SCHEMA_FILE = project_root() / "schema" / "records.schema.json"
 TABLES: Mapping[str, type[msgspec.Struct]] = {
@@ -51,13 +52,17 @@ _SCALARS = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `path` is where its value stands in the record, `default` what a record without it means."""
+    """One column: `path` is where its value stands in the record, `default` what a record without it means.
+
+    With `made` it stands nowhere and is made of the record.
+    """
 
     name: str
     duckdb_type: str
     path: tuple[str, ...]
     description: str
     default: Any = REQUIRED
+    made: Callable[[Mapping[str, Any]], Any] | None = None
 
 
 def columns_of(table: str) -> list[Column]:
@@ -66,6 +71,9 @@ def columns_of(table: str) -> list[Column]:
     if table == "trials":
         end = {column.name: column for column in _of_struct(TrialEndRecord)}
         columns += [replace(end[field], name=name, path=(name,)) for name, field in END_COLUMNS.items()]
+    columns += [
+        Column(name, kind, (), meaning, None, made) for name, (kind, meaning, made) in DERIVED.get(table, {}).items()
+    ]
     return [Column("trial_id", "VARCHAR", ("trial_id",), "The trial this row belongs to."), *columns]
 
 

@@ -111,6 +111,8 @@ def _table_records(trial: str, file: Path) -> Iterator[tuple[str, Mapping[str, A
 
 
 def _value(record: Mapping[str, Any], column: Column) -> Any:
+    if column.made is not None:
+        return column.made(record)
     value: Any = record
     for name in column.path:
         value = None if value is None else value[name]

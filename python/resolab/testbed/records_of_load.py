@@ -8,7 +8,7 @@ import msgspec
 
 from resolab.browser import PageLoad, PageTimings
 from resolab.plan import Condition
-from resolab.records import BrowserName, ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord
+from resolab.records import ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord, look_up_ms
 from resolab.testbed.judgement import Judged
 
 
@@ -77,13 +77,12 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
         return None
     if exchange is None or exchange.failure is not None:
         return None
-    # Firefox waits for the HTTPS record before what it calls the look-up, and finds the addresses there by then.
-    waits_before = condition.browser is BrowserName.FIREFOX
-    start_ms = timings.fetch_start_ms if waits_before else timings.domain_lookup_start_ms
-    end_ms = timings.domain_lookup_end_ms
-    if start_ms is None or end_ms is None or exchange.query_response_time_ns is None:
+    looked_up_ms = look_up_ms(
+        condition.browser, timings.fetch_start_ms, timings.domain_lookup_start_ms, timings.domain_lookup_end_ms
+    )
+    if looked_up_ms is None or exchange.query_response_time_ns is None:
         return None
-    return timings.plt_ms - (end_ms - start_ms) + exchange.query_response_time_ns / 1e6
+    return timings.plt_ms - looked_up_ms + exchange.query_response_time_ns / 1e6
 
 
 def _is_cold_and_full(condition: Condition) -> bool:

@@ -46,6 +46,23 @@ def test_values_arrive_unchanged_and_nested_shapes_are_flat(dataset_folder: Path
         assert first["end_monotonic_ns"] == frame.monotonic_ns + 2_500_000_000
 
 
+def test_the_look_up_is_counted_as_each_browser_means_it(dataset_folder: Path) -> None:
+    for number, file in enumerate(finished_trials(dataset_folder).values()):
+        lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+        loads = [line for line in lines if line["record"] == "page_load"]
+        for line in loads:
+            instants = {"fetch_start_ms": 1.0, "domain_lookup_start_ms": 90.0, "domain_lookup_end_ms": 95.5}
+            line.update(instants, browser="firefox" if number % 2 else "chromium")
+        loads[0]["domain_lookup_end_ms"] = None if number == 0 else 95.5
+        file.write_bytes(b"\n".join(map(msgspec.json.encode, lines)) + b"\n")
+    build_tables(dataset_folder)
+    with open_dataset(dataset_folder) as dataset:
+        found = dataset.sql("SELECT DISTINCT browser, look_up_ms FROM page_loads ORDER BY ALL")
+    assert [(row["browser"], row["look_up_ms"]) for row in found] == [
+        ("chromium", 5.5), ("chromium", None), ("firefox", 94.5),
+    ]  # fmt: skip
+
+
 def test_column_types_do_not_depend_on_the_values(dataset_folder: Path) -> None:
     build_tables(dataset_folder)
     with open_dataset(dataset_folder) as dataset:
