@@ -6,6 +6,10 @@ from rich.text import Text
 
 from resolab.records import ConnectionState, QueryRecord
 
+HELD_LEAST_RTT_NS = 2_000_000
+"""Half a round trip tells a query that was held from one that was answered at once; on a path as short as this machine
+half of one is computing."""
+
 
 def handshake(record: QueryRecord) -> str:
     """Name the handshake that happened, and what is to be known about it."""
@@ -14,7 +18,7 @@ def handshake(record: QueryRecord) -> str:
     happened, asked = record.handshake_mode, record.requested_handshake_mode
     if record.connection is ConnectionState.WARM:
         return f"{happened.value} (warm)"
-    if record.early_data_accepted and record.answered_early is False:
+    if record.answered_early is False and (record.connection_min_rtt_ns or 0) >= HELD_LEAST_RTT_NS:
         return f"{happened.value} (held)"
     if asked not in {None, happened} and asked is not None:
         return f"{happened.value} (not {asked.value})"
