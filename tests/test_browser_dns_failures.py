@@ -1,9 +1,10 @@
 """Browsers give one error for every look-up that fails; the edge's records say which it was."""
 
 import asyncio
+from functools import partial
 
 import pytest
-from browser_lab import begin_trial, measured, measured_load_begins, one_condition
+from browser_lab import before_measured_load, measured, one_condition
 
 from resolab.records import DnsFailure, FailureMode, PageFailure
 
@@ -20,11 +21,10 @@ async def scenario(browser, folder):
     async with one_condition(browser, "native", folder / "screenshots") as (testbed, condition):
         results = {}
         for mode in MODES:
-            trial = await begin_trial(testbed, condition)
-            await measured_load_begins(testbed)
-            await testbed.edge.set_name_behaviour(HOST, failure=mode)
-            results[mode] = await trial
+            before_measured_load(testbed, partial(testbed.edge.set_name_behaviour, HOST, failure=mode))
+            results[mode] = await testbed.run_trial(condition, "b000-t000")
             await testbed.edge.set_name_behaviour(HOST)
+        del testbed.path.summary
         results["after"] = await testbed.run_trial(condition, "b000-t001")
         return results
 
