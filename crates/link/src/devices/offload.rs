@@ -14,6 +14,9 @@ const GSO_TCP_V6: u8 = 4;
 
 const TCP_HEADER_BYTES: usize = 20;
 
+/// Where a UDP header has its checksum; TCP's has it elsewhere.
+const UDP_CHECKSUM_OFFSET: u16 = 6;
+
 /// TCP flags that only the last segment, and only the first, has.
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
@@ -65,10 +68,10 @@ impl Offload {
         if self.flags & NEEDS_CHECKSUM == 0 || place + 2 > packet.len() {
             return;
         }
-        // The field holds the pseudo-header's sum already. A UDP checksum of 0 is sent as its
-        // complement (RFC 768).
+        // The field holds the pseudo-header's sum already. UDP's checksum of 0 is sent as its
+        // complement, since 0 says there is none (RFC 768); TCP's is sent as 0 (RFC 1624, section 3).
         let sum = match !fold(sum_of(&packet[start..])) {
-            0 => 0xffff,
+            0 if self.checksum_offset == UDP_CHECKSUM_OFFSET => 0xffff,
             sum => sum,
         };
         packet[place..place + 2].copy_from_slice(&sum.to_be_bytes());
@@ -293,6 +296,22 @@ mod tests {
         let wanted = offload(1_448);
         assert_eq!(Offload::decode(wanted.encode()), wanted);
         assert_eq!(wanted.encode()[..2], [NEEDS_CHECKSUM, GSO_TCP_V4]);
+    }
+
+    #[test]
+    fn a_sum_of_nothing_is_zero_for_tcp_and_its_complement_for_udp() {
+        for (checksum_offset, wanted) in [(16, [0, 0]), (UDP_CHECKSUM_OFFSET, [0xff, 0xff])] {
+            let left = Offload {
+                checksum_offset,
+                ..offload(0)
+            };
+            let place = 20 + usize::from(checksum_offset);
+            let mut packet = vec![0; 60];
+            // The pseudo-header's sum makes the whole a sum of nothing.
+            packet[place..place + 2].fill(0xff);
+            left.finish_checksum(&mut packet);
+            assert_eq!(packet[place..place + 2], wanted);
+        }
     }
 
     #[test]
