@@ -50,3 +50,10 @@ class UnsupportedError(ResolabError):
     """The combination asked for is not built."""
 
     exit_code = 127
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether somebody asked for an end; DuckDB takes the signal in a query and raises this instead."""
+    return isinstance(error, KeyboardInterrupt) or (
+        isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+    )

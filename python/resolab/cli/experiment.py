@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, is_interruption
 
 EXIT_INTERRUPTED = 130
 PIPED_WIDTH = 160
@@ -64,7 +64,14 @@ def _finish(folder: Path, *, interrupted: bool) -> int:
         return EXIT_INTERRUPTED
     from resolab.report import make_report, terminal_summary
 
-    made = make_report(folder)
+    try:
+        made = make_report(folder)
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not is_interruption(error):
+            raise
+        hint = f"stopped; the dataset is whole. Make its report with: {_own_name()} report {shlex.quote(str(folder))}"
+        _say(Console(stderr=True), hint)
+        return EXIT_INTERRUPTED
     # A pipe or a file has no width of its own: nothing is cut there.
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
     console.print(terminal_summary(made.findings))

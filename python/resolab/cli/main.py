@@ -25,7 +25,7 @@ from resolab.cli.page_arguments import add_page
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.waterfall_arguments import add_waterfall
-from resolab.errors import ResolabError
+from resolab.errors import ResolabError, is_interruption
 
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ResolabError as error:
         print(f"resolab: {' '.join(str(error).split())}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not is_interruption(error):
+            raise
         print("resolab: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     finally:
