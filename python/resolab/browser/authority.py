@@ -22,7 +22,9 @@ def trust(ca_file: Path, database: Path) -> None:
 def _certutil(database: Path, *arguments: str) -> None:
     command = ["certutil", "-d", f"sql:{database}", *arguments]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=CERTUTIL_TIMEOUT_S)
+        subprocess.run(
+            command, check=True, capture_output=True, text=True, timeout=CERTUTIL_TIMEOUT_S, start_new_session=True
+        )
     except FileNotFoundError as error:
         raise MachineError("could not make the browser trust the lab: install certutil (libnss3-tools)") from error
     except subprocess.CalledProcessError as error:

@@ -87,7 +87,12 @@ def _find(wanted: _Wanted) -> Path:
 def _version_words(path: Path) -> list[str]:
     try:
         done = subprocess.run(
-            [str(path), "--version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=True
+            [str(path), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=True,
+            start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise MachineError(f"could not ask {path} for its version: {error}") from error

@@ -129,7 +129,8 @@ def _browser_versions(plan: Plan) -> dict[str, str]:
 
 def _core_version() -> str | None:
     try:
-        run = subprocess.run([find_core(), "--version"], capture_output=True, text=True, timeout=10, check=True)
+        command = [str(find_core()), "--version"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True, start_new_session=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return run.stdout.strip().removeprefix("resolab-core ")

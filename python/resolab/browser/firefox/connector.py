@@ -71,6 +71,7 @@ async def _start(
             stdin=standard_input.fileno(),
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
         )
     except OSError as error:
         raise MachineError(f"could not start the connection's program ({command[0]}): {error.strerror}") from error
