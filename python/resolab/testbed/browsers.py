@@ -36,6 +36,12 @@ def started_first(ways: Iterable[Way]) -> list[Way]:
     return (silent or distinct[:1])[:LIVE_LIMIT]
 
 
+def logged_count(folder: Path | None) -> int:
+    """Find the highest number of a log that is there: the trials of an earlier testbed or process name those logs."""
+    names = [] if folder is None or not folder.is_dir() else [file.name for file in folder.glob("[0-9]*.json")]
+    return max((int(name.partition(".")[0]) for name in names), default=0)
+
+
 class BrowserPool:
     """Browser processes by their way, the one used last at the end."""
 
@@ -48,7 +54,7 @@ class BrowserPool:
     ) -> None:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
         self._browsers: OrderedDict[Way, Browser] = OrderedDict()
-        self._started_count = 0
+        self._started_count = logged_count(surroundings.kept.netlog_folder)
         self._trials_counts: dict[Way, int] = {}
         self._netlog_files: dict[Way, Path | None] = {}
 

@@ -21,7 +21,7 @@ from resolab.records import (
     ResolverPath,
 )
 from resolab.testbed import layout
-from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, logged_count, started_first
 from resolab.testbed.kept import Kept
 from resolab.testbed.layout import Offer
 from resolab.testbed.ways import Surroundings, cleared_for, looks_up, offer_of, prefix_of, settings_of, warms_up, way_of
@@ -192,6 +192,22 @@ def test_only_chromium_keeps_a_log_and_each_process_its_own():
     assert second != first
     assert settings_of(way_of(replace(CONDITION, browser=BrowserName.FIREFOX)), logging).netlog_file is None
     assert settings_of(way_of(CONDITION), SURROUNDINGS).netlog_file is None
+
+
+def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
+    surroundings = replace(SURROUNDINGS, kept=Kept(netlog_folder=tmp_path))
+
+    async def first_log():
+        browsers = BrowserPool(surroundings, makers=dict.fromkeys(BrowserName, Fake))
+        await browsers.get(way_of(CONDITION))
+        file = browsers.netlog_file(way_of(CONDITION))
+        file.touch()
+        await browsers.close()
+        return file.name.partition(".")[0]
+
+    # Trials name these files: after a resume, or a failure of the instrument, none may be moved or written anew.
+    assert [asyncio.run(first_log()) for _ in range(3)] == ["0001", "0002", "0003"]
+    assert logged_count(tmp_path / "none") == logged_count(None) == 0
 
 
 @pytest.mark.parametrize(
