@@ -79,8 +79,8 @@ class Campaign:
         several = f", {self._paths} at a time" if self._paths > 1 else ""
         self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}{several}")
         if others := other_paths():
-            up = "another run's emulated path is" if others == 1 else f"{others} emulated paths of other runs are"
-            self._say(f"warning: {up} up on this machine; what it carries spoils these times, and these spoil its")
+            up = "another emulated path is" if others == 1 else f"{others} other emulated paths are"
+            self._say(f"warning: {up} up on this machine: what is measured there and here spoils each other's times")
         with CampaignProgress(planned_count, planned_count - len(left), self._console) as progress:
             while left and not self._is_over():
                 await self._run_side_by_side(left, progress)

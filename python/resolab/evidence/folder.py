@@ -15,14 +15,12 @@ from resolab.har import MEASURED_LABEL, write_archive
 from resolab.plots import save_file
 from resolab.records import BrowserName, PageLoadRecord, PathSummaryRecord, Record, TrialEndRecord, TrialRecord
 from resolab.report import draw_load, waterfalls
-from resolab.store import dataset_folder, finished_trials, machine_errors, read_trial
+from resolab.store import dataset_folder, finished_trials, machine_errors, read_trial, write_private
 
 EVIDENCE = "evidence"
 PACKETS, KEYS, NETLOG, SCREENSHOT = "packets.pcapng", "keys.log", "netlog.json", "screenshot.png"
 DECODE_AS = "-d udp.port==853,quic"
 """Wireshark takes DoQ's port for DTLS (RFC 8094 has it, too) unless told."""
-PRIVATE = 0o600
-"""Of what holds keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +110,11 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
     capture, keys = trial.kept(trial.end.capture_file), trial.kept(trial.end.key_log_file)
     secrets = b"" if keys is None else keys.read_bytes()
     if capture is not None:
-        _write_private(target / PACKETS, pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), secrets))
+        write_private(target / PACKETS, pcapng.with_secrets(pcapng.of_client(capture.read_bytes()), secrets))
         inside = "with the keys of its connections inside" if secrets else "without keys"
         yield Piece(PACKETS, f"every packet at the client's end of the link, {inside}")
     if keys is not None:
-        _write_private(target / KEYS, secrets)
+        write_private(target / KEYS, secrets)
         yield Piece(KEYS, "the secrets of the trial's TLS and QUIC connections (NSS key log)")
     log = trial.kept(trial.end.netlog_file)
     if log is not None:
@@ -131,12 +129,6 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[Piece]:
     if screenshot is not None:
         shutil.copyfile(screenshot, target / SCREENSHOT)
         yield Piece(SCREENSHOT, "the page when the load had failed")
-
-
-def _write_private(file: Path, content: bytes) -> None:
-    file.unlink(missing_ok=True)
-    file.touch(PRIVATE)
-    file.write_bytes(content)
 
 
 def _lacks(names: set[str], trial: _Trial) -> list[str]:

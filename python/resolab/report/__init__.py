@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from resolab.report.build import build_report, make_report
     from resolab.report.terminal import terminal_summary
-    from resolab.report.waterfall.loads import draw_load, waterfalls
+    from resolab.report.waterfall.loads import draw_load, request_spans, waterfalls
     from resolab.report.waterfall.text import terminal_waterfall
 
 _ON_FIRST_USE = {
     "build_report": "resolab.report.build",
     "make_report": "resolab.report.build",
     "draw_load": "resolab.report.waterfall.loads",
+    "request_spans": "resolab.report.waterfall.loads",
     "terminal_summary": "resolab.report.terminal",
     "terminal_waterfall": "resolab.report.waterfall.text",
     "waterfalls": "resolab.report.waterfall.loads",
 }
 
-__all__ = ["build_report", "draw_load", "make_report", "terminal_summary", "terminal_waterfall", "waterfalls"]
+__all__ = [
+    "build_report",
+    "draw_load",
+    "make_report",
+    "request_spans",
+    "terminal_summary",
+    "terminal_waterfall",
+    "waterfalls",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -37,6 +37,14 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file that only its owner reads, from its first byte on."""
+    with machine_errors(f"write {file}"):
+        file.unlink(missing_ok=True)
+        file.touch(0o600)
+        file.write_bytes(content)
+
+
 def write_whole(file: Path, content: bytes) -> None:
     """Write a file so that a reader finds the old content or the new, never a part."""
     partial = file.with_name(file.name + ".partial")

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab import engine
-from resolab.errors import ResolabError, StorageError
-
-PRIVATE = 0o600
+from resolab.errors import ResolabError
+from resolab.store import write_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Keeper:
         self._key_log = None
         if self.kept.key_log_folder is not None:
             self._key_log = self.scratch / "keys.log"
-            self._key_log.touch(PRIVATE)
+            self._key_log.touch(0o600)
 
     @property
     def key_log_file(self) -> Path | None:
@@ -94,15 +93,7 @@ class Keeper:
         assert self._key_log is not None  # There is one where keys are kept.
         with self._key_log.open("rb") as log:
             log.seek(known_bytes)
-            secrets = log.read()
-        try:
-            file.unlink(missing_ok=True)
-            file.touch(PRIVATE)
-            file.write_bytes(secrets)
-        except OSError as error:
-            raise StorageError(
-                f"failed to write {file}: {error.strerror or error}; free the disk and resume"
-            ) from error
+            write_private(file, log.read())
 
 
 def _file(folder: Path | None, name: str) -> Path | None:

@@ -1,8 +1,8 @@
 """A trial's parts stand above each other on one clock, and what overlaps stands side by side."""
 
 import msgspec
-import pytest
 from made_packets import pcapng as made
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 from recorded_trial import START_UNIX_MS, page_load, records, resource, trial
 
 from resolab.evidence import pcapng
@@ -29,6 +29,7 @@ def query(purpose: QueryPurpose, **changes: object) -> QueryRecord:
         purpose=purpose, sequence=0, time_origin_ns=5_000, connection=ConnectionState.COLD, query_bytes=1,
         attempt_count=1, addresses=[], quic_handshake_start_ns=0, quic_handshake_end_ns=40,
         query_exchange_start_ns=10, query_exchange_end_ns=90,
+        query_response_time_ns=90,
     )  # fmt: skip
     return msgspec.structs.replace(base, **changes)
 
@@ -51,8 +52,8 @@ def test_the_browsers_instants_are_brought_to_the_records_clock() -> None:
 
 def test_a_request_in_early_data_has_its_handshake_beside_it_and_any_other_inside() -> None:
     early = by_name(tracks_of(records()))["chromium"].tracks[0]
-    assert [one.name for one in early.slices[0].inside] == ["wait", "receive"]
-    assert [one.name for one in early.tracks[0].slices] == ["look-up", "QUIC"]
+    assert [one.name for one in early.slices[0].inside] == ["look-up", "wait", "receive"]
+    assert [one.name for one in early.tracks[0].slices] == ["QUIC"]
     late = resource("/", "navigation", 0.0, 2.0, 3.0, 3.0, 9.0, 9.0, 10.0, 11.0, size=1)
     (request,) = by_name(tracks_of([trial(), page_load(), late]))["chromium"].tracks
     assert [one.name for one in request.slices[0].inside] == ["look-up", "QUIC", "wait", "receive"]
@@ -74,7 +75,7 @@ def test_client_and_stub_have_the_phases_of_their_queries() -> None:
         assert (one.start_ns, one.end_ns) == (5_000, 5_090)
         # In early data the exchange begins before the handshake is over.
         inside = [(phase.name, phase.start_ns, phase.end_ns) for phase in one.inside]
-        assert inside == [("QUIC", 5_000, 5_010), ("exchange", 5_010, 5_090)]
+        assert inside == [("quic_handshake", 5_000, 5_010), ("query_exchange", 5_010, 5_090)]
 
 
 def test_the_link_counts_packets_under_way_and_names_what_it_dropped() -> None:
@@ -109,7 +110,6 @@ def test_slices_go_on_the_first_track_that_is_free() -> None:
 
 
 def test_the_trace_can_be_read_and_every_slice_that_begins_ends() -> None:
-    protocol = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
     all_records: list[Record] = [*records(), query(QueryPurpose.MEASURED)]
     tracks = tracks_of(all_records, list(pcapng.stamps(CAPTURE)))
     trace = protocol.Trace.FromString(trace_bytes(tracks, monotonic_ns=7, wall_time_unix_ns=10**18))

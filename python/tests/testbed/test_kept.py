@@ -68,7 +68,7 @@ def test_a_trial_that_is_repeated_replaces_what_was_kept_of_it(keeper: Keeper) -
 
 def test_a_full_disk_is_a_failure_of_the_storage(keeper: Keeper, tmp_path: Path) -> None:
     (tmp_path / "d" / "key_logs").rmdir()
-    with pytest.raises(StorageError, match="free the disk and resume"):
+    with pytest.raises(StorageError, match="free some space"):
         asyncio.run(trial(keeper, FakePath(), "b000-t0"))
 
 

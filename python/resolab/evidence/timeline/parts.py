@@ -6,14 +6,15 @@ The browser's instants count from its navigationStart, whose wall time it tells 
 trial's first line has both clocks, read one after the other, and so brings them to CLOCK_MONOTONIC.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from resolab.evidence.pcapng import Stamp
 from resolab.evidence.timeline.link import link_tracks
 from resolab.evidence.timeline.tracks import Fact, Moment, Slice, Track, lanes
 from resolab.har import MeasuredTrial, measured_trial
+from resolab.queries import Phase, timeline
 from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
@@ -24,6 +25,7 @@ from resolab.records import (
     Record,
     ResourceRecord,
 )
+from resolab.report import request_spans
 
 MS_NS = 1e6
 
@@ -98,18 +100,10 @@ def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
 def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
     parts = urlsplit(resource.url)
     name = f"{parts.netloc}{parts.path or '/'}"
+    spans = [
+        Slice(one.phase, _at(start_ns, one.start_ms), _at(start_ns, one.end_ms)) for one in request_spans(resource)
+    ]
     end_ms = resource.start_ms if resource.response_end_ms is None else resource.response_end_ms
-    handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TCP and TLS"
-    before = _phases(
-        start_ns,
-        ("look-up", resource.domain_lookup_start_ms, resource.domain_lookup_end_ms),
-        (handshake, resource.connect_start_ms, resource.connect_end_ms),
-    )
-    after = _phases(
-        start_ns,
-        ("wait", resource.request_start_ms, resource.response_start_ms),
-        ("receive", resource.response_start_ms, resource.response_end_ms),
-    )
     facts = _facts(
         url=resource.url,
         initiator_type=resource.initiator_type,
@@ -118,24 +112,10 @@ def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[
         transfer_size_bytes=resource.transfer_size_bytes,
     )
     # In early data the request leaves before its handshake is over: that would not be one inside the other.
-    early = bool(before and after) and before[-1].end_ns > after[0].start_ns
-    whole = Slice(
-        name,
-        _at(start_ns, resource.start_ms),
-        _at(start_ns, end_ms),
-        facts,
-        after if early else [*before, *after],
-        flow,
-    )
-    return [Track(name, [whole], tracks=[Track("handshake beside early data", before)] if early else [])]
-
-
-def _phases(start_ns: int, *phases: tuple[str, float | None, float | None]) -> list[Slice]:
-    return [
-        Slice(name, _at(start_ns, first), _at(start_ns, last))
-        for name, first, last in phases
-        if first is not None and last is not None and last > first
-    ]
+    beside = [one for one, later in itertools.pairwise(spans) if later.start_ns < one.end_ns]
+    inside = [one for one in spans if one not in beside]
+    whole = Slice(name, _at(start_ns, resource.start_ms), _at(start_ns, end_ms), facts, inside, flow)
+    return [Track(name, [whole], tracks=[Track("handshake beside early data", beside)] if beside else [])]
 
 
 def _asked(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryRecord]:
@@ -143,23 +123,12 @@ def _asked(queries: Iterable[QueryRecord], purpose: QueryPurpose) -> list[QueryR
 
 
 def _query(query: QueryRecord) -> Slice:
-    phases = (
-        ("look-up of the resolver", query.bootstrap_start_ns, query.bootstrap_end_ns),
-        ("TCP", query.tcp_connect_start_ns, query.tcp_connect_end_ns),
-        ("TLS", query.tls_handshake_start_ns, query.tls_handshake_end_ns),
-        ("QUIC", query.quic_handshake_start_ns, query.quic_handshake_end_ns),
-        ("exchange", query.query_exchange_start_ns, query.query_exchange_end_ns),
-    )
-    origin_ns, end_ns = query.time_origin_ns, query.time_origin_ns
-    inside: list[Slice] = []
-    for name, first_ns, last_ns in phases:
-        if first_ns is None or last_ns is None:
-            continue
-        # An exchange in early data begins before its handshake is over; what came later covers what came before.
-        if inside and origin_ns + first_ns < inside[-1].end_ns:
-            inside[-1] = replace(inside[-1], end_ns=origin_ns + first_ns)
-        inside.append(Slice(name, origin_ns + first_ns, origin_ns + last_ns))
-        end_ns = max(end_ns, inside[-1].end_ns)
+    at_ns = query.time_origin_ns
+    inside = []
+    for phase, length_ns in timeline(query):
+        if phase is not Phase.OTHER:
+            inside.append(Slice(phase.value, at_ns, at_ns + length_ns))
+        at_ns += length_ns
     facts = _facts(
         resolver=query.resolver,
         connection=query.connection,
@@ -168,7 +137,7 @@ def _query(query: QueryRecord) -> Slice:
         rcode=query.rcode,
         failure=query.failure,
     )
-    return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", origin_ns, end_ns, facts, inside)
+    return Slice(f"{query.qname} {query.qtype} {query.dns_transport}", query.time_origin_ns, at_ns, facts, inside)
 
 
 def _edge(records: Iterable[Record], measured: MeasuredTrial, end_ns: int) -> list[Track]:

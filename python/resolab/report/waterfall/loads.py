@@ -122,14 +122,11 @@ def _document(load: PageLoadRecord) -> WaterfallRequest:
     return _request(resource, urlsplit(load.url).netloc)
 
 
-def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
-    parts = urlsplit(resource.url)
-    label = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    if parts.netloc != document_host:
-        label = parts.netloc + label
+def request_spans(resource: ResourceRecord) -> list[Span]:
+    """Tell a request's phases, in the order in which they begin; undivided is what an origin does not tell."""
     handshake = "QUIC" if resource.next_hop_protocol == "h3" else "TLS"
     # Over TCP the handshake begins at secureConnectionStart; QUIC's is one with connecting (RFC 9001 section 4).
-    secure = resource.connect_start_ms if handshake == "QUIC" else resource.secure_connection_start_ms
+    secure = _secure_ms(resource)
     tcp_end = resource.connect_end_ms if secure is None else secure
     phases = (
         ("look-up", resource.domain_lookup_start_ms, resource.domain_lookup_end_ms),
@@ -144,10 +141,23 @@ def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
     if not spans and resource.response_end_ms is not None and resource.response_end_ms > resource.start_ms:
         # Another origin that does not let the page read its phases.
         spans = [Span("undivided", resource.start_ms, resource.response_end_ms)]
+    return spans
+
+
+def _secure_ms(resource: ResourceRecord) -> float | None:
+    """When the handshake for keys began."""
+    return resource.connect_start_ms if resource.next_hop_protocol == "h3" else resource.secure_connection_start_ms
+
+
+def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
+    parts = urlsplit(resource.url)
+    label = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    if parts.netloc != document_host:
+        label = parts.netloc + label
     return WaterfallRequest(
         label=label,
         start_ms=resource.start_ms,
-        spans=spans,
+        spans=request_spans(resource),
         row={
             "url": resource.url,
             "host": parts.hostname,
@@ -159,7 +169,7 @@ def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
             "domain_lookup_start_ms": resource.domain_lookup_start_ms,
             "domain_lookup_end_ms": resource.domain_lookup_end_ms,
             "connect_start_ms": resource.connect_start_ms,
-            "secure_connection_start_ms": secure,
+            "secure_connection_start_ms": _secure_ms(resource),
             "connect_end_ms": resource.connect_end_ms,
             "request_start_ms": resource.request_start_ms,
             "response_start_ms": resource.response_start_ms,
