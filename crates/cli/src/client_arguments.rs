@@ -227,7 +227,7 @@ impl ClientArguments {
         };
         let client =
             DnsClient::new(resolver, location, &options).map_err(Refusal::configuration)?;
-        if !client.certificate_checked {
+        if client.certificate_checked == Some(false) {
             warn_once();
         }
         Ok(client)

@@ -30,6 +30,9 @@ pub struct EdnsArguments {
     /// Send cookies (RFC 7873). A DoUDP response with another query's cookie is passed over.
     #[arg(long)]
     cookie: bool,
+    /// Ask which name server it is that answers (NSID, RFC 5001).
+    #[arg(long)]
+    nsid: bool,
 }
 
 fn payload_bytes() -> clap::builder::RangedI64ValueParser<u16> {
@@ -45,6 +48,7 @@ impl EdnsArguments {
             padding: self.padding,
             client_subnet: self.ecs,
             has_cookie: self.cookie,
+            asks_identifier: self.nsid,
         }
     }
 }
@@ -76,13 +80,14 @@ mod tests {
 
     #[test]
     fn each_argument_sets_its_option() {
-        let typed = "--edns-payload 512 --padding none --ecs 192.0.2.9/24 --cookie";
+        let typed = "--edns-payload 512 --padding none --ecs 192.0.2.9/24 --cookie --nsid";
         let typed: Vec<_> = typed.split(' ').collect();
         let expected = EdnsOptions {
             udp_payload_bytes: 512,
             padding: Padding::None,
             client_subnet: Some("192.0.2.0/24".parse().unwrap()),
             has_cookie: true,
+            asks_identifier: true,
         };
         assert_eq!(read(&typed).unwrap(), expected);
         let off = read(&["--ecs", "off"]).unwrap();

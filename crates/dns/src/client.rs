@@ -34,8 +34,8 @@ pub struct DnsClient {
     pub(crate) edns: Arc<ClientEdns>,
     /// Of addresses that were looked up: each has cookies of its own.
     edns_of_found: Mutex<HashMap<IpAddr, Arc<ClientEdns>>>,
-    /// `false` when a server could be anybody; without TLS there is nothing to check.
-    pub certificate_checked: bool,
+    /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
+    pub certificate_checked: Option<bool>,
     transport: Transport,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.

@@ -1,6 +1,6 @@
 //! What a client says in the EDNS(0) of its queries (RFC 6891): payload size, client subnet,
-//! cookie, padding. Not for: the rules of cookies and subnets; those are in `cookie` and
-//! `client_subnet`.
+//! cookie, whether the name server is to say which one it is, padding. Not for: the rules of
+//! cookies and subnets; those are in `cookie` and `client_subnet`.
 
 use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieJar, SentCookie};
@@ -76,6 +76,8 @@ pub struct EdnsOptions {
     pub client_subnet: Option<ClientSubnet>,
     /// Whether to send cookies (RFC 7873).
     pub has_cookie: bool,
+    /// Whether to ask which name server answers (NSID, RFC 5001).
+    pub asks_identifier: bool,
 }
 
 impl Default for EdnsOptions {
@@ -85,6 +87,7 @@ impl Default for EdnsOptions {
             padding: Padding::default(),
             client_subnet: None,
             has_cookie: false,
+            asks_identifier: false,
         }
     }
 }
@@ -124,6 +127,7 @@ impl ClientEdns {
             udp_payload_bytes: asked.map_or(most, |asked| asked.max(least).min(most)),
             client_subnet: question.client_subnet.or(self.options.client_subnet),
             cookie,
+            asks_identifier: self.options.asks_identifier,
             padding_block_bytes: block_bytes.filter(|_| self.is_encrypted),
         }
     }
@@ -135,6 +139,7 @@ pub struct QueryEdns {
     pub(crate) udp_payload_bytes: u16,
     pub(crate) client_subnet: Option<ClientSubnet>,
     pub(crate) cookie: Option<SentCookie>,
+    asks_identifier: bool,
     padding_block_bytes: Option<u16>,
 }
 
@@ -145,6 +150,7 @@ impl Default for QueryEdns {
             udp_payload_bytes: UDP_PAYLOAD_BYTES,
             client_subnet: None,
             cookie: None,
+            asks_identifier: false,
             padding_block_bytes: None,
         }
     }
@@ -157,6 +163,7 @@ impl QueryEdns {
             udp_payload_bytes: options.udp_payload_bytes,
             client_subnet: options.client_subnet,
             cookie: None,
+            asks_identifier: options.asks_identifier,
             padding_block_bytes: options.padding.block_bytes().filter(|_| is_encrypted),
         }
     }
@@ -174,6 +181,10 @@ impl QueryEdns {
         if let Some(cookie) = &self.cookie {
             let code = EdnsCode::Cookie.into();
             options.insert(EdnsOption::Unknown(code, cookie.bytes().to_vec()));
+        }
+        if self.asks_identifier {
+            // Empty in queries (RFC 5001 section 2.1).
+            options.insert(EdnsOption::Unknown(EdnsCode::NSID.into(), Vec::new()));
         }
         if self.padding_block_bytes.is_some() {
             let code = EdnsCode::Padding.into();
@@ -255,6 +266,17 @@ mod tests {
         let opt = &query[BEFORE_OPT..];
         assert_eq!(opt[..11], [0, 0, 41, 0x10, 0, 0, 0, 0, 0, 0, 20]);
         assert_eq!(opt[11..], *b"\x00\x0a\x00\x10client-8server-8");
+    }
+
+    #[test]
+    fn an_identifier_is_asked_for_by_an_empty_option() {
+        let options = EdnsOptions {
+            padding: Padding::None,
+            asks_identifier: true,
+            ..EdnsOptions::default()
+        };
+        let query = query(options, None);
+        assert_eq!(query[BEFORE_OPT + OPT_FIXED.len()..], [0, 4, 0, 3, 0, 0]);
     }
 
     #[test]

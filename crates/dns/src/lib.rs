@@ -30,6 +30,8 @@ mod exchange;
 pub mod fuzzing;
 mod kernel_stamps;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
+mod response_edns;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod sent_edns;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod stamp;

@@ -146,6 +146,45 @@ async fn payload_size_and_subnet_arrive_and_the_scope_comes_back() {
 }
 
 #[tokio::test]
+async fn what_the_server_says_of_itself_and_of_the_answer_is_recorded() {
+    let options = EdnsOptions {
+        asks_identifier: true,
+        ..EdnsOptions::default()
+    };
+    let (server, client) = Server::start(options, 2000).await;
+    let serve = async {
+        let (query, from) = server.receive().await;
+        let asked = query
+            .edns
+            .as_ref()
+            .unwrap()
+            .option(EdnsCode::NSID)
+            .is_some();
+        let options = vec![
+            EdnsOption::Unknown(3, b"ns1.fra".to_vec()),
+            EdnsOption::Unknown(15, b"\x00\x06no signature".to_vec()),
+        ];
+        let failed = ResponseCode::ServFail;
+        server.answer_with(&query, from, options, failed).await;
+        let (query, from) = server.receive().await;
+        let mut validated = query.clone();
+        validated.metadata.authentic_data = true;
+        server.answer(&validated, from, Vec::new()).await;
+        asked
+    };
+    let both = async { (ask(&client).await, ask(&client).await) };
+    let ((failed, validated), asked) = tokio::join!(both, serve);
+    assert!(asked);
+    assert_eq!(failed.rcode.as_deref(), Some("SERVFAIL"));
+    assert_eq!(failed.extended_dns_errors, ["6 DNSSEC Bogus: no signature"]);
+    assert_eq!(failed.name_server_identifier.as_deref(), Some("ns1.fra"));
+    assert_eq!(failed.authentic_data, Some(false));
+    assert!(validated.extended_dns_errors.is_empty());
+    assert_eq!(validated.name_server_identifier, None);
+    assert_eq!(validated.authentic_data, Some(true));
+}
+
+#[tokio::test]
 async fn the_server_cookie_comes_with_the_next_query_even_of_an_error() {
     let (server, client) = Server::start(with_cookie(), 2000).await;
     let serve = async {

@@ -107,7 +107,7 @@ async fn the_right_pin_passes_and_a_wrong_one_does_not() {
         let both = pinned(&resolver, &[stranger.key_pin, resolver.key_pin]);
         let record = ask(&client(url, &both)).await;
         assert_answered(&record, scheme);
-        assert!(record.certificate_checked);
+        assert_eq!(record.certificate_checked, Some(true));
         let wrong = pinned(&resolver, &[stranger.key_pin]);
         let record = ask(&client(url, &wrong)).await;
         assert_refused(&record, &shown, scheme);
@@ -131,15 +131,19 @@ async fn insecure_asks_anybody_and_says_so() {
         let url = resolver.url(scheme);
         let record = ask(&client(url, &insecure(&[]))).await;
         assert_answered(&record, scheme);
-        assert!(!record.certificate_checked, "{scheme}");
+        assert_eq!(record.certificate_checked, Some(false), "{scheme}");
         let record = ask(&client(url, &insecure(&[resolver.key_pin]))).await;
         assert_answered(&record, scheme);
-        assert!(record.certificate_checked, "{scheme}: by its pin");
+        assert_eq!(
+            record.certificate_checked,
+            Some(true),
+            "{scheme}: by its pin"
+        );
         let record = ask(&client(url, &insecure(&[stranger.key_pin]))).await;
         assert_refused(&record, "which is not pinned", scheme);
     }
     let record = ask(&client(resolver.url("udp"), &insecure(&[]))).await;
-    assert!(record.certificate_checked, "there is none");
+    assert_eq!(record.certificate_checked, None, "there is none");
 }
 
 #[tokio::test]
@@ -161,7 +165,7 @@ async fn pins_and_insecure_do_not_keep_tickets_from_working() {
                 Some(HandshakeMode::ZeroRtt),
                 "{scheme}"
             );
-            assert_eq!(record.certificate_checked, !options.is_insecure);
+            assert_eq!(record.certificate_checked, Some(!options.is_insecure));
         }
     }
 }

@@ -53,8 +53,8 @@ pub struct LoadPlan {
     pub resolver_address: SocketAddr,
     /// TLS of the transports that have it, `None` for the others.
     pub tls: Option<TlsClient>,
-    /// Whether certificates are checked; `true` without TLS.
-    pub certificate_checked: bool,
+    /// Whether certificates are checked; `None` without TLS.
+    pub certificate_checked: Option<bool>,
     /// How DoH queries travel.
     pub doh_method: DohMethod,
     /// What is asked, in order, round and round.
@@ -175,7 +175,7 @@ pub(crate) mod tests {
             resolver: "udp://127.0.0.1".parse().unwrap(),
             resolver_address: "127.0.0.1:53".parse().unwrap(),
             tls: None,
-            certificate_checked: true,
+            certificate_checked: None,
             doh_method: DohMethod::Get,
             names: Arc::new(Names::parse("a.test A\n", None, false).unwrap()),
             threads,

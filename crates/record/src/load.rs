@@ -90,8 +90,8 @@ pub struct LoadRecord {
     pub resolver: String,
     /// Address and port asked.
     pub resolver_address: SocketAddr,
-    /// `false`: the resolver's certificate was not checked in any way.
-    pub certificate_checked: bool,
+    /// `false`: the resolver's certificate was not checked in any way; `null` without TLS.
+    pub certificate_checked: Option<bool>,
     /// When queries were sent.
     pub pace: LoadPace,
     /// Seed of a Poisson schedule.

@@ -137,9 +137,10 @@ pub struct QueryRecord {
     /// How the address was found.
     pub bootstrap: Bootstrap,
     /// `false`: the resolver's certificate was not checked in any way, so that anybody may have
-    /// answered. A pin is a check. Without TLS there is nothing to check, and this is `true`.
-    #[serde(default = "checked")]
-    pub certificate_checked: bool,
+    /// answered. A pin is a check. `null` without TLS: there is nothing to check (`true` in records
+    /// from before format 1.11); and in records from before certificates could go unchecked.
+    #[serde(default)]
+    pub certificate_checked: Option<bool>,
     /// Name asked, with its final dot.
     pub qname: String,
     /// Type asked, as text.
@@ -262,6 +263,18 @@ pub struct QueryRecord {
     /// Whether the query asked for DNSSEC records (RFC 3225).
     #[serde(default)]
     pub dnssec_ok: bool,
+    /// AD flag of the response: the resolver says that it validated the answer (RFC 4035 section
+    /// 3.2.3); `null` without a response.
+    #[serde(default)]
+    pub authentic_data: Option<bool>,
+    /// Extended DNS Errors of the response (RFC 8914), each as `CODE` or `CODE NAME`, then `: TEXT`
+    /// if the resolver gave a text, which is cut after 256 characters.
+    #[serde(default)]
+    pub extended_dns_errors: Vec<String>,
+    /// Identifier the name server gave (NSID, RFC 5001): as text if all of it is printable ASCII,
+    /// else `0x` and its bytes in hexadecimal; `null` when it was not asked for or not given.
+    #[serde(default)]
+    pub name_server_identifier: Option<String>,
     /// What was true of the connection.
     #[serde(flatten)]
     pub connection_facts: ConnectionFacts,
@@ -271,11 +284,6 @@ pub struct QueryRecord {
     /// The same number for queries asked together, as a browser asks for A, AAAA and HTTPS.
     #[serde(default)]
     pub group_sequence: Option<u64>,
-}
-
-/// Records from before certificates could go unchecked do not say.
-fn checked() -> bool {
-    true
 }
 
 /// The stub is listening on UDP and TCP.

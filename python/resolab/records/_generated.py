@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.10"
+FORMAT_VERSION = "1.11"
 
 
 class AddressProof(enum.StrEnum):
@@ -893,7 +893,7 @@ class LoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", 
     dns_transport: DnsTransport
     resolver: str
     resolver_address: str
-    certificate_checked: bool
+    certificate_checked: bool | None = None
     pace: LoadPace
     seed: int
     thread_count: int
@@ -1140,7 +1140,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver: str
     resolver_address: str | None = None
     bootstrap: Bootstrap
-    certificate_checked: bool = True
+    certificate_checked: bool | None = None
     qname: str
     qtype: str
     purpose: QueryPurpose
@@ -1186,6 +1186,9 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     kernel_transmit_ns: int | None = None
     kernel_receive_ns: int | None = None
     dnssec_ok: bool = False
+    authentic_data: bool | None = None
+    extended_dns_errors: list[str] = []
+    name_server_identifier: str | None = None
     quic_version: int | None = None
     quic_retry: bool | None = None
     connection_rtt_ns: int | None = None

@@ -62,6 +62,7 @@ def test_what_is_typed_is_what_resolab_core_is_told(core, capsys):
         "--pin", "sha256/a", "--pin", "sha256/b", "--insecure", "--cookie", "--ecs", "off", "--interval-ms", "3",
         "--doh-method", "get", "--edns-payload", "512", "--padding", "64", "--resolve", "a=1.2.3.4", "--ca", "ca.pem",
         "--retry", "none", "--bootstrap", "inside", "--idle-timeout-ms", "70", "--dnssec", "--tcp-fast-open", "--together",
+        "--nsid",
     )  # fmt: skip
     assert code == 0
     expected = ["query", *(f"--resolver={one}" for one in RESOLVERS), "--count=5", "--timeout-ms=900"]
@@ -75,6 +76,7 @@ def test_what_is_typed_is_what_resolab_core_is_told(core, capsys):
         "--dnssec",
         "--tcp-fast-open",
         "--together",
+        "--nsid",
     ]
     assert sorted(typed()) == sorted(expected)
     assert typed()[-3:] == ["--", *NAMES]

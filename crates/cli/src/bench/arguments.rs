@@ -152,7 +152,7 @@ impl Arguments {
         };
         let (tls, certificate_checked) =
             tls_of(&resolver, &options).map_err(Refusal::configuration)?;
-        if !certificate_checked {
+        if certificate_checked == Some(false) {
             warn_once();
         }
         let names = match &self.names {

@@ -230,7 +230,10 @@ fn write_flags(text: &mut String, record: &LoadRecord) -> fmt::Result {
             record.spinning,
             "spinning: the CPU figure is of a core that never slept",
         ),
-        (!record.certificate_checked, "certificates were not checked"),
+        (
+            record.certificate_checked == Some(false),
+            "certificates were not checked",
+        ),
         (record.stopped_early, "stopped before its end"),
     ];
     for (_, flag) in flags.into_iter().filter(|(is_set, _)| *is_set) {

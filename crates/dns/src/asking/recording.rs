@@ -9,6 +9,7 @@ use super::attempt::Outcome;
 use super::wanted::Asking;
 use crate::cookie::{cookie_of, state_of};
 use crate::message::other_answers;
+use crate::response_edns::{extended_errors, name_server_identifier};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
     ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, HelloFacts,
@@ -112,6 +113,9 @@ impl Asking<'_> {
             kernel_receive_ns: None,
             group_sequence: None,
             dnssec_ok: self.question.dnssec_ok,
+            authentic_data: None,
+            extended_dns_errors: Vec::new(),
+            name_server_identifier: None,
             connection_facts: ConnectionFacts::default(),
             hello_facts: HelloFacts::default(),
         }
@@ -195,6 +199,9 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.addresses.clone_from(&response.addresses);
     record.answers = other_answers(&response.message.answers);
     record.ttl_s = response.ttl_s;
+    record.authentic_data = Some(response.message.metadata.authentic_data);
+    record.extended_dns_errors = extended_errors(&response.message);
+    record.name_server_identifier = name_server_identifier(&response.message);
 }
 
 /// A response with an error code, or one that was cut, is a failure with a response.

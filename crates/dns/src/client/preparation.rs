@@ -44,16 +44,16 @@ impl Transport {
 }
 
 /// The TLS of a client of `resolver`, `None` for transports without, and whether its certificate is
-/// checked: `true` without TLS.
+/// checked.
 pub fn tls_of(
     resolver: &ResolverAddress,
     options: &ClientOptions,
-) -> Result<(Option<TlsClient>, bool), ClientError> {
+) -> Result<(Option<TlsClient>, Option<bool>), ClientError> {
     match Preparation::of(resolver.transport) {
-        Preparation::Plain(_) => Ok((None, true)),
+        Preparation::Plain(_) => Ok((None, None)),
         Preparation::Encrypted(alpn, _) => {
             let (tls, is_checked) = tls_with(alpn, resolver, options)?;
-            Ok((Some(tls), is_checked))
+            Ok((Some(tls), Some(is_checked)))
         }
     }
 }
@@ -114,7 +114,7 @@ impl Preparation {
 pub(super) struct Prepared {
     pub transport: Transport,
     pub tls: Option<TlsClient>,
-    pub certificate_checked: bool,
+    pub certificate_checked: Option<bool>,
 }
 
 impl Prepared {
@@ -124,7 +124,7 @@ impl Prepared {
             Preparation::Plain(make) => Self {
                 transport: make(options),
                 tls: None,
-                certificate_checked: true,
+                certificate_checked: None,
             },
             Preparation::Encrypted(alpn, make) => {
                 let (tls, certificate_checked) = tls_with(alpn, resolver, options)?;
@@ -132,7 +132,7 @@ impl Prepared {
                 Self {
                     transport: make(&tls, template)?,
                     tls: Some(tls),
-                    certificate_checked,
+                    certificate_checked: Some(certificate_checked),
                 }
             }
         })

@@ -120,13 +120,14 @@ def _add_edns(query: argparse.ArgumentParser) -> None:
     edns.add_argument("--no-padding", action="store_true", help="the same as --padding none")
     edns.add_argument("--ecs", metavar="off|ADDRESS/LENGTH", help="client subnet to send")
     edns.add_argument("--cookie", action="store_true", help="send cookies")
+    edns.add_argument("--nsid", action="store_true", help="ask which name server it is that answers (NSID)")
     edns.add_argument("--dnssec", action="store_true", help="ask for DNSSEC records (DO)")
 
 
 PASSED = (
     "together", "interval_ms", "retry", "udp_timeout_ms", "udp_try_count", "outstanding", "idle_timeout_ms",
     "tcp_fast_open", "handshake", "groups", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap",
-    "bootstrap_resolver", "edns_payload", "padding", "no_padding", "ecs", "cookie", "dnssec",
+    "bootstrap_resolver", "edns_payload", "padding", "no_padding", "ecs", "cookie", "nsid", "dnssec",
 )  # fmt: skip
 """What resolab-core is told as it was typed, under the same name; left out where nothing was typed."""
 

@@ -73,16 +73,26 @@ def _notes(record: QueryRecord) -> Text:
         notes.append(("truncated, then over TCP", "yellow"))
     if record.attempt_count > 1:
         notes.append((f"sent {record.attempt_count} times", "yellow"))
-    if not record.certificate_checked:
+    if record.certificate_checked is False:
         notes.append(("certificate not checked", "yellow"))
+    if record.authentic_data:
+        notes.append(("validated (AD)", "green"))
+    if record.name_server_identifier is not None:
+        notes.append((f"NSID {clean(record.name_server_identifier)}", ""))
     return Text("\n").join(Text(note, style) for note, style in notes)
 
 
 def _details(records: Sequence[QueryRecord]) -> list[Text]:
-    """Say why queries failed, each reason of a resolver once."""
+    """Say why queries failed, by us and by the resolver's extended errors, each reason of a resolver once."""
     found = [
         f"{record.resolver}: {record.failure.value}: {record.failure_detail}"
         for record in records
         if record.failure is not None and record.failure_detail not in {None, record.rcode}
     ]
-    return [Text(clean(line), "red") for line in dict.fromkeys(found)]
+    told = [
+        f"{record.resolver}: extended error of {record.qname} {record.qtype}: {error}"
+        for record in records
+        for error in record.extended_dns_errors
+    ]
+    lines = [*((line, "red") for line in dict.fromkeys(found)), *((line, "yellow") for line in dict.fromkeys(told))]
+    return [Text(clean(line), style) for line, style in lines]

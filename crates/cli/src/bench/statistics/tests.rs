@@ -25,7 +25,7 @@ fn example() -> LoadRecord {
         dns_transport: DnsTransport::Dot,
         resolver: "tls://dns.example".to_owned(),
         resolver_address: "192.0.2.1:853".parse().unwrap(),
-        certificate_checked: true,
+        certificate_checked: None,
         pace: LoadPace::Constant,
         seed: 1,
         thread_count: 1,
@@ -130,7 +130,7 @@ fn says_what_dnsperf_does_not() {
 fn a_flagged_run_says_so() {
     let record = LoadRecord {
         segmentation_offload: true,
-        certificate_checked: false,
+        certificate_checked: Some(false),
         failure: Some(Failure::TcpConnectRefused),
         ..example()
     };
