@@ -350,6 +350,52 @@ def test_answers_that_are_no_addresses_are_shown_and_long_ones_folded(core, tmp_
     assert output.count("x") >= 252
 
 
+def test_what_the_server_says_of_itself_and_of_the_answer_is_shown(core, tmp_path, capsys):
+    lines = []
+    for line in first_round(tmp_path).read_text().splitlines():
+        record = json.loads(line)
+        if record.get("resolver") == UDP:
+            record |= {"authentic_data": True, "name_server_identifier": "ns1.fra", "certificate_checked": None}
+        if record.get("resolver") == DOT:
+            record |= {"certificate_checked": False, "extended_dns_errors": ["6 DNSSEC Bogus: no \u001b[31msignature"]}
+        lines.append(json.dumps(record))
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    core(file)
+    assert query() == 0
+    output = capsys.readouterr().out
+    assert "validated (AD)" in " ".join(row(output, NAMES[0], UDP))
+    assert "NSID ns1.fra" in output
+    assert (
+        f"{DOT}: extended error of {NAMES[0]}. A: 6 DNSSEC Bogus: no \N{REPLACEMENT CHARACTER}[31msignature" in output
+    )
+    assert "certificate not checked" not in " ".join(row(output, NAMES[0], UDP))
+    assert "certificate not checked" in output
+
+
+def test_a_long_answer_stands_below_and_leaves_the_bar_its_room(core, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
+    core(first_round(tmp_path))
+    assert query() == 0
+    short = row(capsys.readouterr().out, NAMES[0], DOQ)[-1]
+    text = 'HTTPS 1 . alpn="h2,h3" ipv4hint=192.0.2.7 ' + "ech=" + "A" * 90
+    lines = []
+    for line in first_round(tmp_path).read_text().splitlines():
+        record = json.loads(line)
+        if record.get("answer_count"):
+            record |= {"qtype": "HTTPS", "addresses": [], "answers": [text]}
+        lines.append(json.dumps(record))
+    file = tmp_path / "https.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    core(file)
+    assert query() == 0
+    output = capsys.readouterr().out
+    found = row(output, NAMES[0], DOQ)
+    assert "below" in found
+    assert len(found[-1]) >= len(short) > 10, "the longest query's bar fills its column"
+    assert output.count("ech=") == 1, "once for all who gave it"
+
+
 def test_short_is_every_answer_once_and_failures_go_elsewhere(core, tmp_path, capsys):
     core(first_round(tmp_path))
     assert query("+short") == 0

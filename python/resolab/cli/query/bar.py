@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
+from resolab.cli.query.words import number
 from resolab.queries import Phase, Split
 
 LETTERS = {
@@ -16,8 +17,15 @@ LETTERS = {
 }
 
 
-def bar(split: Sequence[tuple[Phase, float]], full: float, width: int) -> Text:
-    """Draw phases so that `full` takes the whole width; borders between phases are rounded, not lengths."""
+SHORT_LETTERS = 5
+SHARE_TO_TELL = 0.05
+
+
+def bar(split: Sequence[tuple[Phase, float]], full: float, width: int, unit_ms: float) -> Text:
+    """Draw phases so that `full` takes the whole width; borders between phases are rounded, not lengths.
+
+    What is too short beside `full` to show its phases says them in milliseconds, where there is room.
+    """
     text, at, reached = Text(), 0, 0.0
     for phase, length in split:
         reached += length
@@ -28,7 +36,22 @@ def bar(split: Sequence[tuple[Phase, float]], full: float, width: int) -> Text:
     if at == 0 and split:
         letter, style = LETTERS[max(split, key=lambda one: one[1])[0]]
         text.append(letter, style)
+    if len(text) <= SHORT_LETTERS:
+        told = _in_words(split, unit_ms)
+        if len(text) + len(told) <= width:
+            text.append(told, "dim")
     return text
+
+
+def _in_words(split: Sequence[tuple[Phase, float]], unit_ms: float) -> str:
+    """Write the phases that matter; a single one is the time beside the bar."""
+    totals: dict[Phase, float] = {}
+    for phase, length in split:
+        totals[phase] = totals.get(phase, 0.0) + length
+    told = [phase for phase, length in totals.items() if length > SHARE_TO_TELL * sum(totals.values())]
+    if len(told) < 2:
+        return ""
+    return "".join(f" {LETTERS[phase][0]} {number(totals[phase] * unit_ms)}" for phase in told)
 
 
 def legend(phases: Iterable[Phase]) -> Text:

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from resolab.cli.query.bar import bar, phases_in
-from resolab.cli.query.layout import Column, lay_out, with_legend
+from resolab.cli.query.layout import TEXT_MOST, Column, lay_out, with_legend
 from resolab.cli.query.words import clean, handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
@@ -27,7 +27,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
         column("name", lambda one: plain(one.qname)),
         column("type", lambda one: plain(one.qtype)),
         column("rcode", _rcode),
-        column("answer", lambda one: Text("\n".join(answers(one)))),
+        column("answer", lambda one: Text("below" if _is_long(one) else "\n".join(answers(one)))),
         column("TTL", lambda one: Text("" if one.ttl_s is None else f"{one.ttl_s} s"), right=True, rank=3),
         column("resolver", lambda one: plain(one.resolver)),
         column("transport", lambda one: Text(one.dns_transport.value), rank=2),
@@ -39,11 +39,33 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
     longest = max(times)
 
     def draw(split: Split) -> Callable[[int], Text]:
-        return lambda room: bar(split, longest, room)
+        return lambda room: bar(split, longest, room, unit_ms=1e-6)
 
     table = lay_out(columns, [draw(split) for split in splits], width)
     body = with_legend(table, phases_in(splits), wire=any(wire_exchange_ns(one) is not None for one in records))
-    return Group(body, *_details(records))
+    return Group(body, *_long_answers(records), *_details(records))
+
+
+def _is_long(record: QueryRecord) -> bool:
+    """Whether an answer would take the table's room for its bar."""
+    return any(len(line) > TEXT_MOST for line in answers(record))
+
+
+def _long_answers(records: Sequence[QueryRecord]) -> list[Text]:
+    """Write what the table has no room for, each answer once with who gave it."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for record in filter(_is_long, records):
+        for line in answers(record):
+            found.setdefault((record.qname, record.qtype, line), []).append(record.resolver)
+    return [
+        Text.assemble("\n", (f"{clean(qname)} {clean(qtype)}", "bold"), f" {line}", (f"  ({_whom(resolvers)})", "dim"))
+        for (qname, qtype, line), resolvers in found.items()
+    ]
+
+
+def _whom(resolvers: Sequence[str]) -> str:
+    asked = list(dict.fromkeys(map(clean, resolvers)))
+    return ", ".join(asked) if len(asked) < 3 else f"{len(asked)} resolvers"
 
 
 def _rcode(record: QueryRecord) -> Text:

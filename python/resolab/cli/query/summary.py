@@ -42,7 +42,7 @@ def summary_table(summaries: Sequence[Summary], width: int) -> RenderableType:
     longest = max(totals)
 
     def draw(one: Summary) -> Callable[[int], Text]:
-        return lambda room: bar(list(one.phases_ms.items()), longest, room)
+        return lambda room: bar(list(one.phases_ms.items()), longest, room, unit_ms=1)
 
     table = lay_out(columns, [draw(one) for one in summaries], width)
     phases = {phase for one in summaries for phase, ms in one.phases_ms.items() if ms > 0}
