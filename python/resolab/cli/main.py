@@ -21,7 +21,7 @@ from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
 from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
-from resolab.cli.page_arguments import add_page
+from resolab.cli.page.arguments import add_page
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.waterfall_arguments import add_waterfall
@@ -198,9 +198,9 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _page(options: argparse.Namespace) -> int:
-    from resolab.cli import page
+    from resolab.cli.page import actions
 
-    return page.run(options.folder, path=options.path, requests_count=options.requests)
+    return actions.run(options)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from resolab.report.build import build_report, make_report
     from resolab.report.terminal import terminal_summary
     from resolab.report.waterfall.loads import draw_load, request_spans, waterfalls
+    from resolab.report.waterfall.pages import waterfall_of_page
     from resolab.report.waterfall.text import terminal_waterfall
 
 _ON_FIRST_USE = {
@@ -21,6 +22,7 @@ _ON_FIRST_USE = {
     "request_spans": "resolab.report.waterfall.loads",
     "terminal_summary": "resolab.report.terminal",
     "terminal_waterfall": "resolab.report.waterfall.text",
+    "waterfall_of_page": "resolab.report.waterfall.pages",
     "waterfalls": "resolab.report.waterfall.loads",
 }
 
@@ -31,6 +33,7 @@ __all__ = [
     "request_spans",
     "terminal_summary",
     "terminal_waterfall",
+    "waterfall_of_page",
     "waterfalls",
 ]
 

@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """One measured load: its requests in the order in which they began, and the page's events."""
+    """One load: its requests in the order in which they began, and the page's events."""
 
-    trial: str
-    condition: str
+    name: str
+    """Of the trial, or of the page."""
+    title: str
+    caption: str
     requests: Sequence[WaterfallRequest]
     events: Sequence[Event]
-    failure: str | None
-    dataset_id: str
-
-    @property
-    def title(self) -> str:
-        """Trial and condition, and why the load failed if it did."""
-        return f"{self.trial}  {self.condition}" + (f"  failed: {self.failure}" if self.failure else "")
 
 
 def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
@@ -81,26 +76,28 @@ def waterfall_of(folder: Path, trial: str) -> Waterfall:
     requests = [_request(one, host) for one in sorted(resources, key=lambda one: one.start_ms)]
     instants = (("FCP", load.fcp_ms), ("LCP", load.lcp_ms), ("load", load.plt_ms))
     return Waterfall(
-        trial=trial,
-        condition=condition,
+        name=trial,
+        title=f"{trial}  {condition}" + (f"  failed: {load.failure}" if load.failure else ""),
+        caption=_caption(trial, condition, load_manifest(folder).dataset_id),
         requests=requests or [_document(load)],
         events=[Event(name, at_ms) for name, at_ms in instants if at_ms is not None],
-        failure=None if load.failure is None else str(load.failure),
-        dataset_id=load_manifest(folder).dataset_id,
+    )
+
+
+def _caption(trial: str, condition: str, dataset_id: str) -> str:
+    return (
+        f"One measured load, trial {trial} ({condition}): n = 1, no interval. Look-up, TCP, TLS or "
+        "QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells them (W3C "
+        "Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a thin "
+        "line is time before or between phases; an undivided bar is of an origin that does not tell its phases. "
+        f"Dataset {dataset_id}."
     )
 
 
 def draw_load(waterfall: Waterfall) -> Drawing:
     """Draw it as a figure."""
-    caption = (
-        f"One measured load, trial {waterfall.trial} ({waterfall.condition}): n = 1, no interval. Look-up, TCP, TLS or "
-        "QUIC, wait (requestStart to responseStart) and receive of each request as the browser tells them (W3C "
-        "Resource Timing); a thin bar is a handshake that went on after the request had left in early data; a thin "
-        "line is time before or between phases; an undivided bar is of an origin that does not tell its phases. "
-        f"Dataset {waterfall.dataset_id}."
-    )
     return draw_waterfall(
-        f"waterfall-{waterfall.trial}", waterfall.title, waterfall.requests, waterfall.events, caption
+        f"waterfall-{waterfall.name}", waterfall.title, waterfall.requests, waterfall.events, waterfall.caption
     )
 
 

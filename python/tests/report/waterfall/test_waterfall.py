@@ -57,10 +57,10 @@ def test_the_median_load_stands_for_a_condition(dataset: Path) -> None:
         loads = sorted((PLT.of(load) or 0, load.trial_id) for load in opened.measured_loads() if load.condition == FULL)
     (one,) = waterfalls(dataset, FULL)
     assert len(loads) == 6
-    assert one.trial == loads[2][1]
+    assert one.name == loads[2][1]
     assert [(event.name, event.at_ms) for event in one.events] == [("load", loads[2][0])]
     assert len(waterfalls(dataset)) == 6
-    assert waterfalls(dataset, "b001-t000")[0].trial == "b001-t000"
+    assert waterfalls(dataset, "b001-t000")[0].name == "b001-t000"
 
 
 def test_the_csv_has_the_instants(dataset: Path) -> None:

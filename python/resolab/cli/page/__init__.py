@@ -1,0 +1,1 @@
+"""`resolab page`: pages of one's own, and models of real ones."""

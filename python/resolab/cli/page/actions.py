@@ -1,0 +1,43 @@
+"""Which action of `resolab page` was asked for. Not for: doing it."""
+
+import argparse
+import json
+
+
+def run(options: argparse.Namespace) -> int:
+    """Hand over to the action."""
+    return _ACTIONS[options.action](options)
+
+
+def _new(options: argparse.Namespace) -> int:
+    from resolab.cli.page import new
+
+    return new.run(options.folder, path=options.path, requests_count=options.requests)
+
+
+def _import(options: argparse.Namespace) -> int:
+    from resolab.cli.page import importing
+
+    return importing.run(options)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from resolab.cli.page import show
+
+    return show.run(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from resolab.cli import listing
+
+    return listing.run("pages", as_json=options.json)
+
+
+def _schema(_options: argparse.Namespace) -> int:
+    from resolab.pages.schema import page_schema
+
+    print(json.dumps(page_schema(), indent=2))
+    return 0
+
+
+_ACTIONS = {"new": _new, "import": _import, "show": _show, "list": _list, "schema": _schema}

@@ -1,0 +1,102 @@
+"""`resolab page import`: recordings become page models, with a word on each and on what it did not tell.
+
+For: files, names and words. Not for: reading recordings (`resolab.recordings`).
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from resolab.errors import ConfigurationError, ResolabError
+from resolab.pages.facts import facts_of
+from resolab.pages.file import ENDING, model_text
+from resolab.pages.model import PageModel
+from resolab.plan.load import NAME
+from resolab.recordings import import_page
+from resolab.store import machine_errors
+
+_ENDINGS = (".gz", ".har", ".json", ".jsonl")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import every file; those that cannot be read are told and make the exit code theirs, the others are written."""
+    if options.name is not None and len(options.files) > 1:
+        raise ConfigurationError("--name is of one page; give one FILE with it")
+    console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
+    failed: ResolabError | None = None
+    for file, place, name in _places(options):
+        try:
+            model = import_page(file, name, keep_names=options.keep_names)
+            _write(model, place, force=options.force)
+        except ResolabError as error:
+            failed = error
+            if len(options.files) == 1:
+                raise
+            notes.print(f"resolab: {error}", markup=False, soft_wrap=True)
+            continue
+        if options.json:
+            print(json.dumps({"page": name, "file": str(place), **told(model)}))
+        else:
+            console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+            for loss in losses_in_words(model):
+                console.print(f"  not told: {loss}", style="dim", markup=False, soft_wrap=True)
+    return failed.exit_code if failed else 0
+
+
+def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
+    files: Sequence[Path] = options.files
+    output: Path | None = options.output
+    into_folder = output is None or output.is_dir() or len(files) > 1 or not output.name.endswith(".json")
+    taken: set[str] = set()
+    for file in files:
+        name = options.name or name_of(file)
+        if not NAME.fullmatch(name):
+            raise ConfigurationError(
+                f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name"
+            )
+        if name in taken:
+            raise ConfigurationError(f"two files would be page {name!r}; import one of them apart, with --name")
+        taken.add(name)
+        yield file, (output or Path()) / f"{name}{ENDING}" if into_folder else output or Path(), name
+
+
+def name_of(file: Path) -> str:
+    """Make a page's name of a file's."""
+    name = file.name
+    while name.endswith(_ENDINGS):
+        name = name.rpartition(".")[0]
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
+
+
+def _write(model: PageModel, place: Path, *, force: bool) -> None:
+    if place.exists() and not force:
+        raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
+    with machine_errors(f"write {place}"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(model_text(model), "utf-8")
+
+
+def told(model: PageModel) -> dict[str, object]:
+    """Give facts and losses for machines."""
+    return {"facts": msgspec.to_builtins(facts_of(model)), "losses": msgspec.to_builtins(model.losses)}
+
+
+def in_a_line(model: PageModel) -> str:
+    """Sum a page up."""
+    facts = facts_of(model)
+    load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"
+    return (
+        f"{facts.requests_count:,} requests, {facts.hosts_count} hosts of {facts.sites_count} sites, "
+        f"{facts.wire_bytes / 1e3:,.0f} kB, {facts.redirects_count} redirects, depth {facts.depth}, {load}; "
+        f"discoverer evident in {facts.evidence_ratio:.0%}"
+    )
+
+
+def losses_in_words(model: PageModel) -> list[str]:
+    """Say what the recording did not tell."""
+    return [loss.what if not loss.count else f"{loss.what} ({loss.count:,})" for loss in model.losses]

@@ -1,0 +1,97 @@
+"""`resolab page show`: a page model as a summary, a tree, a waterfall or a drawing.
+
+For: printing. Not for: counting (`resolab.pages.facts`) or reading recordings (`resolab.recordings`).
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told
+from resolab.errors import ConfigurationError, MachineError
+from resolab.pages.facts import INFERRED_BELOW, facts_of
+from resolab.pages.file import ENDING, read_model
+from resolab.pages.model import PageModel, Resource
+from resolab.recordings import import_page
+
+_DRAWN = (".svg", ".pdf", ".png")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show one page."""
+    file: Path = options.page
+    model = read_model(file) if file.name.endswith(ENDING) else import_page(file, name_of(file))
+    if options.json:
+        print(json.dumps({"page": model.name, **told(model)}))
+        return 0
+    console = Console(highlight=False)
+    if options.tree:
+        console.print(tree(model), soft_wrap=True)
+    elif options.waterfall:
+        from resolab.report import terminal_waterfall, waterfall_of_page
+
+        console.print(terminal_waterfall(waterfall_of_page(model), console.width), soft_wrap=True)
+    else:
+        _summary(console, model)
+    if options.output is not None:
+        _draw(model, options.output)
+        console.print(f"drawn: {options.output}", markup=False, soft_wrap=True)
+    return 0
+
+
+def _summary(console: Console, model: PageModel) -> None:
+    console.print(f"{model.name}: {in_a_line(model)}", markup=False, soft_wrap=True)
+    facts = facts_of(model)
+    if facts.evidence_ratio < INFERRED_BELOW:
+        console.print("  who discovered whom is mostly inferred: it says what could have been", style="yellow")
+    kinds = Table(box=None, pad_edge=False)
+    for heading in ("kind", "requests", "kB on the wire"):
+        kinds.add_column(heading, justify="left" if heading == "kind" else "right")
+    for kind, count in facts.requests_by_kind.items():
+        kinds.add_row(kind, f"{count:,}", f"{facts.bytes_by_kind[kind] / 1e3:,.1f}")
+    console.print(kinds)
+    console.print(f"{facts.single_request_hosts_count} of {facts.hosts_count} hosts served a single request")
+    for loss in losses_in_words(model):
+        console.print(f"not told: {loss}", style="dim", markup=False, soft_wrap=True)
+
+
+def tree(model: PageModel) -> Tree:
+    """Lay out who discovered whom, with when each began."""
+    root = Tree(_label(model, 0))
+    branches = {0: root}
+    for place, one in enumerate(model.resources):
+        if one.parent is not None:
+            branches[place] = branches[one.parent].add(_label(model, place))
+    return root
+
+
+def _label(model: PageModel, place: int) -> Text:
+    one = model.resources[place]
+    host = model.hosts[one.host]
+    text = Text(f"{place} {one.kind.value} ")
+    text.append(host.name or f"h{one.host}.s{host.site}", style="cyan")
+    text.append(f" {one.wire_bytes / 1e3:,.1f} kB {_ending(one)}", style="dim")
+    text.append(f" {one.discovery.value} at {one.start_ms:,.0f} ms", style="dim" if one.parent is None else "")
+    return text
+
+
+def _ending(one: Resource) -> str:
+    return str(one.status) if one.status else "failed"
+
+
+def _draw(model: PageModel, output: Path) -> None:
+    from resolab.plots import save_file
+    from resolab.report import draw_load, waterfall_of_page
+
+    if output.suffix not in _DRAWN:
+        raise ConfigurationError(f"failed to draw into {output}: {output.suffix} is none of {', '.join(_DRAWN)}")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        save_file(draw_load(waterfall_of_page(model)), output)
+    except OSError as error:
+        raise MachineError(f"failed to write the drawing {output}: {error.strerror or error}") from error

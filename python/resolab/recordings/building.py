@@ -1,0 +1,205 @@
+"""From a recording to a page model: names and URLs go, structure stays.
+
+For: putting together who (`parents`), when (`timing`) and where (`hosts`). Not for: files.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageModel, Resource, Source
+from resolab.recordings.hosts import hosts_of
+from resolab.recordings.parents import Discovered, discover
+from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.redirects import redirect_sources
+from resolab.recordings.timing import Due, dues
+from resolab.recordings.values import host_of
+
+_ASKED_BY_BROWSER = "/favicon.ico"
+_NOT_MODIFIED = 304
+_DIGITS = 3
+
+
+def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageModel:
+    """Make the model of a recording."""
+    exchanges = _kept(recording)
+    preflighted = _preflighted(exchanges)
+    exchanges = [one for one in exchanges if not one.is_preflight]
+    sources = redirect_sources(exchanges, recording)
+    exchanges = _with_targets_kinds(exchanges, sources)
+    complete = recording.complete_ms
+    found = discover(exchanges, sources, complete)
+    when = dues(exchanges, found, complete)
+    document = _document(exchanges, sources)
+    hosts = hosts_of(exchanges, document, keep_names=keep_names)
+    _say_what_is_guessed(recording, exchanges, found, hosts)
+    resources = _resources(recording, exchanges, found, when, hosts, preflighted)
+    return PageModel(
+        name=name,
+        source=_source(recording, exchanges),
+        hosts=tuple(hosts.values()),
+        resources=tuple(resources),
+        load_ms=_since(exchanges, recording.loaded_ms),
+        dom_content_loaded_ms=_since(exchanges, complete),
+        losses=tuple(Loss(what, count) for what, count in recording.losses.items()),
+    )
+
+
+def _kept(recording: Recording) -> list[Exchange]:
+    """Begin with the page's own request; browsers' requests for icons are none of the page's."""
+    exchanges = [one for one in recording.exchanges if urlsplit(one.url).path != _ASKED_BY_BROWSER]
+    icons = len(recording.exchanges) - len(exchanges)
+    if icons:
+        recording.lose("requests for favicon.ico", icons)
+    first = _first(exchanges, recording.url)
+    if first is None:
+        raise ConfigurationError("the recording has no request for a page")
+    if first:
+        recording.lose("requests from before the page's own", first)
+    return exchanges[first:]
+
+
+def _first(exchanges: Sequence[Exchange], url: str | None) -> int | None:
+    named = [place for place, one in enumerate(exchanges) if one.url == url and not one.is_preflight]
+    documents = [place for place, one in enumerate(exchanges) if one.kind is Kind.DOCUMENT or one.is_redirect]
+    return next(iter(named or documents or range(len(exchanges))), None)
+
+
+def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:
+    """Say which requests a preflight went before, by identity: the next of its URL."""
+    open_urls: list[str] = []
+    found = set()
+    for one in exchanges:
+        if one.is_preflight:
+            open_urls.append(one.url)
+        elif one.url in open_urls:
+            open_urls.remove(one.url)
+            found.add(id(one))
+    return found
+
+
+def _with_targets_kinds(exchanges: list[Exchange], sources: Mapping[int, int]) -> list[Exchange]:
+    """Give redirects, whose answers say nothing of it, the kind of what they lead to."""
+    kinds = [one.kind for one in exchanges]
+    for target in sorted(sources, reverse=True):
+        kinds[sources[target]] = kinds[target]
+    return [one if one.kind is kind else replace(one, kind=kind) for one, kind in zip(exchanges, kinds, strict=True)]
+
+
+def _since(exchanges: Sequence[Exchange], instant: float | None) -> float | None:
+    """Count an instant from the page's own request, if it came after that."""
+    since = None if instant is None else instant - exchanges[0].start_ms
+    return None if since is None or since <= 0 else round(since, _DIGITS)
+
+
+def _document(exchanges: Sequence[Exchange], sources: Mapping[int, int]) -> Exchange:
+    targets = {source: target for target, source in sources.items()}
+    place = 0
+    while place in targets:
+        place = targets[place]
+    return exchanges[place]
+
+
+def _source(recording: Recording, exchanges: Sequence[Exchange]) -> Source:
+    said = [one.initiator for one in exchanges if one.initiator is not None]
+    return Source(
+        form=recording.form,
+        creator=recording.creator,
+        browser=recording.browser,
+        recorded=recording.recorded,
+        sha256=recording.sha256,
+        initiators=bool(said),
+        async_stacks=any(one.is_asynchronous for one in said),
+    )
+
+
+def _resources(
+    recording: Recording,
+    exchanges: Sequence[Exchange],
+    found: Sequence[Discovered],
+    when: Sequence[Due],
+    hosts: Mapping[str, Host],
+    preflighted: set[int],
+) -> list[Resource]:
+    places = {host: place for place, host in enumerate(hosts)}
+    origin = exchanges[0].start_ms
+    firsts: dict[tuple[str, str], int] = {}
+    made = []
+    for place, (one, who, due) in enumerate(zip(exchanges, found, when, strict=True)):
+        host = host_of(one.url) or ""
+        first = firsts.setdefault((one.method, one.url), place)
+        is_preflighted = id(one) in preflighted
+        start = one.start_ms - origin
+        made.append(
+            Resource(
+                host=places[host],
+                kind=one.kind,
+                discovery=who.discovery,
+                evidence=who.evidence,
+                parent=who.parent,
+                frame=who.frame,
+                start_ms=round(start, _DIGITS),
+                due_ms=_rounded(due.due_ms),
+                place=_rounded(due.place),
+                method=one.method,
+                status=one.status,
+                outcome=Outcome.ANSWERED if one.status else Outcome.FAILED,
+                wire_bytes=one.wire_bytes or 0,
+                raw_bytes=max(one.raw_bytes or 0, 0) or one.wire_bytes or 0,
+                request_bytes=one.request_bytes,
+                server_time_ms=round(_server_time(one, hosts[host]), _DIGITS),
+                first_byte_ms=round(one.first_byte_ms - origin, _DIGITS) if one.status else None,
+                receive_ms=round(one.timings.receive or 0.0, _DIGITS),
+                priority=one.priority,
+                script_mode=due.script_mode,
+                preload=one.is_preload,
+                cors=_cors(one, is_preflighted=is_preflighted, is_foreign=host != _host(exchanges, who)),
+                preflight=is_preflighted,
+                after_load=recording.loaded_ms is not None and one.start_ms > recording.loaded_ms,
+                repeats=None if first == place else first,
+            )
+        )
+    return made
+
+
+def _host(exchanges: Sequence[Exchange], who: Discovered) -> str:
+    return host_of(exchanges[who.frame].url) or ""
+
+
+def _server_time(one: Exchange, host: Host) -> float:
+    return max(0.0, (one.timings.wait or 0.0) - (host.round_trip_ms or 0.0))
+
+
+def _cors(one: Exchange, *, is_preflighted: bool, is_foreign: bool) -> Cors:
+    if one.kind is Kind.FONT:
+        return Cors.ANONYMOUS  # CSS Fonts 4, section 4.8.2
+    if one.kind is Kind.DOCUMENT:
+        return Cors.NO
+    asked = one.mode == "cors" or is_preflighted or (one.mode is None and one.sends_origin and is_foreign)
+    if not asked and not (one.kind in {Kind.XHR, Kind.FETCH} and not is_foreign):
+        return Cors.NO
+    return Cors.CREDENTIALS if one.has_credentials or not is_foreign else Cors.ANONYMOUS
+
+
+def _say_what_is_guessed(
+    recording: Recording, exchanges: Sequence[Exchange], found: Sequence[Discovered], hosts: Mapping[str, Host]
+) -> None:
+    by = [one.evidence for one in found]
+    counts = {
+        "who asked: told by Referer and type": by.count(Evidence.REFERER),
+        "who asked: guessed by order and type": by.count(Evidence.INFERRED),
+        "sizes of bodies": sum(one.wire_bytes is None and not one.is_redirect for one in exchanges),
+        "requests without a response": sum(one.status == 0 for one in exchanges),
+        "requests over http, served over https": sum(one.url.startswith("http:") for one in exchanges),
+        "answers 304 of a warm cache": sum(one.status == _NOT_MODIFIED for one in exchanges),
+        "distances of hosts (no handshake)": sum(host.round_trip_ms is None for host in hosts.values()),
+        "HTTP versions": sum(one.protocol is None for one in exchanges),
+    }
+    for what, count in counts.items():
+        if count:
+            recording.lose(what, count)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

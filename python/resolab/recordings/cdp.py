@@ -1,0 +1,280 @@
+"""A log of the Chrome DevTools Protocol as a recording: what Chromium itself said of a load.
+
+For: logs of Lighthouse, Puppeteer and the like, an array of messages or one a line, and what `page record` hears.
+Not for: the protocol's commands (`browser.chromium`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.recordings.har_initiators import initiator_of_cdp
+from resolab.recordings.kinds import UNKEPT, kind_of
+from resolab.recordings.recording import Exchange, Recording, Timings
+from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
+
+Json = Mapping[str, Any]
+
+
+def read_cdp(content: bytes | memoryview, shown: str) -> Recording:
+    """Read a log."""
+    found = Recording(form="cdp", exchanges=[], creator="Chrome DevTools Protocol")
+    messages = _messages(content, shown, found)
+    return recording_of(messages, found, shown)
+
+
+def _messages(content: bytes | memoryview, shown: str, found: Recording) -> Iterator[Json]:
+    try:
+        decoder = msgspec.json.Decoder()
+        said = decoder.decode(content) if bytes(content[:1]) == b"[" else decoder.decode_lines(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"failed to read {shown}: no CDP log: {error}") from error
+    for one in said:
+        if isinstance(one, Mapping) and isinstance(one.get("method"), str):
+            yield one
+        else:
+            found.lose("messages that are no events")
+
+
+@dataclass(slots=True)
+class _Request:
+    """One request between its first event and its last."""
+
+    sent: Json
+    response: Json | None = None
+    redirect_to: str | None = None
+    moved_bytes: int = 0
+    raw_bytes: int = 0
+    finished_s: float | None = None
+    was_served_from_cache: bool = False
+    asked: dict[str, str] = field(default_factory=dict)
+    answered: dict[str, str] = field(default_factory=dict)
+
+
+class _Log:
+    """Takes events in their order."""
+
+    def __init__(self, found: Recording) -> None:
+        self._found = found
+        self._open: dict[str, _Request] = {}
+        self.ended: list[_Request] = []
+        self.load_s: float | None = None
+        self.complete_s: float | None = None
+        self.main_frame: str | None = None
+        self._extra: dict[str, Json] = {}
+
+    def take(self, event: str, params: Json) -> None:
+        """Take one event; what is none of a load's is passed over."""
+        handler = {
+            "Network.requestWillBeSent": self._sent,
+            "Network.requestWillBeSentExtraInfo": self._sent_heads,
+            "Network.responseReceived": self._answered,
+            "Network.responseReceivedExtraInfo": self._answered_heads,
+            "Network.dataReceived": self._data,
+            "Network.loadingFinished": self._finished,
+            "Network.loadingFailed": self._failed,
+            "Network.requestServedFromCache": self._cached,
+            "Page.domContentEventFired": self._complete,
+            "Page.loadEventFired": self._loaded,
+        }.get(event)
+        if handler is not None:
+            handler(params)
+
+    def all(self) -> list[_Request]:
+        """Give every request, those that never ended, too."""
+        return [*self.ended, *self._open.values()]
+
+    def _sent(self, params: Json) -> None:
+        identity = text(params.get("requestId")) or ""
+        redirect = params.get("redirectResponse")
+        before = self._open.pop(identity, None)
+        if before is not None and isinstance(redirect, Mapping):
+            before.response = redirect
+            before.redirect_to = text(_part(params, "request").get("url"))
+            before.moved_bytes = count(redirect.get("encodedDataLength")) or 0
+            before.finished_s = number(params.get("timestamp"))
+            self.ended.append(before)
+        elif before is not None:
+            self.ended.append(before)
+        if self.main_frame is None and text(params.get("type")) == "Document":
+            self.main_frame = text(params.get("frameId"))
+        self._open[identity] = _Request(params, asked=_heads(_part(params, "request").get("headers")))
+
+    def _sent_heads(self, params: Json) -> None:
+        one = self._open.get(text(params.get("requestId")) or "")
+        if one is not None:
+            one.asked |= _heads(params.get("headers"))
+
+    def _answered(self, params: Json) -> None:
+        one = self._open.get(text(params.get("requestId")) or "")
+        if one is not None:
+            one.response = _part(params, "response")
+            one.answered |= _heads(one.response.get("headers"))
+
+    def _answered_heads(self, params: Json) -> None:
+        one = self._open.get(text(params.get("requestId")) or "")
+        if one is not None:
+            one.answered |= _heads(params.get("headers"))
+
+    def _data(self, params: Json) -> None:
+        one = self._open.get(text(params.get("requestId")) or "")
+        if one is not None:
+            one.raw_bytes += count(params.get("dataLength")) or 0
+            one.moved_bytes += count(params.get("encodedDataLength")) or 0
+
+    def _finished(self, params: Json) -> None:
+        one = self._open.pop(text(params.get("requestId")) or "", None)
+        if one is not None:
+            one.moved_bytes = count(params.get("encodedDataLength")) or one.moved_bytes
+            one.finished_s = number(params.get("timestamp"))
+            self.ended.append(one)
+
+    def _failed(self, params: Json) -> None:
+        one = self._open.pop(text(params.get("requestId")) or "", None)
+        if one is not None:
+            one.finished_s = number(params.get("timestamp"))
+            if one.response is None or not params.get("canceled"):
+                one.response = None
+            self.ended.append(one)
+
+    def _cached(self, params: Json) -> None:
+        one = self._open.get(text(params.get("requestId")) or "")
+        if one is not None:
+            one.was_served_from_cache = True
+
+    def _complete(self, params: Json) -> None:
+        self.complete_s = self.complete_s or number(params.get("timestamp"))
+
+    def _loaded(self, params: Json) -> None:
+        self.load_s = self.load_s or number(params.get("timestamp"))
+
+
+def recording_of(messages: Iterable[Json], found: Recording, shown: str) -> Recording:
+    """Make a recording of events, whoever heard them."""
+    log = _Log(found)
+    for one in messages:
+        params = one.get("params")
+        log.take(one["method"], params if isinstance(params, Mapping) else {})
+    found.exchanges = sorted(_exchanges(log, found), key=lambda one: one.start_ms)
+    if not found.exchanges:
+        raise ConfigurationError(f"failed to read {shown}: it has no request of a page")
+    if log.load_s is None:
+        found.lose("the time of the load event", 0)
+    found.loaded_ms = None if log.load_s is None else log.load_s * 1e3
+    found.complete_ms = None if log.complete_s is None else log.complete_s * 1e3
+    found.recorded = None
+    found.lose("computing times of scripts", 0)
+    return found
+
+
+def _exchanges(log: _Log, found: Recording) -> Iterator[Exchange]:
+    asked: set[str] = set()
+    for one in sorted(log.all(), key=lambda one: number(one.sent.get("timestamp")) or 0.0):
+        url = text(_part(one.sent, "request").get("url"))
+        word = (text(one.sent.get("type")) or "").lower()
+        started = number(one.sent.get("timestamp"))
+        if url is None or host_of(url) is None:
+            found.lose("requests of other schemes than http and https (data:, blob:, ws:)")
+        elif started is None:
+            found.lose("requests without the time they began")
+        elif word in UNKEPT:
+            found.lose(f"requests of type {word}")
+        elif one.was_served_from_cache and url in asked:
+            found.lose("requests answered by what the same load had fetched")
+        else:
+            asked.add(url)
+            yield _exchange(one, url, started)
+
+
+def _exchange(one: _Request, url: str, started: float) -> Exchange:
+    request, response = _part(one.sent, "request"), one.response or {}
+    said = initiator_of_cdp(one.sent.get("initiator"))
+    method = (text(request.get("method")) or "GET").upper()
+    wire, raw = _sizes(one, response)
+    status = count(response.get("status")) or 0
+    target = one.redirect_to or (one.answered.get("location") if 300 <= status < 400 else None)
+    security = _part(response, "securityDetails")
+    names = security.get("sanList")
+    return Exchange(
+        url=same_url(url),
+        start_ms=started * 1e3,
+        kind=kind_of(
+            word=text(one.sent.get("type")),
+            mime=text(response.get("mimeType")),
+            url=url,
+            destination=one.asked.get("sec-fetch-dest"),
+            accept=one.asked.get("accept"),
+        ),
+        timings=_timings(one, response, started),
+        method=method,
+        status=status,
+        redirect_to=same_url(urljoin(url, target)) if target else None,
+        protocol=protocol(response.get("protocol")),
+        wire_bytes=wire,
+        raw_bytes=raw,
+        request_bytes=len(request["postData"]) if isinstance(request.get("postData"), str) else 0,
+        address=text(response.get("remoteIPAddress")),
+        connection=str(response["connectionId"]) if response.get("connectionId") else None,
+        certificate_names=tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
+        priority=text(request.get("initialPriority")),
+        referer=one.asked.get("referer"),
+        mode=one.asked.get("sec-fetch-mode"),
+        sends_origin="origin" in one.asked,
+        has_credentials="cookie" in one.asked if one.asked else None,
+        alt_svc="h3" in one.answered.get("alt-svc", "") if one.answered else None,
+        request_id=text(one.sent.get("requestId")),
+        frame_id=text(one.sent.get("frameId")),
+        initiator=said,
+        is_preflight=text(one.sent.get("type")) == "Preflight" or (said is not None and said.kind == "preflight"),
+        is_preload=request.get("isLinkPreload") is True,
+    )
+
+
+def _sizes(one: _Request, response: Json) -> tuple[int | None, int | None]:
+    told = count(one.answered.get("content-length"))
+    head = count(response.get("encodedDataLength")) or 0
+    body = one.moved_bytes - head if one.moved_bytes > head else one.moved_bytes
+    wire = told if told is not None and told <= max(one.moved_bytes, told) and one.redirect_to is None else body
+    return (wire, max(one.raw_bytes, 0) or wire) if one.response else (None, None)
+
+
+def _timings(one: _Request, response: Json, started: float) -> Timings:
+    """Turn Network.ResourceTiming, ms since its requestTime, into HAR's phases."""
+    said = _part(response, "timing")
+    asked = number(said.get("requestTime"))
+    if asked is None:
+        total = 0.0 if one.finished_s is None else max(0.0, (one.finished_s - started) * 1e3)
+        return Timings(wait=duration(total))
+
+    def between(begin: str, end: str) -> float | None:
+        first, last = number(said.get(begin)), number(said.get(end))
+        return None if first is None or last is None or first < 0 or last < first else last - first
+
+    sent, answered = number(said.get("sendEnd")) or 0.0, number(said.get("receiveHeadersEnd")) or 0.0
+    ended = one.finished_s or asked + answered / 1e3
+    dns, connect = between("dnsStart", "dnsEnd"), between("connectStart", "connectEnd")
+    until_sent = (asked - started) * 1e3 + sent
+    return Timings(
+        blocked=max(0.0, until_sent - (dns or 0.0) - (connect or 0.0) - (between("sendStart", "sendEnd") or 0.0)),
+        dns=dns,
+        connect=connect,
+        ssl=between("sslStart", "sslEnd"),
+        send=between("sendStart", "sendEnd"),
+        wait=max(0.0, answered - sent),
+        receive=max(0.0, (ended - asked) * 1e3 - answered),
+    )
+
+
+def _part(said: Json, name: str) -> Json:
+    found = said.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _heads(said: object) -> dict[str, str]:
+    if not isinstance(said, Mapping):
+        return {}
+    return {name.lower(): value for name, value in said.items() if isinstance(name, str) and isinstance(value, str)}

@@ -1,0 +1,208 @@
+"""A HAR file as a recording: the first page's requests, whoever wrote it.
+
+For: HAR 1.2 of any maker, and what makers add. What a file does not say, or says so that nobody can use it, becomes a
+named loss. Not for: who discovered what (`parents`).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+from urllib.parse import urljoin
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.recordings.har_initiators import initiator_of
+from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
+from resolab.recordings.kinds import UNKEPT, kind_of
+from resolab.recordings.recording import Exchange, Recording, Timings
+from resolab.recordings.sizes import body_sizes
+from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text, unix_ms
+
+Shape = TypeVar("Shape", Page, Entry)
+Heads = dict[str, str]
+
+
+def read_har(content: bytes | memoryview, shown: str) -> Recording:
+    """Read the first page of an archive."""
+    try:
+        log = msgspec.json.decode(content, type=Archive).log
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"failed to read {shown}: no HAR: {error}") from error
+    found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
+    pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
+    entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
+    entries = _of_first_page(pages, entries, found)
+    found.recorded = _month(entries)
+    found.exchanges = sorted(_exchanges(entries, found), key=lambda one: one.start_ms)
+    if not found.exchanges:
+        raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
+    _say_of_page(pages[0] if pages else None, found)
+    _say_what_is_missing(entries, found)
+    return found
+
+
+def _maker(said: Maker | None) -> str | None:
+    if said is None:
+        return None
+    return " ".join(filter(None, (text(said.name), text(said.version)))) or None
+
+
+def _month(entries: Sequence[Entry]) -> str | None:
+    """Year and month: enough to know the web by, too little to find a visit by."""
+    written = next((text(one.started_date_time) for one in entries if unix_ms(one.started_date_time) is not None), None)
+    return written and written[: len("2026-03")]
+
+
+def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, loss: str) -> list[Shape]:
+    read = []
+    decoder = msgspec.json.Decoder(shape)
+    for raw in raws or ():
+        try:
+            read.append(decoder.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found.lose(loss)
+    return read
+
+
+def _of_first_page(pages: Sequence[Page], entries: list[Entry], found: Recording) -> list[Entry]:
+    """Leave the entries of other pages out; files without pages, or whose entries name none, have one."""
+    named = {text(one.pageref) for one in entries} - {None}
+    if len(named) < 2:
+        return entries
+    wanted = next((name for name in (text(one.id) for one in pages) if name in named), None)
+    wanted = wanted or next(text(one.pageref) for one in entries if text(one.pageref))
+    kept = [one for one in entries if text(one.pageref) in {wanted, None}]
+    found.lose("requests of further pages of the file", len(entries) - len(kept))
+    return kept
+
+
+def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]:
+    asked: set[str] = set()
+    for entry in entries:
+        request, response = entry.request, entry.response or Response()
+        url = text(request.url) if request else None
+        started = unix_ms(entry.started_date_time)
+        word = (text(entry.resource_type) or "").lower()
+        if request is None or url is None:
+            found.lose("requests without a URL")
+        elif host_of(url) is None:
+            found.lose("requests of other schemes than http and https (data:, blob:, ws:)")
+        elif word in UNKEPT:
+            found.lose(f"requests of type {word}")
+        elif started is None:
+            found.lose("requests without the time they began")
+        elif _is_cached(entry, response) and url in asked:
+            found.lose("requests answered by what the same load had fetched")
+        else:
+            if _is_cached(entry, response):
+                # A first visit would have fetched it, and others have it as their discoverer.
+                found.lose("requests answered by a cache, taken for fetched")
+            asked.add(url)
+            yield _exchange(entry, request, response, url, started)
+
+
+def _is_cached(entry: Entry, response: Response) -> bool:
+    said = (response.from_disk_cache, response.from_service_worker, response.from_prefetch_cache)
+    return any(one is True for one in said) or bool(text(entry.from_cache))
+
+
+def _exchange(entry: Entry, request: Request, response: Response, url: str, started: float) -> Exchange:
+    asked, answered = _heads(request.headers), _heads(response.headers)
+    content = response.content
+    mime = text(content.mime_type) if content else None
+    wire, raw = body_sizes(response, answered)
+    said = initiator_of(entry)
+    target = text(response.redirect_url) or answered.get("location")
+    status = count(response.status) or 0
+    method = (text(request.method) or "GET").upper()
+    return Exchange(
+        url=same_url(url),
+        start_ms=started,
+        kind=kind_of(
+            word=text(entry.resource_type),
+            mime=mime,
+            url=url,
+            destination=asked.get("sec-fetch-dest"),
+            accept=asked.get("accept"),
+        ),
+        timings=_timings(entry.timings),
+        method=method,
+        status=status,
+        redirect_to=same_url(urljoin(url, target)) if target and 300 <= status < 400 else None,
+        protocol=protocol(response.http_version) or protocol(request.http_version),
+        wire_bytes=wire,
+        raw_bytes=raw,
+        request_bytes=count(request.body_size) or 0,
+        address=text(entry.server_address),
+        connection=text(entry.connection),
+        priority=text(entry.initial_priority) or text(entry.priority),
+        referer=asked.get("referer"),
+        mode=asked.get("sec-fetch-mode"),
+        sends_origin="origin" in asked,
+        has_credentials="cookie" in asked if asked else None,
+        alt_svc="h3" in answered.get("alt-svc", "") if answered else None,
+        request_id=text(entry.request_id),
+        initiator=said,
+        is_preflight=method == "OPTIONS" and ("access-control-request-method" in asked or _is_preflight(entry)),
+        is_preload=request.is_link_preload is True,
+    )
+
+
+def _is_preflight(entry: Entry) -> bool:
+    return (text(entry.initiator_type) or "") == "preflight"
+
+
+def _heads(headers: list[Header] | None) -> Heads:
+    named = ((text(one.name), one.value) for one in headers or ())
+    return {name.lower(): value for name, value in named if name and isinstance(value, str)}
+
+
+def _timings(said: Phases | None) -> Timings:
+    if said is None:
+        return Timings()
+    return Timings(
+        blocked=duration(said.blocked),
+        dns=duration(said.dns),
+        connect=duration(said.connect),
+        ssl=duration(said.ssl),
+        send=duration(said.send),
+        wait=duration(said.wait),
+        receive=duration(said.receive),
+    )
+
+
+def _say_of_page(page: Page | None, found: Recording) -> None:
+    if page is None:
+        return
+    title = text(page.title)
+    found.url = same_url(title) if title and host_of(title) else None
+    started = unix_ms(page.started_date_time)
+    if page.page_timings is None or started is None:
+        return
+    found.loaded_ms = _after(started, page.page_timings.on_load)
+    found.complete_ms = _after(started, page.page_timings.on_content_load)
+
+
+def _after(started: float, value: object) -> float | None:
+    since = number(value)
+    return started + since if since is not None and since > 0 else None
+
+
+def _say_what_is_missing(entries: Sequence[Entry], found: Recording) -> None:
+    exchanges = found.exchanges
+    if found.loaded_ms is None:
+        found.lose("the time of the load event", 0)
+    if all(one.initiator is None for one in exchanges):
+        found.lose("what initiated requests", 0)
+    if all(one.timings.wait is None for one in exchanges):
+        found.lose("timings", 0)
+    if all(one.address is None for one in exchanges):
+        found.lose("addresses of servers", 0)
+    if all(not (entry.request and entry.request.headers) for entry in entries):
+        found.lose("heads of requests", 0)
+    found.lose("certificates of servers", 0)
+    found.lose("computing times of scripts", 0)
+
+
+def _said(found: Recording) -> str:
+    return "; ".join(f"{count or 'all'}: {what}" for what, count in found.losses.items()) or "there is none"

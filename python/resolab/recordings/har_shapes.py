@@ -1,0 +1,127 @@
+"""HAR 1.2 as it is written in the wild: every field may be missing or of another type.
+
+For: decoding no more than is needed, so that a large file with bodies takes little memory. Not for: meaning.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+class _Shape(msgspec.Struct, rename="camel", gc=False):
+    """Fields in HAR's spelling; those of recorders' own begin with an underscore."""
+
+
+class Header(_Shape):
+    """One field of a head."""
+
+    name: Any = None
+    value: Any = None
+
+
+class Content(_Shape):
+    """Body of an answer, without its text."""
+
+    size: Any = None
+    compression: Any = None
+    mime_type: Any = None
+
+
+class Request(_Shape):
+    """What was asked."""
+
+    method: Any = None
+    url: Any = None
+    http_version: Any = None
+    headers: list[Header] | None = None
+    body_size: Any = None
+    is_link_preload: Any = msgspec.field(default=None, name="_isLinkPreload")
+
+
+class Response(_Shape):
+    """What was answered."""
+
+    status: Any = None
+    http_version: Any = None
+    headers: list[Header] | None = None
+    content: Content | None = None
+    redirect_url: Any = msgspec.field(default=None, name="redirectURL")
+    body_size: Any = None
+    headers_size: Any = None
+    transfer_size: Any = msgspec.field(default=None, name="_transferSize")
+    error: Any = msgspec.field(default=None, name="_error")
+    from_disk_cache: Any = None
+    from_service_worker: Any = None
+    from_prefetch_cache: Any = None
+
+
+class Phases(_Shape):
+    """HAR's timings."""
+
+    blocked: Any = None
+    dns: Any = None
+    connect: Any = None
+    ssl: Any = None
+    send: Any = None
+    wait: Any = None
+    receive: Any = None
+
+
+class Entry(_Shape):
+    """One exchange."""
+
+    pageref: Any = None
+    started_date_time: Any = None
+    time: Any = None
+    request: Request | None = None
+    response: Response | None = None
+    timings: Phases | None = None
+    server_address: Any = msgspec.field(default=None, name="serverIPAddress")
+    connection: Any = None
+    initiator: Any = msgspec.field(default=None, name="_initiator")
+    initiator_detail: Any = msgspec.field(default=None, name="_initiator_detail")
+    initiator_type: Any = msgspec.field(default=None, name="_initiator_type")
+    initiator_line: Any = msgspec.field(default=None, name="_initiator_line")
+    resource_type: Any = msgspec.field(default=None, name="_resourceType")
+    priority: Any = msgspec.field(default=None, name="_priority")
+    initial_priority: Any = msgspec.field(default=None, name="_initialPriority")
+    request_id: Any = msgspec.field(default=None, name="_requestId")
+    from_cache: Any = msgspec.field(default=None, name="_fromCache")
+
+
+class PageTimings(_Shape):
+    """Instants of a page."""
+
+    on_content_load: Any = None
+    on_load: Any = None
+
+
+class Page(_Shape):
+    """One load of several a file may hold."""
+
+    id: Any = None
+    title: Any = None
+    started_date_time: Any = None
+    page_timings: PageTimings | None = None
+
+
+class Maker(_Shape):
+    """Program or browser that wrote the file."""
+
+    name: Any = None
+    version: Any = None
+
+
+class Log(_Shape):
+    """The archive; pages and entries are decoded one by one, so that a bad one is one lost."""
+
+    creator: Maker | None = None
+    browser: Maker | None = None
+    pages: list[msgspec.Raw] | None = None
+    entries: list[msgspec.Raw] | None = None
+
+
+class Archive(_Shape):
+    """The file."""
+
+    log: Log

@@ -1,0 +1,87 @@
+"""The hosts of a recording: which belong to one site, one address, one certificate, and how far each is.
+
+For: what the model keeps of names once they are gone. Not for: times of single requests.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache
+
+from publicsuffixlist import PublicSuffixList
+
+from resolab.pages.model import Host
+from resolab.recordings.recording import Exchange, Timings
+from resolab.recordings.values import host_of
+
+_ROUND_TRIP_MIN_MS = 0.1
+"""Less was not measured on a network: the recorder's zero."""
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def site_of(host: str) -> str:
+    """Name the registrable domain, or the host itself where it has none (addresses, bare suffixes)."""
+    return _suffixes().privatesuffix(host) or host
+
+
+def hosts_of(exchanges: Sequence[Exchange], document: Exchange, *, keep_names: bool) -> dict[str, Host]:
+    """Describe each host, by name, in the order of their first request."""
+    of_host: dict[str, list[Exchange]] = {}
+    for one in exchanges:
+        of_host.setdefault(host_of(one.url) or "", []).append(one)
+    first = site_of(host_of(document.url) or "")
+    sites = {first: 0} | {site: number for number, site in enumerate(_others(of_host, first), start=1)}
+    addresses = _groups(of_host, lambda asked: next((one.address for one in asked if one.address), None))
+    certificates = _groups(
+        of_host, lambda asked: next((one.certificate_names for one in asked if one.certificate_names), None)
+    )
+    return {
+        host: Host(
+            site=sites[site_of(host)],
+            name=host if keep_names else None,
+            protocols=tuple(sorted({one.protocol for one in asked if one.protocol})),
+            address_group=addresses.get(host),
+            certificate=certificates.get(host),
+            alt_svc=_any(one.alt_svc for one in asked),
+            round_trip_ms=round_trip(asked),
+            connection_count=len({one.connection for one in asked if one.connection}) or None,
+        )
+        for host, asked in of_host.items()
+    }
+
+
+def _others(hosts: Mapping[str, object], first: str) -> list[str]:
+    return [site for site in dict.fromkeys(site_of(host) for host in hosts) if site != first]
+
+
+def _groups(
+    of_host: Mapping[str, Sequence[Exchange]], key: Callable[[Sequence[Exchange]], Hashable | None]
+) -> dict[str, int]:
+    numbers: dict[Hashable, int] = {}
+    groups = {}
+    for host, asked in of_host.items():
+        found = key(asked)
+        if found is not None:
+            groups[host] = numbers.setdefault(found, len(numbers))
+    return groups
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    told = [value for value in values if value is not None]
+    return any(told) if told else None
+
+
+def round_trip(asked: Sequence[Exchange]) -> float | None:
+    """Give the smallest round trip of a host's handshakes: TCP's, or QUIC's, which is one, too."""
+    trips = [trip for trip in (_trip(one.timings, one.protocol) for one in asked) if trip is not None]
+    return min(trips) if trips else None
+
+
+def _trip(timings: Timings, protocol: str | None) -> float | None:
+    if timings.connect is None:
+        return None
+    tls = timings.ssl or 0.0
+    trip = timings.connect if protocol == "h3" or not 0 < tls < timings.connect else timings.connect - tls
+    return trip if trip >= _ROUND_TRIP_MIN_MS else None

@@ -1,0 +1,30 @@
+"""A file of any known form as a page model. Not for: what a form means (`har`, `cdp`)."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from resolab.errors import ConfigurationError
+from resolab.pages.model import PageModel
+from resolab.recordings.building import build
+from resolab.recordings.cdp import read_cdp
+from resolab.recordings.har import read_har
+from resolab.recordings.opened import Form, open_recording
+from resolab.recordings.recording import Recording
+from resolab.recordings.trial import read_trial_file
+
+_READERS: dict[Form, Callable[[bytes | memoryview, str], Recording]] = {
+    Form.HAR: read_har,
+    Form.CDP: read_cdp,
+    Form.TRIAL: read_trial_file,
+}
+
+
+def import_page(file: Path, name: str, *, keep_names: bool = False) -> PageModel:
+    """Read a recording; the error names what cannot be read."""
+    opened = open_recording(file)
+    recording = _READERS[opened.form](opened.content, str(file))
+    recording.sha256 = opened.sha256
+    try:
+        return build(recording, name, keep_names=keep_names)
+    except (ConfigurationError, ValueError) as error:
+        raise ConfigurationError(f"failed to read {file}: {error}") from error

@@ -1,0 +1,174 @@
+"""Who discovered each request of a recording, and how that is known.
+
+For: recorders' initiators where they are believable, Referer, type and order where there is none. Browsers name the
+parser for images that scripts made before the document was complete, so `parser` is not always believed. Not for: when
+(`timing`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from resolab.pages.model import Discovery, Evidence, Kind
+from resolab.recordings.hosts import site_of
+from resolab.recordings.known import Known
+from resolab.recordings.recording import Exchange, Initiator
+from resolab.recordings.values import host_of
+
+LATE_AFTER_MS = 60.0
+"""A parser asks for nothing this long after the last byte of its document."""
+INSERTED_AFTER_MS = 500.0
+"""A script or style sheet the parser is named for, but asked for this long after the document's end, was inserted."""
+_ISSUED_BY_SCRIPTS = (Kind.XHR, Kind.FETCH, Kind.BEACON)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """Who made the browser ask."""
+
+    parent: int | None
+    discovery: Discovery
+    evidence: Evidence
+    frame: int
+
+
+class _Judge:
+    """Goes through the exchanges in their order, knowing only what came before."""
+
+    def __init__(self, exchanges: Sequence[Exchange], sources: Mapping[int, int], complete_ms: float | None) -> None:
+        self._exchanges = exchanges
+        self._sources = sources
+        self._known = Known(exchanges, sources)
+        self._complete_ms = complete_ms
+        """DOMContentLoaded of the page's document, on the exchanges' clock."""
+        self._found: list[Discovered] = []
+        self._of_kind: dict[tuple[int, Kind], list[int]] = defaultdict(list)
+        """What can have made others, by frame."""
+        self._lines: dict[int, int] = {}
+        """How far each document's parser had come."""
+
+    def all(self) -> list[Discovered]:
+        for place, exchange in enumerate(self._exchanges):
+            one = self._of(place, exchange)
+            self._found.append(one)
+            self._known.add(place, one.frame)
+            if exchange.status and not exchange.is_redirect:
+                self._of_kind[one.frame, exchange.kind].append(place)
+        return self._found
+
+    def _of(self, place: int, exchange: Exchange) -> Discovered:
+        if place == 0:
+            return Discovered(None, Discovery.NAVIGATION, Evidence.INITIATOR, 0)
+        if place in self._sources:
+            source = self._sources[place]
+            return Discovered(source, Discovery.REDIRECT, Evidence.REDIRECT, self._found[source].frame)
+        return self._named(exchange) or self._inferred(exchange)
+
+    def _named(self, exchange: Exchange) -> Discovered | None:
+        said = exchange.initiator
+        if said is None:
+            return None
+        frame = self._known.frame_of(exchange)
+        parent = self._first_known(said, frame)
+        if parent is None:
+            return None
+        kind = self._exchanges[parent].kind
+        by_script = said.kind == "script"
+        if kind is Kind.DOCUMENT and not by_script:
+            return self._by_parser(parent, exchange, said)
+        if by_script or kind is Kind.SCRIPT:
+            discovery = Discovery.INLINE_SCRIPT if kind is Kind.DOCUMENT else Discovery.SCRIPT
+        elif kind is Kind.STYLESHEET:
+            discovery = Discovery.STYLESHEET
+        else:
+            return None
+        return self._discovered(parent, discovery, Evidence.INITIATOR, frame)
+
+    def _first_known(self, said: Initiator, frame: int | None) -> int | None:
+        candidates = (self._known.find(url, frame) for url in (*said.stack, said.url))
+        return next((place for place in candidates if place is not None), None)
+
+    def _discovered(self, parent: int, discovery: Discovery, evidence: Evidence, frame: int | None) -> Discovered:
+        if self._exchanges[parent].kind is Kind.DOCUMENT and discovery is not Discovery.SCRIPT:
+            return Discovered(parent, discovery, evidence, parent)
+        own = self._known.frames[parent]
+        return Discovered(parent, discovery, evidence, own if frame is None else frame)
+
+    def _by_parser(self, document: int, exchange: Exchange, said: Initiator) -> Discovered:
+        since_end = exchange.start_ms - self._exchanges[document].end_ms
+        if exchange.kind in (Kind.SCRIPT, Kind.STYLESHEET):
+            self._passed(document, said.line)
+            inserted = since_end > INSERTED_AFTER_MS and said.kind == "parser"
+            discovery = Discovery.LATE if inserted else Discovery.DOCUMENT
+            return Discovered(document, discovery, Evidence.INITIATOR, document)
+        if said.line is not None and self._is_late(document, exchange, said.line, since_end):
+            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
+        self._passed(document, said.line)
+        return Discovered(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
+
+    def _passed(self, document: int, line: int | None) -> None:
+        self._lines[document] = max(self._lines.get(document, 0), line or 0)
+
+    def _is_late(self, document: int, exchange: Exchange, line: int, since_end: float) -> bool:
+        if line < self._lines.get(document, 0) or (line == 0 and since_end > LATE_AFTER_MS):
+            return True
+        is_complete = self._complete_ms is not None and exchange.start_ms > self._complete_ms
+        return document == self._document_of_page() and is_complete
+
+    def _document_of_page(self) -> int | None:
+        return self._known.find(self._exchanges[0].url)
+
+    def _inferred(self, exchange: Exchange) -> Discovered:
+        named = self._known.find(exchange.referer)
+        if named is not None and self._exchanges[named].kind is Kind.STYLESHEET:
+            # Fetches of a style sheet have it as their referrer (CSS Values 4, section 5.4).
+            return self._discovered(named, Discovery.STYLESHEET, Evidence.REFERER, None)
+        frame = self._known.frame_of(exchange)
+        evidence = Evidence.INFERRED if frame is None else Evidence.REFERER
+        document = frame if frame is not None else self._document_of_page() or 0
+        if self._could_be_markup(document, exchange):
+            return Discovered(document, Discovery.DOCUMENT, evidence, document)
+        if exchange.kind is Kind.FONT and (sheet := self._latest(Kind.STYLESHEET, document, exchange)) is not None:
+            return Discovered(sheet, Discovery.STYLESHEET, Evidence.INFERRED, document)
+        said = exchange.initiator
+        if exchange.kind is Kind.IMAGE and said is not None and said.kind == "other":
+            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
+        script = self._likely_script(document, exchange)
+        if script is None:
+            return Discovered(document, Discovery.LATE, Evidence.INFERRED, document)
+        return Discovered(script, Discovery.SCRIPT, Evidence.INFERRED, document)
+
+    def _could_be_markup(self, document: int, exchange: Exchange) -> bool:
+        if exchange.kind in (*_ISSUED_BY_SCRIPTS, Kind.FONT, Kind.OTHER) or exchange.method != "GET":
+            return False
+        if exchange.initiator is not None and exchange.initiator.kind in {"script", "other"}:
+            return False
+        return exchange.start_ms <= self._exchanges[document].end_ms + LATE_AFTER_MS
+
+    def _likely_script(self, document: int, exchange: Exchange) -> int | None:
+        """Take the latest script of its own site, as those of third parties ask home; no other stands out."""
+        scripts = self._before(Kind.SCRIPT, document, exchange)
+        home = site_of(host_of(exchange.url) or "")
+        at_home = [place for place in scripts if site_of(host_of(self._exchanges[place].url) or "") == home]
+        return max(at_home, key=lambda place: self._exchanges[place].end_ms, default=None)
+
+    def _latest(self, kind: Kind, document: int, exchange: Exchange) -> int | None:
+        """Find what of a kind in a frame was the last to be there before a request began."""
+        return max(
+            self._before(kind, document, exchange), key=lambda place: self._exchanges[place].end_ms, default=None
+        )
+
+    def _before(self, kind: Kind, document: int, exchange: Exchange) -> list[int]:
+        """List what of a kind in a frame was there before a request began."""
+        there = self._of_kind.get((document, kind), ())
+        return [place for place in there if self._exchanges[place].end_ms <= exchange.start_ms]
+
+
+def discover(exchanges: Sequence[Exchange], sources: Mapping[int, int], complete_ms: float | None) -> list[Discovered]:
+    """Judge every exchange; the first is the page's own request."""
+    return _Judge(exchanges, sources, complete_ms).all()
+
+
+def is_evident(one: Discovered) -> bool:
+    """Whether the recording itself names who discovered it."""
+    return one.evidence in {Evidence.INITIATOR, Evidence.REDIRECT}

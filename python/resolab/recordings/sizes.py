@@ -1,0 +1,39 @@
+"""Body sizes of an answer in a HAR: on the wire, and without content coding.
+
+For: telling the two apart among six fields that makers fill differently. Not for: heads.
+"""
+
+from collections.abc import Mapping
+
+from resolab.recordings.har_shapes import Response
+from resolab.recordings.values import count, number
+
+_HEAD_MIN_BYTES = 9
+"""Of an HTTP/2 answer: a frame's head."""
+
+
+def body_sizes(response: Response, heads: Mapping[str, str]) -> tuple[int | None, int | None]:
+    """Return wire and raw bytes, none where nothing tells them.
+
+    `content-length` is the body's, and exact; `bodySize` of Chromium's makers has the head in it over HTTP/2 and
+    HTTP/3.
+    """
+    content = response.content
+    raw = count(content.size) if content else None
+    told = count(heads.get("content-length"))
+    moved = count(response.body_size)
+    if moved is None:
+        moved = count(response.transfer_size)
+    if moved == 0 and raw:
+        moved = None  # It came from a cache: what it would have been is told by the rest.
+    saved = number(content.compression) if content else None
+    is_coded = heads.get("content-encoding", "identity").lower() not in {"identity", ""} or bool(saved and saved > 0)
+    wire = told
+    if wire is None or (moved is not None and wire > moved + _HEAD_MIN_BYTES):
+        # A length above what came is of an answer that was cut off, or to a HEAD.
+        wire = moved
+        if raw is not None and (wire is None or (not is_coded and raw > 0)):
+            wire = raw if wire is None else min(wire, raw)
+    if wire is None:
+        return None, raw
+    return wire, max(raw or 0, wire) if not is_coded else raw or wire

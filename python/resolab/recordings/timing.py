@@ -1,0 +1,111 @@
+"""When scripts could have run, and from that when they asked; where in their documents markup's requests stood.
+
+For: turning instants of one load into causes a clone can repeat. What a recording cannot tell (computing) ends up in
+`due_ms`: it is waited, not computed. Not for: who asked (`parents`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from resolab.pages.model import Discovery, Kind, ScriptMode
+from resolab.recordings.parents import Discovered
+from resolab.recordings.recording import Exchange
+
+_BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
+_LOW_PRIORITIES = {"low", "verylow", "lowest"}
+"""Of scripts that do not hold their parser up (Chromium, resource fetch priorities)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When a request was made, as a clone is to repeat it."""
+
+    due_ms: float | None = None
+    place: float | None = None
+    script_mode: ScriptMode | None = None
+
+
+def dues(exchanges: Sequence[Exchange], found: Sequence[Discovered], complete_ms: float | None) -> list[Due]:
+    """Work it out for every exchange."""
+    children = _children(found)
+    modes = _modes(exchanges, found, children, complete_ms)
+    runs = _runs(exchanges, found, children, modes)
+    made = []
+    for place, (exchange, one) in enumerate(zip(exchanges, found, strict=True)):
+        due = None
+        if one.parent is not None and one.discovery in _BY_RUNS:
+            due = max(0.0, exchange.start_ms - runs[one.parent])
+        where = _place(exchange, exchanges[one.parent]) if _is_markup(one) and one.parent is not None else None
+        made.append(Due(due, where, modes.get(place)))
+    return made
+
+
+def _is_markup(one: Discovered) -> bool:
+    return one.discovery is Discovery.DOCUMENT
+
+
+def _children(found: Sequence[Discovered]) -> Mapping[int, list[int]]:
+    children: dict[int, list[int]] = defaultdict(list)
+    for place, one in enumerate(found):
+        if one.parent is not None:
+            children[one.parent].append(place)
+    return children
+
+
+def _modes(
+    exchanges: Sequence[Exchange],
+    found: Sequence[Discovered],
+    children: Mapping[int, list[int]],
+    complete_ms: float | None,
+) -> dict[int, ScriptMode]:
+    """Tell by Chromium's priority whether a script held its parser up; without one, that it did."""
+    modes = {}
+    for place, (exchange, one) in enumerate(zip(exchanges, found, strict=True)):
+        if exchange.kind is not Kind.SCRIPT or not _is_markup(one):
+            continue
+        if exchange.is_preload:
+            modes[place] = ScriptMode.DEFER
+        elif (exchange.priority or "").lower() not in _LOW_PRIORITIES:
+            modes[place] = ScriptMode.SYNC
+        else:
+            asked = [exchanges[child].start_ms for child in children.get(place, ()) if _by_run(found[child])]
+            waited = complete_ms is not None and bool(asked) and min(asked) >= complete_ms
+            modes[place] = ScriptMode.DEFER if waited else ScriptMode.ASYNC
+    return modes
+
+
+def _by_run(one: Discovered) -> bool:
+    return one.discovery in _BY_RUNS
+
+
+def _runs(
+    exchanges: Sequence[Exchange],
+    found: Sequence[Discovered],
+    children: Mapping[int, list[int]],
+    modes: Mapping[int, ScriptMode],
+) -> list[float]:
+    """Give each exchange the instant from which it could have asked for others; no later than it did."""
+    runs = [exchange.end_ms for exchange in exchanges]
+    held: dict[int, float] = defaultdict(float)
+    for place, (exchange, one) in enumerate(zip(exchanges, found, strict=True)):
+        if exchange.kind is Kind.DOCUMENT:
+            runs[place] = exchange.first_byte_ms
+        elif exchange.kind is Kind.STYLESHEET and _is_markup(one):
+            held[one.frame] = max(held[one.frame], exchange.end_ms)
+        elif modes.get(place) is ScriptMode.SYNC:
+            # HTML section 4.12.1.1: after the scripts and style sheets before it.
+            runs[place] = held[one.frame] = max(held[one.frame], exchange.end_ms)
+        elif modes.get(place) in {ScriptMode.DEFER, ScriptMode.MODULE}:
+            runs[place] = max(exchange.end_ms, exchanges[one.frame].end_ms)
+        asked = [exchanges[child].start_ms for child in children.get(place, ()) if _by_run(found[child])]
+        runs[place] = min([runs[place], *asked])
+    return runs
+
+
+def _place(exchange: Exchange, document: Exchange) -> float:
+    receive = document.timings.receive or 0.0
+    since = exchange.start_ms - document.first_byte_ms
+    if receive <= 0:
+        return 0.0 if since <= 0 else 1.0
+    return min(1.0, max(0.0, since / receive))

@@ -1,0 +1,79 @@
+"""Values of recordings that may be of any type, or missing. Not for: what they mean."""
+
+import math
+import re
+from datetime import datetime
+from urllib.parse import urlsplit
+
+_PROTOCOLS = (
+    (re.compile(r"^(h3|http/3|quic|hq)", re.IGNORECASE), "h3"),
+    (re.compile(r"^(h2|http/2|spdy|2($|[ .]))", re.IGNORECASE), "h2"),
+    (re.compile(r"^(http/)?1(\.[01])?$", re.IGNORECASE), "h1"),
+)
+
+
+def number(value: object) -> float | None:
+    """Take a number, written as such or as text; nothing that is infinite or none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def count(value: object) -> int | None:
+    """Take a number that is not negative; recorders write -1 for what they do not know."""
+    found = number(value)
+    return None if found is None or found < 0 or found > 1 << 50 else int(found)
+
+
+def duration(value: object) -> float | None:
+    """Take a time in ms that is not negative and below a day."""
+    found = number(value)
+    return None if found is None or not 0 <= found < 86_400_000 else found
+
+
+def text(value: object) -> str | None:
+    """Take a text that is not empty."""
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def unix_ms(value: object) -> float | None:
+    """Take an instant, ISO 8601."""
+    written = text(value)
+    if written is None:
+        return None
+    try:
+        return datetime.fromisoformat(written).timestamp() * 1e3
+    except (ValueError, OverflowError):
+        return None
+
+
+def protocol(value: object) -> str | None:
+    """Read an HTTP version as recorders write it; older ones write rubbish, of which nothing is taken."""
+    written = text(value)
+    if written is None:
+        return None
+    return next((name for pattern, name in _PROTOCOLS if pattern.match(written)), None)
+
+
+def host_of(url: str) -> str | None:
+    """Name the host of an http or https URL, without its final dot."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    return host.rstrip(".") if parts.scheme in {"http", "https"} and host else None
+
+
+def same_url(url: str) -> str:
+    """Write a URL so that equal ones are equal texts: no fragment, a path of at least /."""
+    url = url.partition("#")[0]
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return parts._replace(path=parts.path or "/", netloc=parts.netloc.lower()).geturl()

@@ -1,0 +1,194 @@
+"""Reading HARs: packings, several pages, odd values, sizes, hosts; every loss has a name."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_har import SITE, at, document, entry, har
+
+from resolab.errors import ConfigurationError
+from resolab.pages.model import Cors, Kind, Outcome, PageModel
+from resolab.recordings import import_page
+from resolab.recordings.building import build
+from resolab.recordings.har import read_har
+
+ROOT = f"{SITE}/"
+TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=ROOT)))
+
+
+def model(*entries: dict[str, Any], **log: Any) -> PageModel:
+    return build(read_har(json.dumps(har(*entries, **log)).encode(), "made"), "made")
+
+
+def losses(made: PageModel) -> dict[str, int]:
+    return {loss.what: loss.count for loss in made.losses}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TEXT.encode(),
+        b"\xef\xbb\xbf" + TEXT.encode(),
+        gzip.compress(TEXT.encode()),
+        gzip.compress(b"\xef\xbb\xbf" + TEXT.encode()) + gzip.compress(b"\n"),
+        f"onInputData({TEXT});\n".encode(),
+        f"/* har */ window.har.load( {TEXT} )".encode(),
+    ],
+    ids=["plain", "byte order mark", "gzip", "gzip of two members", "JSONP", "JSONP with a comment"],
+)
+def test_a_file_is_read_however_it_is_packed(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.har").write_bytes(content)
+    made = import_page(tmp_path / "a.har", "a")
+    assert (len(made.resources), made.source.creator, made.source.recorded) == (2, "made 1", "2026-03")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is empty"),
+        (b"hello", "neither a HAR, a CDP log nor a trial's file"),
+        (TEXT.encode()[:-40], "no HAR"),
+        (gzip.compress(TEXT.encode())[:-9], "its gzip is cut off"),
+        (b'{"log": 7}', "no HAR"),
+        (b'{"log": {"entries": [{}, {"request": {"url": "https://a.example/"}}]}}', "2: requests without"),
+        (b'{"log": {"entries": []}}', "there is none"),
+        (b'{"log": ' + b"[" * 100_000, "no HAR"),
+        (TEXT.encode().replace(b"www", b"\xff\xff\xff"), "no request of it can be used"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "a.har").write_bytes(content)
+    if said.startswith("2:"):
+        said = "requests without"
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        import_page(tmp_path / "a.har", "a")
+    assert "\n" not in str(caught.value)
+
+
+def test_only_the_first_page_counts() -> None:
+    second = {"id": "page_2", "title": "x", "startedDateTime": at(9_000), "pageTimings": {}}
+    archive = har(document(), entry("/a.png", 50), entry("/b.png", 9_050, pageref="page_2"))
+    archive["log"]["pages"].append(second)
+    made = build(read_har(json.dumps(archive).encode(), "made"), "made")
+    assert len(made.resources) == 2
+    assert losses(made)["requests of further pages of the file"] == 1
+
+
+def test_what_is_no_request_of_a_network_is_left_out_by_name() -> None:
+    made = model(
+        document(),
+        entry("data:image/png;base64,AAAA", 30),
+        entry("wss://a.example/", 30, "websocket"),
+        entry("/favicon.ico", 40),
+        entry("/app.webmanifest", 40, "manifest"),
+        entry("/a.png", 50, fromDiskCache=True, moved=0),
+        entry("/a.png", 90, fromDiskCache=True, moved=0),
+    )
+    assert len(made.resources) == 2
+    assert made.resources[1].wire_bytes == 1000, "a first visit would have fetched it"
+    assert losses(made) | {
+        "requests of other schemes than http and https (data:, blob:, ws:)": 2,
+        "requests for favicon.ico": 1,
+        "requests of type manifest": 1,
+        "requests answered by a cache, taken for fetched": 1,
+        "requests answered by what the same load had fetched": 1,
+    } == losses(made)
+
+
+def test_the_page_begins_with_its_own_request() -> None:
+    made = model(entry("https://before.example/", -50, "xhr"), document())
+    assert (len(made.resources), made.resources[0].kind) == (1, Kind.DOCUMENT)
+    assert losses(made)["requests from before the page's own"] == 1
+    assert made.load_ms == 900, "counted from it"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        # Content-Length is the body; bodySize has the head in it.
+        (
+            {"size": 5000, "moved": 1400, "answered": {"content-length": "1300", "content-encoding": "gzip"}},
+            (1300, 5000),
+        ),
+        ({"size": 5000, "moved": 1400, "answered": {"content-encoding": "br"}}, (1400, 5000)),
+        ({"size": 1000, "moved": 1120}, (1000, 1000)),
+        ({"size": 1000, "moved": -1}, (1000, 1000)),
+        ({"size": -1, "moved": -1}, (0, 0)),
+        ({"size": -1, "moved": 700}, (700, 700)),
+        # Cut off, or to a HEAD.
+        ({"size": 300, "moved": 400, "answered": {"content-length": "90000"}}, (300, 300)),
+    ],
+)
+def test_sizes_on_the_wire_and_without_coding(said: dict[str, Any], expected: tuple[int, int]) -> None:
+    one = model(document(), entry("/a.js", 50, "script", **said)).resources[1]
+    assert (one.wire_bytes, one.raw_bytes) == expected
+
+
+def test_hosts_keep_groups_and_lose_names() -> None:
+    made = model(
+        document(connect=30, ssl=18, serverIPAddress="192.0.2.1"),
+        entry("https://img.shop.example/a", 40, connect=25, ssl=10, serverIPAddress="192.0.2.1", version="h3"),
+        entry("https://cdn.ads.co.uk/a", 40, version="spdy/3.1"),
+        entry("https://x.ads.co.uk/a", 40, connect=0.01, ssl=0.01, version="us:"),
+        entry("https://a.github.io/", 40),
+        entry("https://b.github.io/", 40),
+    )
+    hosts = made.hosts
+    assert [host.site for host in hosts] == [0, 0, 1, 1, 2, 3], "by the Public Suffix List"
+    assert [host.address_group for host in hosts] == [0, 0, None, None, None, None]
+    assert [host.round_trip_ms for host in hosts[:4]] == [12, 25, None, None]
+    assert [host.protocols for host in hosts[:4]] == [("h2",), ("h3",), ("h2",), ()]
+    assert made.resources[0].server_time_ms == 8, "without the round trip"
+    assert "shop" not in str(made)
+    assert losses(made)["HTTP versions"] == 1
+
+
+def test_modes_and_preflights() -> None:
+    asked = {"Origin": SITE, "Access-Control-Request-Method": "POST"}
+    made = model(
+        document(),
+        entry("https://api.example/v", 30, "other", method="OPTIONS", asked=asked),
+        entry("https://api.example/v", 60, "fetch", method="POST", asked={"Origin": SITE, "Cookie": "x"}),
+        entry("/same", 60, "xhr", asked={"Accept": "*/*"}),
+        entry("https://fonts.example/f", 60, "font"),
+        entry("https://img.example/i", 60, "image", asked={"Sec-Fetch-Mode": "no-cors"}),
+    )
+    assert [one.cors for one in made.resources[1:]] == [
+        Cors.CREDENTIALS, Cors.CREDENTIALS, Cors.ANONYMOUS, Cors.NO,
+    ]  # fmt: skip
+    assert [one.preflight for one in made.resources] == [False, True, False, False, False]
+
+
+def test_what_ends_without_a_response_has_failed_and_repeats_are_known() -> None:
+    made = model(document(), entry("/a", 30, status=0), entry("/b", 950), entry("/b", 990))
+    assert [one.outcome for one in made.resources[:3]] == [Outcome.ANSWERED, Outcome.FAILED, Outcome.ANSWERED]
+    assert [one.repeats for one in made.resources] == [None, None, None, 2]
+    assert [one.after_load for one in made.resources] == [False, False, True, True]
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9)
+JSON = st.recursive(
+    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_whatever_stands_in_a_field_is_a_result_or_a_named_error(data: st.DataObject) -> None:
+    archive = json.loads(TEXT)
+    holder: Any = archive
+    while True:
+        key = data.draw(st.sampled_from(list(holder) if isinstance(holder, dict) else list(range(len(holder)))))
+        if not isinstance(holder[key], dict | list) or not holder[key] or data.draw(st.booleans()):
+            break
+        holder = holder[key]
+    holder[key] = data.draw(JSON)
+    try:
+        made = build(read_har(json.dumps(archive).encode(), "made"), "made")
+    except ConfigurationError:
+        return
+    assert made.resources

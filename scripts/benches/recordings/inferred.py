@@ -1,0 +1,69 @@
+"""How often discoverers are told right where a recording names none: real ones read twice, with and without initiators.
+
+For: `scripts/bench recordings --folder HARS`. The truth is what the recorder names; requests it does not name, or is
+not believed for, are left out. Not for: how often recorders are right.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resolab.pages.facts import depths
+from resolab.pages.model import Discovery, Evidence
+from resolab.recordings.building import build
+from resolab.recordings.har import read_har
+from resolab.recordings.opened import Form, open_recording
+from resolab.recordings.recording import Recording
+
+LEAST_NAMED = 8
+_BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """One recording."""
+
+    name: str
+    named_count: int
+    parent_ratio: float
+    kind_ratio: float
+    """Markup, style sheet or script."""
+    depth: int
+    inferred_depth: int
+
+
+def compare(folder: Path) -> Iterator[Inferred]:
+    """Compare every recording of a folder that names discoverers."""
+    for file in sorted(folder.glob("*.har*")):
+        opened = open_recording(file)
+        if opened.form is not Form.HAR:
+            continue
+        recording = read_har(opened.content, str(file))
+        blind = read_har(opened.content, str(file))
+        blind.exchanges = [replace(one, initiator=None) for one in blind.exchanges]
+        found = _compared(file.name, recording, blind)
+        if found is not None:
+            yield found
+
+
+def _compared(name: str, recording: Recording, blind: Recording) -> Inferred | None:
+    if sum(one.initiator is not None for one in recording.exchanges) < 0.5 * len(recording.exchanges):
+        return None
+    told, guessed = build(recording, "told").resources, build(blind, "guessed").resources
+    named = [
+        (one, other) for one, other in zip(told[1:], guessed[1:], strict=True) if one.evidence is Evidence.INITIATOR
+    ]
+    if len(named) < LEAST_NAMED:
+        return None
+    return Inferred(
+        name=name,
+        named_count=len(named),
+        parent_ratio=sum(one.parent == other.parent for one, other in named) / len(named),
+        kind_ratio=sum(_kind(one.discovery) == _kind(other.discovery) for one, other in named) / len(named),
+        depth=max(depths(told)),
+        inferred_depth=max(depths(guessed)),
+    )
+
+
+def _kind(discovery: Discovery) -> str:
+    return "script" if discovery in _BY_RUNS else discovery.value
