@@ -65,8 +65,12 @@ def test_no_process_is_left_of_a_load(play: Play, server: PageServer) -> None:
             await firefox.load(LoadRequest(url=f"{server.url}/", timeout_s=20))
             counts.append(len(page_processes_of(firefox)))
         assert counts[0] > 0
-        # A tab's process may take a moment to go, and the next ones are made ready.
-        assert counts[-1] < counts[0] + 4, counts
+        # A tab's process may take its time to go, and the next ones are made ready: one that is left is there for good.
+        for _ in range(150):
+            if len(page_processes_of(firefox)) < counts[0] + 4:
+                return
+            await asyncio.sleep(0.1)
+        raise AssertionError((counts, page_processes_of(firefox)))
 
     play(scene)
 
