@@ -1,5 +1,5 @@
 //! One TCP connection that sends as fast as it may, counted where it arrives, from the end of slow
-//! start on.
+//! start on. The receiver's kernel counts: what a busy machine read late did not come late.
 
 use super::ProbeError;
 use super::hosts::{HostNetworks, in_host, joined, start};
@@ -129,7 +129,7 @@ fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, Prob
     Ok(side)
 }
 
-/// Bytes and nanoseconds from the first arrival after the warm-up to the last before the end.
+/// Bytes and nanoseconds from the first look after the warm-up to the last before the end.
 fn count(
     networks: &HostNetworks,
     accepted: &mut TcpStream,
@@ -149,7 +149,7 @@ fn count(
                     "the connection ended early".to_owned(),
                 ));
             }
-            Ok(bytes) => tally.arrived(begun.elapsed(), bytes as u64),
+            Ok(_) => tally.looked(begun.elapsed(), received_bytes(accepted)?),
             Err(error) if goes_on(&error) => networks.check_path()?,
             Err(error) => return Err(failed("receive")(error)),
         }
@@ -157,14 +157,21 @@ fn count(
     Ok(tally.counted())
 }
 
-/// Arrivals counted between two moments.
+/// What the kernel has received of the connection, read by us or not.
+fn received_bytes(connection: &TcpStream) -> Result<u64, ProbeError> {
+    let info = tcp_info(connection).map_err(|error| {
+        ProbeError::Transfer(format!("ask the kernel what it received: {error}"))
+    })?;
+    Ok(info.tcpi_bytes_received)
+}
+
+/// What had come at two moments: the first after the warm-up, and the last before the end.
 #[derive(Debug)]
 struct Tally {
     warm_up: Duration,
     end: Duration,
-    first: Option<Duration>,
-    last: Duration,
-    bytes: u64,
+    first: Option<(Duration, u64)>,
+    last: (Duration, u64),
 }
 
 impl Tally {
@@ -173,31 +180,31 @@ impl Tally {
             warm_up,
             end,
             first: None,
-            last: Duration::ZERO,
-            bytes: 0,
+            last: (Duration::ZERO, 0),
         }
     }
 
-    /// Count `bytes` that came at `at`. What comes with the first arrival counted came before it.
-    fn arrived(&mut self, at: Duration, bytes: u64) {
+    /// By `at`, `bytes` had come since the connection began.
+    fn looked(&mut self, at: Duration, bytes: u64) {
         if at < self.warm_up || at > self.end {
             return;
         }
-        if self.first.is_none() {
-            self.first = Some(at);
-        } else {
-            self.bytes += bytes;
-        }
-        self.last = at;
+        self.first.get_or_insert((at, bytes));
+        self.last = (at, bytes);
     }
 
-    /// Bytes and nanoseconds; where fewer than two arrivals were counted, nothing in the whole time.
+    /// Bytes and nanoseconds; where there were fewer than two looks, nothing in the whole time.
     fn counted(&self) -> (u64, u64) {
-        let between = self.first.map(|first| self.last.saturating_sub(first));
-        let span = between
-            .filter(|between| !between.is_zero())
-            .unwrap_or(self.end.saturating_sub(self.warm_up));
-        (self.bytes, span.as_nanos() as u64)
+        let (first_at, first_bytes) = self.first.unwrap_or(self.last);
+        let (last_at, last_bytes) = self.last;
+        let mut span = last_at.saturating_sub(first_at);
+        if span.is_zero() {
+            span = self.end.saturating_sub(self.warm_up);
+        }
+        (
+            last_bytes.saturating_sub(first_bytes),
+            span.as_nanos() as u64,
+        )
     }
 }
 
@@ -246,20 +253,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_comes_after_the_first_counted_arrival_is_counted() {
+    fn only_what_comes_between_the_looks_in_the_counted_time_is_counted() {
         let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
-        for (at_ms, bytes) in [(500, 9), (1_100, 9), (2_000, 100), (2_900, 20), (3_100, 9)] {
-            tally.arrived(Duration::from_millis(at_ms), bytes);
+        for (at_ms, bytes) in [
+            (500, 9),
+            (1_100, 18),
+            (2_000, 118),
+            (2_900, 138),
+            (3_100, 147),
+        ] {
+            tally.looked(Duration::from_millis(at_ms), bytes);
         }
         assert_eq!(tally.counted(), (120, 1_800_000_000));
     }
 
     #[test]
-    fn a_time_with_one_arrival_or_none_has_nothing_to_count() {
+    fn a_time_with_one_look_or_none_has_nothing_to_count() {
         let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
         assert_eq!(tally.counted(), (0, 2_000_000_000));
-        tally.arrived(Duration::from_secs(2), 10);
+        tally.looked(Duration::from_secs(2), 10);
         assert_eq!(tally.counted(), (0, 2_000_000_000));
+    }
+
+    #[test]
+    fn what_waits_unread_counts_as_come() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        sender.write_all(&[0; 1_000]).unwrap();
+        accepted.read_exact(&mut [0; 10]).unwrap();
+        assert_eq!(received_bytes(&accepted).unwrap(), 1_000);
     }
 
     #[test]
