@@ -1,0 +1,59 @@
+"""Distributions of one number of a page, given by a standard normal score: published percentiles, and regressions.
+
+Between percentiles the logarithm runs straight over the score, and beyond the outermost two it runs on as between them:
+a log-normal distribution piece by piece, with log-normal tails. Not for: dependence (`copula`).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+
+from resolab.pages.generated.published import PERCENTILES
+
+_SCORES = tuple(NormalDist().inv_cdf(share) for share in PERCENTILES)
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Logarithms at scores, both rising."""
+
+    scores: tuple[float, ...]
+    logs: tuple[float, ...]
+
+    @classmethod
+    def of_percentiles(cls, values: Sequence[float]) -> "Margin":
+        """Go through values at the published percentiles."""
+        return cls(_SCORES, tuple(math.log(value) for value in values))
+
+    @classmethod
+    def log_normal(cls, median: float, log_sd: float) -> "Margin":
+        """Make a log-normal one."""
+        return cls((0.0, 1.0), (math.log(median), math.log(median) + log_sd))
+
+    def value(self, score: float) -> float:
+        """Give the value at a score."""
+        return math.exp(_line(self.scores, self.logs, score))
+
+    def score(self, value: float) -> float:
+        """Give the score of a value."""
+        return _line(self.logs, self.scores, math.log(value))
+
+    @property
+    def log_sd(self) -> float:
+        """Spread of the logarithm, as of a log-normal one with the same outermost values."""
+        return (self.logs[-1] - self.logs[0]) / (self.scores[-1] - self.scores[0])
+
+    def regressed(self, regression: tuple[float, float, float], median: float | None = None) -> "Margin":
+        """Give the distribution of what a regression of logarithms says of this one, with another median if told."""
+        slope, intercept, left_sd = regression
+        middle = math.exp(intercept + slope * _line(self.scores, self.logs, 0.0))
+        return Margin.log_normal(median or middle, math.hypot(slope * self.log_sd, left_sd))
+
+
+def _line(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
+    """Interpolate, and go on straight beyond both ends."""
+    pieces = list(pairwise(range(len(xs))))
+    left, right = next((piece for piece in pieces if x < xs[piece[1]]), pieces[-1])
+    return ys[left] + (x - xs[left]) * (ys[right] - ys[left]) / (xs[right] - xs[left])
