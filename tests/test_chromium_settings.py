@@ -1,11 +1,13 @@
 """Each of Chromium's settings inside a path, judged by the edge's records and by the browser's own log."""
 
 import json
+from collections import Counter
 
 import pytest
 from chromium_lab import ADVERTISED, PLAIN, RACES_COUNT, RESOLVER, browser_lab, play, play_in_turn, usual_winner
 
 from resolab.browser import Chromium, DohMethod, DohSettings, H3Discovery, NameResolution
+from resolab.recordings.netlog import read_netlog
 from resolab.records import HttpVersion
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
@@ -63,6 +65,23 @@ def test_doh_goes_by_version_and_method_and_nothing_over_do53(by_doh, version, t
     assert {query["dns_transport"] for query in queries} == {"doh" if version == "h2" else "doh3"}
     # POST has its query in the body, GET in the address.
     assert set(doh_requests(netlog)) == {(method, "dns" if method == "GET" else "")}
+
+
+def test_the_log_read_as_connections_has_those_the_edge_saw_with_their_requests(by_doh):
+    load, netlog = by_doh["h2", DohMethod.POST]
+    log = read_netlog(netlog)
+    assert not log.is_cut_off
+    page = [one for one in log.connections if one.host == PLAIN and one.requests]
+    asked = [one for one in load.before + load.after if one["record"] == "edge_request" and one["authority"] == PLAIN]
+    by_connection = Counter(one["connection_id"] for one in asked)
+    assert sorted(len(one.requests) for one in page) == sorted(by_connection.values())
+    assert {one.protocol for one in page} == {one["http_version"] for one in asked}
+    assert all(one.handshake_end_ms is not None for one in page)
+    # A resumed handshake has no certificate in it.
+    assert {one.certificate is not None or one.resumed for one in page} == {True}
+    assert {one.address for one in page} == {"10.77.1.1"}
+    resolver = [one for one in log.connections if one.host == RESOLVER and one.requests]
+    assert {one.protocol for one in resolver} == {"h2"}
 
 
 @pytest.mark.parametrize("version", ["h1", "h2", "h3"])

@@ -2,13 +2,14 @@
 
 For: cutting by time; netlog viewers open the part as they open the whole. Not for: reading what the events say.
 
-Chromium stamps events with TimeTicks in ms, which on Linux are CLOCK_MONOTONIC, and writes one event a line.
+Chromium stamps events with TimeTicks in ms, which on Linux are CLOCK_MONOTONIC.
 """
 
 import json
 from collections.abc import Iterable, Iterator
 
-EVENTS_BEGIN = '"events": ['
+from resolab.browser.chromium.netlog_lines import event_text, is_begin
+
 _MS_NS = 1_000_000
 
 
@@ -20,7 +21,7 @@ def cut(lines: Iterable[str], since_ns: int, until_ns: int) -> Iterator[str]:
     for line in lines:
         if not in_events:
             yield line
-            in_events = line.strip() == EVENTS_BEGIN
+            in_events = is_begin(line)
             continue
         event = _event(line)
         if event is not None and first_ms <= int(str(event.get("time", -1))) <= last_ms:
@@ -30,9 +31,8 @@ def cut(lines: Iterable[str], since_ns: int, until_ns: int) -> Iterator[str]:
 
 
 def _event(line: str) -> dict[str, object] | None:
-    """Read an event's line; the last one is followed by other things, and may be cut off."""
-    text = line.strip().removesuffix("]}").removesuffix("],").rstrip().removesuffix(",")
-    if not text.startswith("{"):
+    text = event_text(line)
+    if text is None:
         return None
     try:
         read = json.loads(text)

@@ -21,9 +21,18 @@ _READERS: dict[Form, Callable[[bytes | memoryview, str], Recording]] = {
 
 def import_page(file: Path, name: str, *, keep_names: bool = False) -> PageModel:
     """Read a recording; the error names what cannot be read."""
+    return import_recording(file, name, keep_names=keep_names)
+
+
+def import_recording(
+    file: Path, name: str, *, keep_names: bool, before: Callable[[Recording], None] | None = None
+) -> PageModel:
+    """Read a recording, and let it be added to before it becomes a model."""
     opened = open_recording(file)
     recording = _READERS[opened.form](opened.content, str(file))
     recording.sha256 = opened.sha256
+    if before is not None:
+        before(recording)
     try:
         return build(recording, name, keep_names=keep_names)
     except (ConfigurationError, ValueError) as error:

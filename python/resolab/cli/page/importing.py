@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
@@ -16,23 +17,30 @@ from resolab.errors import ConfigurationError, ResolabError
 from resolab.pages.facts import facts_of
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.model import PageModel
+from resolab.pages.path import load_estimate
 from resolab.plan.load import NAME
 from resolab.recordings import import_page
 from resolab.store import machine_errors
 
+if TYPE_CHECKING:
+    from resolab.recordings.netlog import PageConnections
+
 _ENDINGS = (".gz", ".har", ".json", ".jsonl")
+_REASONS = {"address": "address and certificate", "certificate": "certificate", "untold": "a reason not told"}
 
 
 def run(options: argparse.Namespace) -> int:
     """Import every file; those that cannot be read are told and make the exit code theirs, the others are written."""
     if options.name is not None and len(options.files) > 1:
         raise ConfigurationError("--name is of one page; give one FILE with it")
+    if options.netlog is not None and len(options.files) > 1:
+        raise ConfigurationError("--netlog is of one load; give one FILE with it")
     console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
     failed: ResolabError | None = None
     for file, place, name in _places(options):
         try:
-            model = import_page(file, name, keep_names=options.keep_names)
-            _write(model, place, force=options.force)
+            model, connections = _imported(options, file, name)
+            write_model(model, place, force=options.force)
         except ResolabError as error:
             failed = error
             if len(options.files) == 1:
@@ -40,12 +48,23 @@ def run(options: argparse.Namespace) -> int:
             notes.print(f"resolab: {error}", markup=False, soft_wrap=True)
             continue
         if options.json:
-            print(json.dumps({"page": name, "file": str(place), **told(model)}))
+            more = {} if connections is None else {"connections": msgspec.to_builtins(connections)}
+            print(json.dumps({"page": name, "file": str(place), **told(model), **more}))
         else:
             console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+            if connections is not None:
+                console.print(f"  {connections_in_a_line(connections)}", markup=False, soft_wrap=True)
             for loss in losses_in_words(model):
                 console.print(f"  not told: {loss}", style="dim", markup=False, soft_wrap=True)
     return failed.exit_code if failed else 0
+
+
+def _imported(options: argparse.Namespace, file: Path, name: str) -> "tuple[PageModel, PageConnections | None]":
+    if options.netlog is None:
+        return import_page(file, name, keep_names=options.keep_names), None
+    from resolab.recordings.netlog import import_with_netlog, read_netlog
+
+    return import_with_netlog(file, name, read_netlog(options.netlog), keep_names=options.keep_names)
 
 
 def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
@@ -73,7 +92,8 @@ def name_of(file: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 
-def _write(model: PageModel, place: Path, *, force: bool) -> None:
+def write_model(model: PageModel, place: Path, *, force: bool) -> None:
+    """Write it, over one that is there only if told to."""
     if place.exists() and not force:
         raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
     with machine_errors(f"write {place}"):
@@ -82,8 +102,12 @@ def _write(model: PageModel, place: Path, *, force: bool) -> None:
 
 
 def told(model: PageModel) -> dict[str, object]:
-    """Give facts and losses for machines."""
-    return {"facts": msgspec.to_builtins(facts_of(model)), "losses": msgspec.to_builtins(model.losses)}
+    """Give facts, the estimate of a load and losses for machines."""
+    return {
+        "facts": msgspec.to_builtins(facts_of(model)),
+        "estimate": msgspec.to_builtins(load_estimate(model)),
+        "losses": msgspec.to_builtins(model.losses),
+    }
 
 
 def in_a_line(model: PageModel) -> str:
@@ -95,6 +119,24 @@ def in_a_line(model: PageModel) -> str:
         f"{facts.wire_bytes / 1e3:,.0f} kB, {facts.redirects_count} redirects, depth {facts.depth}, {load}; "
         f"discoverer evident in {facts.evidence_ratio:.0%}"
     )
+
+
+def connections_in_a_line(found: "PageConnections") -> str:
+    """Sum a page's connections up."""
+    versions = ", ".join(f"{version} {count}" for version, count in found.by_protocol.items())
+    handshakes = (
+        f"handshakes: {found.full_handshakes_count} full, {found.resumed_handshakes_count} resumed "
+        f"({found.early_data_count} with early data), {found.untold_handshakes_count} not told"
+    )
+    told = [
+        f"{found.connections_count} connections ({versions})" if versions else "no connections",
+        handshakes,
+        f"{found.sharing_names_count} of {found.names_count} names on connections of others alone",
+        *(f"{count} by {_REASONS[reason]}" for reason, count in found.shared.items()),
+        *([f"{found.unused_count} unused"] if found.unused_count else []),
+        *([f"{found.failed_count} failed"] if found.failed_count else []),
+    ]
+    return "; ".join(told)
 
 
 def losses_in_words(model: PageModel) -> list[str]:

@@ -17,6 +17,7 @@ from resolab.errors import ConfigurationError, MachineError
 from resolab.pages.facts import INFERRED_BELOW, facts_of
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel, Resource
+from resolab.pages.path import load_estimate
 from resolab.recordings import import_page
 
 _DRAWN = (".svg", ".pdf", ".png")
@@ -56,6 +57,9 @@ def _summary(console: Console, model: PageModel) -> None:
         kinds.add_row(kind, f"{count:,}", f"{facts.bytes_by_kind[kind] / 1e3:,.1f}")
     console.print(kinds)
     console.print(f"{facts.single_request_hosts_count} of {facts.hosts_count} hosts served a single request")
+    lookups = load_estimate(model)
+    counted = f"{lookups.blocking_lookups_count} of {lookups.lookups_count} look-ups on its longest chain, estimated"
+    console.print(f"{counted} (docs/method/critical-path.md)")
     for loss in losses_in_words(model):
         console.print(f"not told: {loss}", style="dim", markup=False, soft_wrap=True)
 

@@ -1,0 +1,30 @@
+"""What a load waited for: its critical path measured, and what look-ups cost by the page's structure alone.
+
+For: per-page answers from a page model, alone or with the instants of one load (docs/method/critical-path.md).
+Not for: many loads at once (`report`), or files.
+"""
+
+from resolab.pages.path.connections import LoadConnections, connections_of
+from resolab.pages.path.critical import CriticalPath, Link, critical_path
+from resolab.pages.path.estimate import LoadEstimate, LookupPrediction, load_estimate, predicted_lookups
+from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
+from resolab.pages.path.phases import Part, seen_round_trips
+from resolab.pages.path.records import instants_of
+
+__all__ = [
+    "CriticalPath",
+    "Link",
+    "LoadConnections",
+    "LoadEstimate",
+    "LoadInstants",
+    "LookupPrediction",
+    "Part",
+    "RequestInstants",
+    "Teller",
+    "connections_of",
+    "critical_path",
+    "instants_of",
+    "load_estimate",
+    "predicted_lookups",
+    "seen_round_trips",
+]

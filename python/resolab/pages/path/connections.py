@@ -1,0 +1,73 @@
+"""The connections of one load as the server saw them: how many, which handshakes, which names shared one.
+
+For: clones in the lab, with any browser by its own rule of sharing. Pure. Not for: recorded loads, whose connections a
+netlog tells (`recordings.netlog`).
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from resolab.pages.clone.names import host_name
+from resolab.pages.model import PageModel
+from resolab.pages.path.records import measured_load, navigation_ns
+from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
+
+_NS = 1_000_000
+
+
+class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of one load, up to its load event."""
+
+    connections_count: int
+    """Opened for the page's names, or kept from before and used."""
+    unused_count: int
+    """Without a request of this load."""
+    failed_count: int
+    """Whose handshake never ended; not among the others."""
+    handshakes_count: dict[str, int]
+    """By handshake mode, of connections opened in the load."""
+    names_count: int
+    """Names of the page that were asked for something."""
+    sharing_names_count: int
+    """Of these, those whose requests went over connections opened for other names alone."""
+
+
+def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
+    """Count those of the measured load; none if it had no load event or no clock."""
+    load = measured_load(records)
+    began = navigation_ns(records, load)
+    if load is None or load.plt_ms is None or began is None:
+        return None
+    until = began + round(load.plt_ms * _NS)
+    names = {host_name(model, place) for place in range(len(model.hosts))}
+    asked: dict[int, set[str]] = {}
+    for one in records:
+        if isinstance(one, EdgeRequestRecord) and began <= one.received_ns <= until and _name(one.authority) in names:
+            asked.setdefault(one.connection_id, set()).add(_name(one.authority))
+    there = [
+        one
+        for one in records
+        if isinstance(one, ConnectionRecord)
+        and (one.connection_id in asked or (one.server_name in names and began <= one.accepted_ns <= until))
+    ]
+    return _counted(there, asked, began)
+
+
+def _name(authority: str) -> str:
+    return authority.partition(":")[0].lower()
+
+
+def _counted(there: Sequence[ConnectionRecord], asked: dict[int, set[str]], began_ns: int) -> LoadConnections:
+    complete = [one for one in there if one.handshake_complete_ns is not None or one.connection_id in asked]
+    modes = [one.handshake_mode for one in complete if one.accepted_ns >= began_ns]
+    own = {one.server_name for one in complete if one.server_name in asked.get(one.connection_id, ())}
+    names = set().union(*asked.values())
+    return LoadConnections(
+        connections_count=len(complete),
+        unused_count=sum(one.connection_id not in asked for one in complete),
+        failed_count=len(there) - len(complete),
+        handshakes_count={mode.value: modes.count(mode) for mode in HandshakeMode if mode in modes},
+        names_count=len(names),
+        sharing_names_count=len(names - own),
+    )

@@ -1,0 +1,203 @@
+"""What look-ups cost a page, by its structure alone: a closed form over who discovered whom.
+
+For: how a load time grows with the cost of a look-up, before anything is loaded. Pure. Not for: what a load did
+(`critical`), or links whose capacity or loss decides: bytes take the time the recording had for them.
+
+Requests come in the order of their starts. The first of a name looks it up and connects, the others of that name wait
+for it; then a request takes a round trip, its server's time and its transfer. What it leads to begins by the model's
+`place` and `due_ms`. With a look-up that costs d more, the load takes d times the look-ups of its longest chain more,
+until another chain is the longest: that number is the slope at d, the blocking look-ups.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
+from resolab.pages.path.holders import holders_of
+from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
+from resolab.records import HttpVersion
+
+
+class _Instant(NamedTuple):
+    """An instant and the look-ups of the chain that leads to it; of two chains that end together the one with more."""
+
+    ms: float
+    lookups: int
+
+    def later(self, ms: float) -> "_Instant":
+        return _Instant(self.ms + ms, self.lookups)
+
+
+_START = _Instant(0.0, 0)
+
+
+class LoadEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a load would take, and how much longer with dearer look-ups."""
+
+    load_ms: float
+    """To the last byte of the last request before the load event."""
+    blocking_lookups_count: int
+    """Look-ups of its longest chain: by how much the load grows with the cost of each, at this cost."""
+    lookups_count: int
+    """Names looked up."""
+
+
+class LookupPrediction(msgspec.Struct, frozen=True, kw_only=True):
+    """What name resolution over one transport adds to a page."""
+
+    lookup_ms: float
+    """Load time with look-ups less load time without."""
+    load_ms: float
+    blocking_lookups_count: int
+    lookups_count: int
+
+
+class _Resolver(NamedTuple):
+    """Its connection is opened by the first look-up."""
+
+    setup_ms: float
+    exchange_ms: float
+
+
+def load_estimate(
+    model: PageModel, *, lookup_ms: float = 0.0, connect_ms: float | None = None, round_trip_ms: float | None = None
+) -> LoadEstimate:
+    """Estimate a load in which each name's look-up takes `lookup_ms`.
+
+    Without `connect_ms` a name's connection takes the round trips of its handshakes; without `round_trip_ms` a round
+    trip is the recorded one of each host, and that of the page's own where a host has none.
+    """
+    return _Walk(model, _Resolver(0.0, lookup_ms), connect_ms, round_trip_ms).estimate()
+
+
+def predicted_lookups(
+    model: PageModel,
+    *,
+    dns_transport: str,
+    resolver_rtt_ms: float,
+    handshake_mode: str = "full",
+    connection_state: str = "cold",
+    connect_ms: float | None = None,
+    round_trip_ms: float | None = None,
+) -> LookupPrediction:
+    """Predict what name resolution adds: a round trip each look-up, and those of opening the connection once.
+
+    The resolver has every answer in its cache and answers at once.
+    """
+    cold = cold_exchange_round_trips(dns_transport, handshake_mode)
+    opening = 0 if connection_state == "warm" else cold - 1
+    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms)
+    with_names = _Walk(model, resolver, connect_ms, round_trip_ms).estimate()
+    without = _Walk(model, _Resolver(0.0, 0.0), connect_ms, round_trip_ms).estimate()
+    return LookupPrediction(
+        lookup_ms=with_names.load_ms - without.load_ms,
+        load_ms=with_names.load_ms,
+        blocking_lookups_count=with_names.blocking_lookups_count,
+        lookups_count=with_names.lookups_count,
+    )
+
+
+class _Walk:
+    """Goes through the requests in the order in which they would begin."""
+
+    def __init__(
+        self, model: PageModel, resolver: _Resolver, connect_ms: float | None, round_trip_ms: float | None
+    ) -> None:
+        self._model = model
+        self._resolver = resolver
+        self._trips = [_round_trip(model, host, round_trip_ms) for host in model.hosts]
+        self._connects = [
+            _handshakes(host) * trip if connect_ms is None else connect_ms
+            for host, trip in zip(model.hosts, self._trips, strict=True)
+        ]
+        self._ready: dict[int, _Instant] = {}
+        """When each host looked up can take a request."""
+        self._first_bytes: dict[int, _Instant] = {}
+        self._ends: dict[int, _Instant] = {}
+        self._holders = holders_of(model)
+
+    def estimate(self) -> LoadEstimate:
+        waiting, missing = self._dependencies()
+        queue: list[tuple[_Instant, int]] = [(_START, 0)]
+        while queue:
+            start, place = heapq.heappop(queue)
+            self._exchange(place, start)
+            for child in waiting[place]:
+                missing[child] -= 1
+                if not missing[child]:
+                    heapq.heappush(queue, (self._start(child), child))
+        last = max(self._ends.values())
+        return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
+
+    def _dependencies(self) -> tuple[Mapping[int, Sequence[int]], dict[int, int]]:
+        """Say which requests wait for each, and for how many each waits; those after the load event are left out."""
+        waiting: dict[int, list[int]] = defaultdict(list)
+        missing = {}
+        for place, one in enumerate(self._model.resources):
+            if one.parent is None or one.after_load:
+                continue
+            needed = {one.parent, *self._holding(one)}
+            missing[place] = len(needed)
+            for other in needed:
+                waiting[other].append(place)
+        return waiting, missing
+
+    def _holding(self, one: Resource) -> Sequence[int]:
+        """List what the script that asks for it waits for beside itself."""
+        if one.discovery is not Discovery.SCRIPT or one.parent is None:
+            return ()
+        return self._holders.get(one.parent, ())
+
+    def _exchange(self, place: int, start: _Instant) -> None:
+        one = self._model.resources[place]
+        if one.outcome is Outcome.FAILED:
+            self._first_bytes[place] = self._ends[place] = start
+            return
+        if one.host not in self._ready:
+            self._ready[one.host] = self._answered(start).later(self._connects[one.host])
+        sent = max(start, self._ready[one.host])
+        self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
+        self._ends[place] = self._first_bytes[place].later(one.receive_ms)
+
+    def _answered(self, asked: _Instant) -> _Instant:
+        # The first is the document's, and is over before another name is asked for: only it waits for the resolver.
+        opening_ms = 0.0 if self._ready else self._resolver.setup_ms
+        return _Instant(asked.ms + opening_ms + self._resolver.exchange_ms, asked.lookups + 1)
+
+    def _start(self, place: int) -> _Instant:
+        """Tell when a request begins whose discoverer and what held that up are known."""
+        one = self._model.resources[place]
+        assert one.parent is not None
+        first_byte, end = self._first_bytes[one.parent], self._ends[one.parent]
+        if one.discovery is Discovery.REDIRECT:
+            return first_byte
+        if one.discovery is Discovery.DOCUMENT:
+            return first_byte.later((one.place or 0.0) * self._model.resources[one.parent].receive_ms)
+        if one.discovery is Discovery.SCRIPT:
+            return max([end, *(self._ran(it) for it in self._holding(one))]).later(one.due_ms or 0.0)
+        if one.discovery is Discovery.STYLESHEET:
+            return end
+        return first_byte.later(one.due_ms or 0.0)
+
+    def _ran(self, place: int) -> _Instant:
+        """Tell when what holds a parser up no longer does."""
+        one = self._model.resources[place]
+        return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)
+
+
+def _round_trip(model: PageModel, host: Host, given_ms: float | None) -> float:
+    if given_ms is not None:
+        return given_ms
+    if host.round_trip_ms is not None:
+        return host.round_trip_ms
+    return model.hosts[model.resources[0].host].round_trip_ms or 0.0
+
+
+def _handshakes(host: Host) -> int:
+    """Count the round trips before a host's first request can leave; h3 alone spares TCP's."""
+    only_h3 = host.protocols == (HttpVersion.H3.value,)
+    return page_handshake_round_trips(HttpVersion.H3 if only_h3 else HttpVersion.H2, "full")

@@ -1,0 +1,157 @@
+"""One request's time as phases without gaps or overlaps, from its start to its end.
+
+For: what each stretch of a critical path was spent with. Not for: which stretches (`critical`).
+
+In whole nanoseconds, so that parts sum up exactly to what they are parts of. Browsers tell look-up and connecting with
+the request that opened a connection; others of its host that waited for it show a gap. Over HTTP/2 and HTTP/3, where
+they can have waited for nothing else, such a gap is given the phases it was waited for.
+"""
+
+import enum
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from resolab.pages.model import PageModel
+from resolab.pages.path.load import LoadInstants, RequestInstants
+
+_NS = 1_000_000
+_SEEN_FROM_NS = 100_000
+"""A shorter round trip is a recorder's zero."""
+
+
+class Part(enum.StrEnum):
+    """What time is spent with."""
+
+    BROWSER = "browser"
+    """Queueing, parsing, computing, timers."""
+    DNS = "dns"
+    CONNECT = "connect"
+    """TCP's handshake."""
+    HANDSHAKE = "handshake"
+    """TLS's, or QUIC's, which is both."""
+    ROUND_TRIP = "round_trip"
+    """Of the request itself, where the host's is known; else part of `server`."""
+    SERVER = "server"
+    TRANSFER = "transfer"
+    UNTOLD = "untold"
+    """Between instants that are known; what filled it is not."""
+
+
+SETUP = (Part.DNS, Part.CONNECT, Part.HANDSHAKE)
+
+
+class Phase(NamedTuple):
+    """A stretch of one request."""
+
+    part: Part
+    begin_ns: int
+    end_ns: int
+
+
+def ns(instant_ms: float) -> int:
+    """Convert an instant; none lies before the navigation."""
+    return max(0, round(instant_ms * _NS))
+
+
+def end_ns(one: RequestInstants) -> int:
+    """Return when its last byte came, or the last that is known of it."""
+    told = (one.response_end_ms, one.response_start_ms, one.request_start_ms, one.connect_end_ms, one.dns_end_ms)
+    return max(ns(one.start_ms), ns(next((at for at in told if at is not None), one.start_ms)))
+
+
+class _Cut:
+    """Cuts a request's time into phases, each from where the last one ended."""
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.at, self.end = begin, end
+        self.phases: list[Phase] = []
+
+    def until(self, part: Part, instant: int | None) -> None:
+        """Give what lies before an instant to a part; an instant out of order gets nothing."""
+        if instant is not None and (to := min(instant, self.end)) > self.at:
+            self.phases.append(Phase(part, self.at, to))
+            self.at = to
+
+
+def _own(one: RequestInstants, round_trip_ns: int) -> list[Phase]:
+    """Tell the phases the browser gave to this request itself."""
+    cut = _Cut(ns(one.start_ms), end_ns(one))
+    sent = _maybe(one.request_start_ms)
+    if sent is None and one.response_start_ms is None:
+        cut.until(Part.UNTOLD, cut.end)  # Another origin that lets nobody read its phases, or no answer.
+        return cut.phases
+    looked_up, answered = _maybe(one.dns_start_ms), _maybe(one.dns_end_ms)
+    if looked_up is not None and answered is not None:
+        cut.until(Part.BROWSER, looked_up)
+        cut.until(Part.DNS, answered)
+    # In early data a request leaves before the handshake has ended: what is left of it nobody waited for.
+    connecting, connected = (_before(_maybe(at), sent) for at in (one.connect_start_ms, one.connect_end_ms))
+    if connecting is not None and connected is not None:
+        secure = connecting if one.protocol == "h3" else _before(_maybe(one.secure_start_ms), sent)
+        cut.until(Part.BROWSER, connecting)
+        cut.until(Part.CONNECT, connected if secure is None else min(secure, connected))
+        cut.until(Part.HANDSHAKE, connected)
+    cut.until(Part.BROWSER, sent)
+    responded = _maybe(one.response_start_ms)
+    if responded is None:
+        responded = cut.end
+    cut.until(Part.ROUND_TRIP, min(cut.at + round_trip_ns, responded))
+    cut.until(Part.SERVER, responded)
+    cut.until(Part.TRANSFER, cut.end)
+    return cut.phases
+
+
+def _maybe(instant_ms: float | None) -> int | None:
+    return None if instant_ms is None else ns(instant_ms)
+
+
+def _before(instant: int | None, limit: int | None) -> int | None:
+    return instant if instant is None or limit is None else min(instant, limit)
+
+
+def phases_of_load(model: PageModel, load: LoadInstants, round_trips_ms: Mapping[int, float]) -> dict[int, list[Phase]]:
+    """Tell the phases of every request, by place; `round_trips_ms` is by host."""
+    own = {
+        place: _own(one, ns(round_trips_ms.get(model.resources[place].host, 0.0)))
+        for place, one in load.requests.items()
+    }
+    setups: dict[int, list[Phase]] = defaultdict(list)
+    for place, phases in own.items():
+        setups[model.resources[place].host] += [phase for phase in phases if phase.part in SETUP]
+    for of_host in setups.values():
+        of_host.sort(key=lambda phase: (phase.begin_ns, phase.end_ns))
+    for place, phases in own.items():
+        waited = load.requests[place].is_multiplexed and not any(phase.part in SETUP for phase in phases)
+        if waited and (others := setups[model.resources[place].host]):
+            own[place] = [part for phase in phases for part in _waited_for(phase, others)]
+    return own
+
+
+def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
+    """Divide time in which the browser seemed to do nothing by what others of the host did in it."""
+    if phase.part is not Part.BROWSER:
+        yield phase
+        return
+    at = phase.begin_ns
+    for other in others:
+        begin, end = max(other.begin_ns, at), min(other.end_ns, phase.end_ns)
+        if end > begin:
+            if begin > at:
+                yield Phase(Part.BROWSER, at, begin)
+            yield Phase(other.part, begin, end)
+            at = end
+    if phase.end_ns > at:
+        yield Phase(Part.BROWSER, at, phase.end_ns)
+
+
+def seen_round_trips(model: PageModel, load: LoadInstants) -> dict[int, float]:
+    """Give the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's."""
+    seen: dict[int, int] = {}
+    for place, one in load.requests.items():
+        trip = Part.HANDSHAKE if one.protocol == "h3" else Part.CONNECT
+        for part, begin, end in _own(one, 0):
+            if part is trip and end - begin >= _SEEN_FROM_NS:
+                host = model.resources[place].host
+                seen[host] = min(seen.get(host, end - begin), end - begin)
+    return {host: took / _NS for host, took in seen.items()}

@@ -1,0 +1,95 @@
+"""A recording with its browser's netlog beside it: the page model says of connections what the recording does not.
+
+For: addresses, certificates and connections of hosts. What the recording itself tells is kept. Not for: reading logs.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from resolab.pages.model import Host, PageModel
+from resolab.recordings.imported import import_recording
+from resolab.recordings.netlog.connections import Connection, Netlog, PageConnections, page_connections
+from resolab.recordings.recording import Recording
+from resolab.recordings.values import host_of
+
+_MARGIN_MS = 1_000.0
+"""A connection may be opened before the first request's start: the log's instants are rounded, another process's."""
+_UNIX_FROM_MS = 1e11
+"""Smaller instants are no Unix time."""
+
+
+def import_with_netlog(
+    file: Path, name: str, log: Netlog, *, keep_names: bool = False
+) -> tuple[PageModel, PageConnections]:
+    """Import a recording with the log of the browser it was made with."""
+    chosen: list[Connection] = []
+
+    def join(recording: Recording) -> None:
+        chosen.extend(_connections_of(recording, log))
+        _fill(recording, chosen)
+
+    model = import_recording(file, name, keep_names=True, before=join)
+    names = {host.name for host in model.hosts if host.name is not None}
+    opened = Counter(one.host for one in chosen if one.is_open)
+    known = {name for one in chosen for _, name in one.requests} | set(opened)
+    hosts = tuple(_told(host, opened, known, keep_names=keep_names) for host in model.hosts)
+    return msgspec.structs.replace(model, hosts=hosts), page_connections(chosen, names)
+
+
+def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, keep_names: bool) -> Host:
+    """Say how many connections were opened to a host, 0 if its requests went over those of others."""
+    count = host.connection_count
+    if count is None and host.name in known:
+        count = opened[host.name]
+    return msgspec.structs.replace(host, name=host.name if keep_names else None, connection_count=count)
+
+
+def _connections_of(recording: Recording, log: Netlog) -> Sequence[Connection]:
+    """Choose those of this load; a log may be of many."""
+    begin = recording.exchanges[0].start_ms
+    end = max(one.end_ms for one in recording.exchanges)
+    there = log.during(begin - _MARGIN_MS, end + _MARGIN_MS) if begin > _UNIX_FROM_MS else None
+    if there is None:
+        recording.lose("netlog: it is of another clock, so that all of its connections are taken", 0)
+    if log.is_cut_off:
+        recording.lose("netlog: what came after its last line; it was cut off", 0)
+    return log.connections if there is None else there
+
+
+def _fill(recording: Recording, connections: Sequence[Connection]) -> None:
+    addresses: dict[str, str] = {}
+    certificates: dict[str, tuple[str, ...]] = {}
+    for one in connections:
+        for name in (one.host, *one.shared_with):
+            if name is not None and one.address is not None:
+                addresses.setdefault(name, one.address)
+            if name is not None and one.certificate is not None:
+                certificates.setdefault(name, (one.certificate,))
+    hosts = {host for host in (host_of(one.url) for one in recording.exchanges) if host is not None}
+    with_address = {host_of(one.url) for one in recording.exchanges if one.address}
+    # Other recorders name a certificate's names: of two kinds no groups can be made.
+    if any(one.certificate_names for one in recording.exchanges):
+        certificates = {}
+    recording.exchanges = [
+        replace(
+            one,
+            address=one.address if host_of(one.url) in with_address else addresses.get(host_of(one.url) or ""),
+            certificate_names=one.certificate_names or certificates.get(host_of(one.url) or "", ()),
+        )
+        for one in recording.exchanges
+    ]
+    _correct(recording, "addresses of servers", hosts & addresses.keys(), hosts)
+    _correct(recording, "certificates of servers", hosts & certificates.keys(), hosts)
+
+
+def _correct(recording: Recording, what: str, told: set[str], hosts: set[str]) -> None:
+    """Say a loss no longer, or of the hosts alone that the log has nothing of."""
+    if what in recording.losses and told:
+        del recording.losses[what]
+        missing = sum(host_of(one.url) not in told for one in recording.exchanges)
+        if hosts - told:
+            recording.lose(what, missing)

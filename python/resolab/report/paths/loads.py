@@ -1,0 +1,88 @@
+"""The critical path of every load of a dataset whose page has a model, with its connections and the closed form.
+
+For: reading trials. Not for: sums (`summary`), or pages without a model: nobody knows who discovered whom there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.pages.model import PageModel
+from resolab.pages.path import (
+    CriticalPath,
+    LoadConnections,
+    LookupPrediction,
+    connections_of,
+    critical_path,
+    instants_of,
+    predicted_lookups,
+    seen_round_trips,
+)
+from resolab.plan import access_rtt_ms
+from resolab.records import PageLoadRecord, Record, TrialRecord
+from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPath:
+    """One load's path, and what the page's structure had said of its look-ups."""
+
+    trial: TrialRecord
+    path: CriticalPath
+    predicted: LookupPrediction
+    connections: LoadConnections | None
+    """As the server saw them; none without its records."""
+
+    @property
+    def arm(self) -> str:
+        """Its condition without its page."""
+        return self.trial.condition.removeprefix(f"{self.trial.page}.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPaths:
+    """Those of a dataset, and why others have none."""
+
+    found: Sequence[LoadPath]
+    pages_without_model: Sequence[str]
+    loads_without_path_count: int
+    """Of pages with a model: without a load event, or whose requests are none of the model's."""
+
+
+def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
+    """Find the path of every measured load; models are by the page's name in the dataset."""
+    manifest = load_manifest(dataset_folder(folder))
+    access_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
+    found: list[LoadPath] = []
+    without_model: dict[str, None] = {}
+    without_path = 0
+    for file in finished_trials(folder).values():
+        records = list(read_trial(file))
+        head = next(one for one in records if isinstance(one, TrialRecord))
+        model = models.get(head.page)
+        if model is None:
+            without_model[head.page] = None
+            continue
+        path = _path(model, records, access_ms.get(head.profile, 0.0))
+        if path is None:
+            without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
+        else:
+            predicted = _predicted(model, head, access_ms.get(head.profile, 0.0))
+            found.append(LoadPath(head, path, predicted, connections_of(model, records)))
+    return LoadPaths(found, tuple(without_model), without_path)
+
+
+def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> CriticalPath | None:
+    load = instants_of(model, records, access_ms)
+    return None if load is None else critical_path(model, load, seen_round_trips(model, load))
+
+
+def _predicted(model: PageModel, trial: TrialRecord, access_ms: float) -> LookupPrediction:
+    return predicted_lookups(
+        model,
+        dns_transport=trial.dns_transport,
+        resolver_rtt_ms=access_ms + trial.resolver_extra_rtt_ms,
+        handshake_mode=trial.requested_dns_handshake_mode,
+        connection_state=trial.dns_connection_state,
+        round_trip_ms=access_ms,
+    )

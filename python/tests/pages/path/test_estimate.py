@@ -1,0 +1,164 @@
+"""The closed form of look-ups: hand-made trees whose slope can be counted, and properties of any tree."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_page_model import MARKUP, SCRIPT, SHEET, document, model, request
+
+from resolab.pages.model import Discovery, Kind, Outcome, PageModel, ScriptMode
+from resolab.pages.path import LoadEstimate, load_estimate, predicted_lookups
+from resolab.protocols import DNS_TRANSPORTS
+
+FREE = {"connect_ms": 0.0, "round_trip_ms": 0.0}
+
+
+def script(parent: int = 0, **more: Any) -> Any:
+    return request(parent, MARKUP, Kind.SCRIPT, **{"script_mode": ScriptMode.ASYNC} | more)
+
+
+CHAIN = model(
+    document(server_time_ms=50),
+    script(host=1, server_time_ms=20),
+    request(1, SCRIPT, host=2, due_ms=5, server_time_ms=30),
+    request(0, host=3, server_time_ms=60),
+    request(0, host=3, server_time_ms=10),
+    hosts=4,
+)
+"""Document, script, its request: 105 ms by three names; beside it two images of a fourth: 110 ms by two names."""
+
+
+def test_the_slope_is_the_number_of_look_ups_of_the_longest_chain() -> None:
+    assert load_estimate(CHAIN, **FREE) == LoadEstimate(load_ms=110, blocking_lookups_count=2, lookups_count=4)
+    # As look-ups become dearer, the chain with more of them becomes the longest.
+    assert load_estimate(CHAIN, lookup_ms=1, **FREE).load_ms == 112
+    at_the_bend = load_estimate(CHAIN, lookup_ms=5, **FREE)
+    assert (at_the_bend.load_ms, at_the_bend.blocking_lookups_count) == (120, 3)
+    assert load_estimate(CHAIN, lookup_ms=100, **FREE).load_ms == 405
+
+
+def test_a_name_is_looked_up_once_and_whoever_asks_meanwhile_waits_for_it() -> None:
+    page = model(document(), script(host=1), request(0, host=1, place=1.0), request(1, SCRIPT, host=1), hosts=2)
+    found = load_estimate(page, lookup_ms=40, **FREE)
+    assert (found.load_ms, found.blocking_lookups_count, found.lookups_count) == (80, 2, 2)
+
+
+def test_connecting_takes_its_handshakes_round_trips_by_version_unless_given() -> None:
+    page = model(document(server_time_ms=7), round_trip_ms=10, protocols=("h2",))
+    assert load_estimate(page).load_ms == 3 * 10 + 7, "TCP, TLS, request"
+    h3 = model(document(server_time_ms=7), round_trip_ms=10, protocols=("h3",))
+    assert load_estimate(h3).load_ms == 2 * 10 + 7
+    assert load_estimate(h3, round_trip_ms=25).load_ms == 2 * 25 + 7
+    assert load_estimate(h3, connect_ms=3).load_ms == 3 + 10 + 7
+
+
+def test_a_host_without_a_round_trip_is_as_far_as_the_page_s_own() -> None:
+    page = model(document(), request(0, host=1), hosts=2, round_trip_ms=10)
+    page = msgspec.structs.replace(
+        page, hosts=(page.hosts[0], msgspec.structs.replace(page.hosts[1], round_trip_ms=None))
+    )
+    assert load_estimate(page).load_ms == 60
+
+
+@pytest.mark.parametrize(
+    ("discovery", "more", "expected"),
+    [
+        (Discovery.REDIRECT, {}, 50),
+        (MARKUP, {"place": 0.25}, 50 + 25),
+        (SHEET, {}, 50 + 100),
+        (SCRIPT, {"due_ms": 7}, 50 + 100 + 7),
+        (Discovery.INLINE_SCRIPT, {"due_ms": 7}, 50 + 7),
+        (Discovery.LATE, {"due_ms": 200}, 50 + 200),
+    ],
+)
+def test_what_leads_to_a_request_decides_when_it_begins(
+    discovery: Discovery, more: dict[str, float], expected: float
+) -> None:
+    page = model(document(server_time_ms=50, receive_ms=100), request(0, discovery, server_time_ms=1_000, **more))
+    assert load_estimate(page, **FREE).load_ms == expected + 1_000
+
+
+def test_a_script_that_holds_the_parser_waits_for_what_stands_before_it() -> None:
+    # The sheet's name costs a look-up, and the script's request waits for it though nobody named the sheet for it.
+    sheet = request(0, MARKUP, Kind.STYLESHEET, host=1, server_time_ms=80, start_ms=1, first_byte_ms=90)
+    sync = script(script_mode=ScriptMode.SYNC, server_time_ms=10, start_ms=1)
+    child = request(2, SCRIPT, start_ms=100, due_ms=10)
+    found = load_estimate(model(document(), sheet, sync, child, hosts=2), lookup_ms=3, **FREE)
+    assert (found.load_ms, found.blocking_lookups_count) == (3 + 3 + 80 + 10, 2)
+    busy = script(script_mode=ScriptMode.SYNC, server_time_ms=20, run_ms=200)
+    page = model(document(), busy, sync, child)
+    assert load_estimate(page, **FREE).load_ms == 20 + 200 + 10
+    # In this recording the script asked while the sheet was under way: it did not hold it.
+    early = msgspec.structs.replace(child, start_ms=50)
+    assert load_estimate(model(document(), sheet, sync, early, hosts=2), lookup_ms=3, **FREE).load_ms == 3 + 3 + 80
+    deferred = script(script_mode=ScriptMode.DEFER, server_time_ms=10)
+    page = model(document(receive_ms=70), deferred, request(1, SCRIPT, start_ms=100, due_ms=10))
+    assert load_estimate(page, **FREE).load_ms == 80
+
+
+def test_what_failed_or_began_after_the_load_event_costs_nothing() -> None:
+    page = model(
+        document(server_time_ms=50),
+        request(0, host=1, server_time_ms=900, after_load=True),
+        request(1, SCRIPT, host=1, server_time_ms=900, after_load=True),
+        request(0, host=2, server_time_ms=900, outcome=Outcome.FAILED),
+        hosts=3,
+    )
+    assert load_estimate(page, lookup_ms=1, **FREE) == LoadEstimate(
+        load_ms=51, blocking_lookups_count=1, lookups_count=1
+    )
+
+
+CHAIN_OF_NAMES = model(document(), script(host=1), request(1, SCRIPT, host=2), hosts=3)
+
+
+@pytest.mark.parametrize("transport", DNS_TRANSPORTS)
+def test_a_transport_costs_a_round_trip_each_look_up_and_its_handshakes_once(transport: str) -> None:
+    cold = DNS_TRANSPORTS[transport].cold_round_trips  # type: ignore[index]
+    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10)
+    assert (found.lookup_ms, found.blocking_lookups_count, found.lookups_count) == ((cold + 2) * 10, 3, 3)
+    warm = predicted_lookups(CHAIN_OF_NAMES, dns_transport=transport, resolver_rtt_ms=10, connection_state="warm")
+    assert warm.lookup_ms == 30
+
+
+def test_early_data_saves_a_round_trip_of_the_first_look_up() -> None:
+    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, handshake_mode="zero_rtt")
+    assert found.lookup_ms == 30
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> PageModel:
+    """Draw a tree in whole milliseconds, so that sums are exact."""
+    whole = st.integers(0, 60).map(float)
+    others = [
+        request(
+            draw(st.integers(0, place - 1)),
+            draw(st.sampled_from(list(Discovery)[1:])),
+            draw(st.sampled_from(Kind)),
+            host=draw(st.integers(0, 4)),
+            script_mode=draw(st.none() | st.sampled_from(ScriptMode)),
+            server_time_ms=draw(whole),
+            receive_ms=draw(whole),
+            due_ms=draw(st.none() | whole),
+            place=draw(st.none() | st.sampled_from([0.0, 1.0])),
+            start_ms=draw(whole),
+            first_byte_ms=draw(st.none() | whole),
+            after_load=draw(st.integers(0, 9)) == 0,
+        )
+        for place in range(1, draw(st.integers(1, 12)))
+    ]
+    return model(document(server_time_ms=draw(whole), receive_ms=draw(whole)), *others, hosts=5, round_trip_ms=8.0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(pages(), st.integers(0, 40))
+def test_a_load_grows_by_its_blocking_look_ups_and_never_by_more_than_all(page: PageModel, lookup_ms: int) -> None:
+    free, now = load_estimate(page), load_estimate(page, lookup_ms=lookup_ms)
+    assert 1 <= now.blocking_lookups_count <= now.lookups_count
+    assert now.load_ms >= free.load_ms
+    assert now.load_ms - free.load_ms <= lookup_ms * now.lookups_count
+    # All instants are whole: nothing bends within a thousandth of a millisecond, and the slope holds.
+    grown = load_estimate(page, lookup_ms=lookup_ms + 2**-10)
+    assert grown.load_ms - now.load_ms == now.blocking_lookups_count * 2**-10

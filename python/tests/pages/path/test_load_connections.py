@@ -1,0 +1,67 @@
+"""Connections of a load by the server's records: whose they are, which were used, which names shared one."""
+
+from typing import Any
+
+import msgspec
+from made_page_model import document, model, request
+from recorded_trial import connection, edge_request, page_load, trial
+
+from resolab.pages.clone.names import host_name
+from resolab.pages.path import LoadConnections, connections_of
+from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, PageFailure, Record
+
+PAGE = model(document(), *(request(0, host=host) for host in range(1, 5)), hosts=5)
+NAMES = [host_name(PAGE, host) for host in range(5)]
+BEGAN_NS = 4_266_500_000
+"""navigationStart of `recorded_trial.page_load` on its trial's own clock."""
+LOAD = msgspec.structs.replace(page_load(), plt_ms=500.0)
+
+
+def at(ms: float) -> int:
+    return BEGAN_NS + round(ms * 1e6)
+
+
+def opened(number: int, name: str, ms: float, mode: HandshakeMode | None = HandshakeMode.FULL, **more: Any) -> ConnectionRecord:  # fmt: skip
+    fields = {"server_name": name, "accepted_ns": at(ms), "handshake_mode": mode}
+    if mode is not None:
+        fields["handshake_complete_ns"] = at(ms + 1)
+    return msgspec.structs.replace(connection(number), **fields | more)
+
+
+def asked(number: int, name: str, ms: float) -> EdgeRequestRecord:
+    return msgspec.structs.replace(edge_request("/x", number, at(ms), 9), authority=name)
+
+
+def count(*records: Record) -> LoadConnections | None:
+    return connections_of(PAGE, [trial(), LOAD, *records])
+
+
+def test_connections_of_a_load_and_names_that_shared_them() -> None:
+    found = count(
+        opened(1, NAMES[0], 5), asked(1, NAMES[0], 10), asked(1, NAMES[1], 50), asked(1, f"{NAMES[1]}:443", 51),
+        opened(2, NAMES[2], 20, HandshakeMode.ZERO_RTT), asked(2, NAMES[2], 30),
+        # Its own connection and, before it was there, another's: it did not share alone.
+        opened(3, NAMES[3], 25), asked(3, NAMES[3], 40), asked(2, NAMES[3], 35),
+        opened(4, NAMES[4], 26), opened(5, NAMES[4], 27, mode=None),
+        # Kept from before the load, with a request in it.
+        opened(6, NAMES[2], -800, HandshakeMode.RESUMED), asked(6, NAMES[2], 60),
+    )  # fmt: skip
+    assert found == LoadConnections(
+        connections_count=5, unused_count=1, failed_count=1, handshakes_count={"full": 3, "zero_rtt": 1}, names_count=4,
+        sharing_names_count=1,
+    )  # fmt: skip
+
+
+def test_what_is_of_the_resolver_the_warm_up_or_after_the_load_event_is_none_of_it() -> None:
+    found = count(
+        opened(1, "dns.resolab.test", 5), asked(1, "dns.resolab.test", 6),
+        opened(2, NAMES[0], -900), asked(2, NAMES[0], -800),
+        opened(3, NAMES[1], 600), asked(3, NAMES[1], 650),
+    )  # fmt: skip
+    assert found is not None
+    assert (found.connections_count, found.names_count, found.handshakes_count) == (0, 0, {})
+
+
+def test_a_load_without_an_end_has_none() -> None:
+    assert connections_of(PAGE, [trial(), page_load(failure=PageFailure.PAGE_TIMEOUT)]) is None
+    assert connections_of(PAGE, [LOAD]) is None, "no clock"

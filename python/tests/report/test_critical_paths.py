@@ -1,0 +1,164 @@
+"""Critical paths of a dataset: medians by arm, the closed form beside, pages without a model, and the command."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from h20_dataset import link
+from made_page_model import SCRIPT, document, model, request
+from recorded_trial import connection, edge_request, page_load, resource, trial
+from synthetic_dataset import make_manifest, make_plan
+
+from resolab.cli.main import main
+from resolab.pages.clone.names import host_name, url_of
+from resolab.pages.file import model_text
+from resolab.pages.model import Kind, PageModel
+from resolab.records import DnsTransport, HandshakeMode, HttpVersion, PageFailure, Record, TrialEndRecord
+from resolab.report.paths import load_paths, path_summaries
+from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
+
+
+def page(name: str) -> PageModel:
+    made = model(document(), request(0, kind=Kind.SCRIPT, host=1), request(1, SCRIPT, host=2), request(0), hosts=3)
+    return msgspec.structs.replace(made, name=name)
+
+
+BEGAN_NS = 4_266_500_000
+"""navigationStart of `recorded_trial.page_load` on its trial's own clock."""
+MODELS = {name: page(name) for name in ("one", "two", "three", "four", "five", "six", "seven")}
+
+
+def records(name: str, dns_ms: float, later_ms: float, load_ms: float | None) -> list[Record]:
+    """Make a load whose chain of three names takes `dns_ms` for each and 40 ms for each request."""
+    at, found = 0.0, []
+    for place in range(3):
+        asked = at + dns_ms
+        sent = asked + 20
+        instants = (at, asked, asked, sent, sent, sent + 30, sent + 40)
+        found.append(msgspec.structs.replace(resource("/", "img", at, *instants), url=url_of(MODELS[name], place), next_hop_protocol="h3"))  # fmt: skip
+        at = sent + 40 + later_ms
+    return [msgspec.structs.replace(page_load(), plt_ms=load_ms), *found, *served(name)]
+
+
+def served(name: str) -> list[Record]:
+    """Make the server's records: the third name's requests go over the second one's connection."""
+    names = [host_name(MODELS[name], host) for host in range(3)]
+    opened = [
+        msgspec.structs.replace(
+            connection(number), server_name=names[number], accepted_ns=BEGAN_NS, handshake_complete_ns=BEGAN_NS,
+            handshake_mode=HandshakeMode.RESUMED,
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    asked = [
+        msgspec.structs.replace(edge_request("/", min(number, 1), BEGAN_NS + 1, 9), authority=names[number])
+        for number in range(3)
+    ]
+    return [*asked, *opened]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    create_dataset_folder(folder)
+    manifest = make_manifest(make_plan(), finished=True, planned=1, run=1)
+    save_manifest(folder, msgspec.structs.replace(manifest, profiles=[link("office")]))
+    return folder
+
+
+def write(folder: Path, rows: list[tuple[str, str, list[Record]]]) -> None:
+    """Write a trial of each page, transport and records."""
+    for number, (name, transport, kept) in enumerate(rows):
+        head = msgspec.structs.replace(
+            trial(trial_id(number, 0)), block=number, condition=f"{name}.office.{transport}.h3.full", page=name,
+            profile="office", dns_transport=DnsTransport(transport), http_version=HttpVersion.H3,
+        )  # fmt: skip
+        with TrialWriter(folder, head) as writer:
+            for one in kept:
+                writer.write(one)
+            writer.finish(TrialEndRecord(trial_id=head.trial_id, monotonic_ns=9, flags=[]))
+
+
+def test_arms_have_medians_over_pages_with_the_closed_form_beside(dataset: Path) -> None:
+    rows = [
+        (name, transport, records(name, 10 + number + (transport == "doq") * 5, 20, 400))
+        for transport in ("doudp", "doq")
+        for number, name in enumerate(MODELS)
+    ]
+    write(dataset, rows)
+    paths = load_paths(dataset, MODELS)
+    assert (len(paths.found), paths.pages_without_model, paths.loads_without_path_count) == (14, (), 0)
+    plain, quic = path_summaries(paths.found)
+    assert (plain.arm, plain.loads_count, plain.pages_count) == ("office.doudp.h3.full", 7, 7)
+    assert plain.lookup_ms.value == pytest.approx(39), "three names, 13 ms each on the page in the middle"
+    assert quic.lookup_ms.value == pytest.approx(54)
+    assert (plain.predicted_lookup_ms.value, quic.predicted_lookup_ms.value) == (30, 40)
+    assert (plain.blocking_lookups_count.value, plain.lookups_count.value) == (3, 3)
+    shares = {part: one.value for part, one in plain.shares_ratio.items()}
+    assert shares == pytest.approx(
+        {
+            "browser": (400 - 3 * 73) / 400, "dns": 39 / 400, "connect": 0, "handshake": 60 / 400,
+            "round_trip": 60 / 400, "server": 30 / 400, "transfer": 30 / 400, "untold": 0,
+        }
+    )  # fmt: skip
+    assert plain.lookup_ms.ci_low is not None, "seven pages are enough for an interval"
+    counts = {what: one.value for what, one in plain.connections.items()}
+    assert counts == {
+        "connections": 2, "unused": 0, "failed": 0, "full": 0, "resumed": 2, "zero_rtt": 0, "names": 3, "sharing_names": 1,
+    }  # fmt: skip
+    assert plain.with_untold_count == 7, "the image is not told"
+
+
+def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(dataset: Path) -> None:
+    write(
+        dataset,
+        [(name, "doudp", records(name, 10 + number, 20, 400)) for name in ("one", "two") for number in range(6)],
+    )
+    (both,) = path_summaries(load_paths(dataset, MODELS).found)
+    assert both.lookup_ms.ci_low is None, "two pages are too few"
+    (alone,) = path_summaries([one for one in load_paths(dataset, MODELS).found if one.trial.page == "one"])
+    assert alone.lookup_ms.ci_low is not None
+
+
+def test_what_has_no_path_is_counted_and_named(dataset: Path) -> None:
+    failed = [page_load(failure=PageFailure.PAGE_TIMEOUT)]
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("one", "doudp", failed), ("two", "doudp", failed)])
+    paths = load_paths(dataset, {"one": MODELS["one"]})
+    assert (len(paths.found), paths.pages_without_model, paths.loads_without_path_count) == (1, ("two",), 1)
+
+
+def test_the_command_prints_arms_links_and_what_is_missing(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("two", "doudp", records("two", 10, 20, 400))])
+    for name in ("one", "three"):
+        Path(f"{name}.page.json").write_text(model_text(MODELS[name]))
+    assert main(["page", "path", "run", "one.page.json"]) == 0
+    output = capsys.readouterr().out
+    row, counts = (line for line in output.splitlines() if line.startswith("office.doudp.h3.full"))
+    assert counts.split()[1:] == ["2.0", "0.0", "0.0", "0.0", "2.0", "0.0", "3.0", "1.0"]
+    assert row.split()[1:4] == ["1", "1", "400"]
+    assert row.split()[-4:] == ["3.0", "3.0", "30.0", "30.0"]
+    assert "pages without a model, left out: two" in output
+    assert main(["page", "path", "run", "one.page.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["blocking_lookups_count"]["low"] == 3
+    assert main(["page", "path", "run", "one.page.json", "--trial", "b000-t000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[2:5]] == [["0", "document"], ["1", "script"], ["2", "image"]]
+    assert lines[-1].split() == ["load", "400.0", "190.0", "30.0", "60.0", "60.0", "30.0", "30.0"]
+    assert main(["page", "path", "run", "one.page.json", "--trial", "b000-t000", "--json"]) == 0
+    assert sum(json.loads(capsys.readouterr().out)["parts_ns"].values()) == 400_000_000
+    assert main(["page", "show", "one.page.json"]) == 0
+    assert "3 of 3 look-ups on its longest chain, estimated" in capsys.readouterr().out
+    assert main(["page", "show", "one.page.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["estimate"]["blocking_lookups_count"] == 3
+    for words, said in [
+        (["three.page.json"], "it needs the models of its pages (one, two)"),
+        (["one.page.json", "--trial", "b001-t000"], "one that has is b000-t000"),
+        (["nowhere.page.json"], "failed to read page model"),
+    ]:
+        assert main(["page", "path", "run", *words]) == 3
+        assert said in capsys.readouterr().err
