@@ -7,6 +7,7 @@ failure as data. Not for: which condition is measured, servers, links, or writin
 from resolab.browser.chromium import Chromium
 from resolab.browser.find import chromium_version, find_chromium, find_firefox, firefox_version
 from resolab.browser.firefox import Firefox
+from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.interface import Browser
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
@@ -20,6 +21,8 @@ __all__ = [
     "DohSettings",
     "Firefox",
     "H3Discovery",
+    "Heard",
+    "HearingRequest",
     "LoadRequest",
     "LoadResult",
     "NameResolution",

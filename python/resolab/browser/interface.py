@@ -6,6 +6,7 @@ For: the one interface behind which browsers differ. Not for: how (`chromium`, `
 from collections.abc import Sequence
 from typing import Protocol
 
+from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
 
@@ -37,6 +38,12 @@ class Browser(Protocol):
 
     async def load(self, request: LoadRequest) -> LoadResult:
         """Carry out one request in a fresh context, warm-up included; failures are data, only `between` may raise."""
+
+    async def hear(self, asked: HearingRequest) -> Heard:
+        """Load once in a fresh context, with nothing of a former load, and listen to all of it; failures are data.
+
+        Whoever listens slows the page down: not for times.
+        """
 
     async def close(self) -> None:
         """End the browser and remove its files; harmless when it is not running."""

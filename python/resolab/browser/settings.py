@@ -31,12 +31,16 @@ class DohSettings(msgspec.Struct, frozen=True, kw_only=True):
         return f"https://{self.host}{self.path}"
 
 
+ANY_NAME = "*"
+
+
 class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Fixed for the life of one browser process."""
 
     resolvable_names: tuple[str, ...]
     """Names and addresses the browser may ask for (`*.resolab.test`, `127.0.0.1`); everything else shall fail unasked,
-    so that no background request leaves the lab."""
+    so that no background request leaves the lab. `*`: whatever a page asks for, and nothing that the
+    browser asks for by itself."""
     http_version: HttpVersion = HttpVersion.H3
     """Of pages. h1 and h2: HTTP/3 is off towards pages."""
     h3_discovery: H3Discovery = H3Discovery.FORCED
@@ -57,9 +61,16 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where a failed load's screenshot goes."""
     binary: Path | None = None
     """`None`: the machine's stock browser."""
+    own_sandbox: bool = False
+    """Whether Chromium locks its pages' processes up: for pages of others. It cannot as root or in a user namespace."""
     window_width_px: int = 1280
     window_height_px: int = 720
     extra_flags: tuple[str, ...] = ()
     """Added to the command line."""
     extra_preferences: dict[str, bool | int | str] = {}
     """Added to the profile, where the browser has preferences by name."""
+
+    @property
+    def any_name(self) -> bool:
+        """Whether pages may ask for whatever they want; the browser itself then asks for nothing."""
+        return ANY_NAME in self.resolvable_names

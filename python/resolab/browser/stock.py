@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
@@ -89,17 +90,18 @@ class StockBrowser(ABC, Generic[ConnectionT]):
         Only `between` may raise, and `UnsupportedError` comes of what the browser cannot clear.
         """
         async with self._one_load:
-            if not self.usable:
-                raise ResolabError("could not load a page: the browser is not running; start it first")
+            self._check_usable()
             result = await self._carry_out(request)
-            if result.failure is PageFailure.BROWSER_HANG:
-                self._broken = True
-            elif result.failure is not None:
-                try:
-                    await self._check_alive()
-                except REMOTE_ERRORS:
-                    self._broken = True
+            await self._judge(result.failure)
             return result
+
+    async def hear(self, asked: HearingRequest) -> Heard:
+        """Load once in a fresh context and listen to all of it; failures are data."""
+        async with self._one_load:
+            self._check_usable()
+            heard = await self._listen(asked)
+            await self._judge(heard.failure)
+            return heard
 
     async def close(self) -> None:
         """End the browser and remove its files; harmless when it is not running."""
@@ -114,6 +116,20 @@ class StockBrowser(ABC, Generic[ConnectionT]):
             await asyncio.to_thread(self._home.remove)
         self._home = self._process = self._connection = None
         self._broken = False
+
+    def _check_usable(self) -> None:
+        if not self.usable:
+            raise ResolabError("could not load a page: the browser is not running; start it first")
+
+    async def _judge(self, failure: PageFailure | None) -> None:
+        """See whether the browser outlived a load that failed."""
+        if failure is PageFailure.BROWSER_HANG:
+            self._broken = True
+        elif failure is not None:
+            try:
+                await self._check_alive()
+            except REMOTE_ERRORS:
+                self._broken = True
 
     @property
     def _connected(self) -> ConnectionT:
@@ -132,6 +148,10 @@ class StockBrowser(ABC, Generic[ConnectionT]):
     @abstractmethod
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
         """Carry out one request in the browser that runs."""
+
+    @abstractmethod
+    async def _listen(self, asked: HearingRequest) -> Heard:
+        """Load and listen in the browser that runs."""
 
     @abstractmethod
     async def _check_alive(self) -> None:

@@ -168,7 +168,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a model comes from."""
 
     form: str
-    """`har`, `cdp`, `trial`, `generated`."""
+    """`har`, `cdp`, `trial`, `record` (a browser of ours was listened to), `generated`."""
     creator: str | None = None
     browser: str | None = None
     recorded: str | None = None

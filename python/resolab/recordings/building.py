@@ -29,7 +29,7 @@ def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageM
     sources = redirect_sources(exchanges, recording)
     exchanges = _with_targets_kinds(exchanges, sources)
     complete = recording.complete_ms
-    found = discover(exchanges, sources, complete)
+    found = discover(exchanges, sources, complete, is_parser_sure=recording.is_parser_sure)
     when = dues(exchanges, found, complete)
     document = _document(exchanges, sources)
     hosts = hosts_of(exchanges, document, keep_names=keep_names)
@@ -110,7 +110,7 @@ def _source(recording: Recording, exchanges: Sequence[Exchange]) -> Source:
         recorded=recording.recorded,
         sha256=recording.sha256,
         initiators=bool(said),
-        async_stacks=any(one.is_asynchronous for one in said),
+        async_stacks=recording.async_stacks or any(one.is_asynchronous for one in said),
     )
 
 

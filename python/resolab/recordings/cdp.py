@@ -4,8 +4,9 @@ For: logs of Lighthouse, Puppeteer and the like, an array of messages or one a l
 Not for: the protocol's commands (`browser.chromium`).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -14,10 +15,12 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of_cdp
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.recording import Exchange, Recording, Timings
+from resolab.recordings.recording import Exchange, Initiator, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
 
 Json = Mapping[str, Any]
+_OF_WORKERS = {"worker", "sharedworker", "serviceworker"}
+"""Destinations of Fetch (Sec-Fetch-Dest)."""
 
 
 def read_cdp(content: bytes | memoryview, shown: str) -> Recording:
@@ -53,6 +56,28 @@ class _Request:
     was_served_from_cache: bool = False
     asked: dict[str, str] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
+    has_extra: bool = True
+    """Whether its heads are told a second time, as they were on the wire."""
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The requests of one id, one behind each redirection, and what the network told of their heads.
+
+    That comes from another process, before or after the rest, and in the order of the requests.
+    """
+
+    requests: list[_Request] = field(default_factory=list)
+    asked: list[dict[str, str]] = field(default_factory=list)
+    answered: list[dict[str, str]] = field(default_factory=list)
+
+    def pair(self) -> None:
+        """Give each request its own."""
+        told = [one for one in self.requests if one.has_extra]
+        for one, heads in zip(told, self.asked, strict=False):
+            one.asked |= heads
+        for one, heads in zip(told, self.answered, strict=False):
+            one.answered |= heads
 
 
 class _Log:
@@ -61,11 +86,9 @@ class _Log:
     def __init__(self, found: Recording) -> None:
         self._found = found
         self._open: dict[str, _Request] = {}
-        self.ended: list[_Request] = []
+        self._chains: dict[str, _Chain] = defaultdict(_Chain)
         self.load_s: float | None = None
         self.complete_s: float | None = None
-        self.main_frame: str | None = None
-        self._extra: dict[str, Json] = {}
 
     def take(self, event: str, params: Json) -> None:
         """Take one event; what is none of a load's is passed over."""
@@ -78,6 +101,7 @@ class _Log:
             "Network.loadingFinished": self._finished,
             "Network.loadingFailed": self._failed,
             "Network.requestServedFromCache": self._cached,
+            "Network.webSocketCreated": self._socket,
             "Page.domContentEventFired": self._complete,
             "Page.loadEventFired": self._loaded,
         }.get(event)
@@ -86,7 +110,11 @@ class _Log:
 
     def all(self) -> list[_Request]:
         """Give every request, those that never ended, too."""
-        return [*self.ended, *self._open.values()]
+        for chain in self._chains.values():
+            chain.pair()
+        if self._open:
+            self._found.lose("requests that had not ended when the recording did", len(self._open))
+        return [one for chain in self._chains.values() for one in chain.requests]
 
     def _sent(self, params: Json) -> None:
         identity = text(params.get("requestId")) or ""
@@ -94,31 +122,27 @@ class _Log:
         before = self._open.pop(identity, None)
         if before is not None and isinstance(redirect, Mapping):
             before.response = redirect
+            before.answered |= _heads(redirect.get("headers"))
+            before.has_extra = params.get("redirectHasExtraInfo") is not False
             before.redirect_to = text(_part(params, "request").get("url"))
             before.moved_bytes = count(redirect.get("encodedDataLength")) or 0
             before.finished_s = number(params.get("timestamp"))
-            self.ended.append(before)
-        elif before is not None:
-            self.ended.append(before)
-        if self.main_frame is None and text(params.get("type")) == "Document":
-            self.main_frame = text(params.get("frameId"))
-        self._open[identity] = _Request(params, asked=_heads(_part(params, "request").get("headers")))
+        one = _Request(params, asked=_heads(_part(params, "request").get("headers")))
+        self._open[identity] = one
+        self._chains[identity].requests.append(one)
 
     def _sent_heads(self, params: Json) -> None:
-        one = self._open.get(text(params.get("requestId")) or "")
-        if one is not None:
-            one.asked |= _heads(params.get("headers"))
+        self._chains[text(params.get("requestId")) or ""].asked.append(_heads(params.get("headers")))
 
     def _answered(self, params: Json) -> None:
         one = self._open.get(text(params.get("requestId")) or "")
         if one is not None:
             one.response = _part(params, "response")
             one.answered |= _heads(one.response.get("headers"))
+            one.has_extra = params.get("hasExtraInfo") is not False
 
     def _answered_heads(self, params: Json) -> None:
-        one = self._open.get(text(params.get("requestId")) or "")
-        if one is not None:
-            one.answered |= _heads(params.get("headers"))
+        self._chains[text(params.get("requestId")) or ""].answered.append(_heads(params.get("headers")))
 
     def _data(self, params: Json) -> None:
         one = self._open.get(text(params.get("requestId")) or "")
@@ -131,7 +155,6 @@ class _Log:
         if one is not None:
             one.moved_bytes = count(params.get("encodedDataLength")) or one.moved_bytes
             one.finished_s = number(params.get("timestamp"))
-            self.ended.append(one)
 
     def _failed(self, params: Json) -> None:
         one = self._open.pop(text(params.get("requestId")) or "", None)
@@ -139,12 +162,14 @@ class _Log:
             one.finished_s = number(params.get("timestamp"))
             if one.response is None or not params.get("canceled"):
                 one.response = None
-            self.ended.append(one)
 
     def _cached(self, params: Json) -> None:
         one = self._open.get(text(params.get("requestId")) or "")
         if one is not None:
             one.was_served_from_cache = True
+
+    def _socket(self, _params: Json) -> None:
+        self._found.lose("requests of type websocket")
 
     def _complete(self, params: Json) -> None:
         self.complete_s = self.complete_s or number(params.get("timestamp"))
@@ -183,16 +208,26 @@ def _exchanges(log: _Log, found: Recording) -> Iterator[Exchange]:
             found.lose("requests without the time they began")
         elif word in UNKEPT:
             found.lose(f"requests of type {word}")
-        elif one.was_served_from_cache and url in asked:
+        elif _is_cached(one) and url in asked:
             found.lose("requests answered by what the same load had fetched")
         else:
+            if _is_cached(one):
+                # A first visit would have fetched it, and others have it as their discoverer.
+                found.lose("requests answered by a cache, taken for fetched")
             asked.add(url)
             yield _exchange(one, url, started)
 
 
+def _is_cached(one: _Request) -> bool:
+    response = one.response or {}
+    return one.was_served_from_cache or any(
+        response.get(cache) is True for cache in ("fromDiskCache", "fromServiceWorker", "fromPrefetchCache")
+    )
+
+
 def _exchange(one: _Request, url: str, started: float) -> Exchange:
     request, response = _part(one.sent, "request"), one.response or {}
-    said = initiator_of_cdp(one.sent.get("initiator"))
+    said = _initiator(one)
     method = (text(request.get("method")) or "GET").upper()
     wire, raw = _sizes(one, response)
     status = count(response.get("status")) or 0
@@ -216,7 +251,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
         protocol=protocol(response.get("protocol")),
         wire_bytes=wire,
         raw_bytes=raw,
-        request_bytes=len(request["postData"]) if isinstance(request.get("postData"), str) else 0,
+        request_bytes=_request_bytes(one, request),
         address=text(response.get("remoteIPAddress")),
         connection=str(response["connectionId"]) if response.get("connectionId") else None,
         certificate_names=tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
@@ -234,11 +269,28 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
     )
 
 
+def _initiator(one: _Request) -> Initiator | None:
+    said = initiator_of_cdp(one.sent.get("initiator"))
+    if said is not None and said.kind == "other" and one.asked.get("sec-fetch-dest") in _OF_WORKERS:
+        # The document is named, but a script in it must have asked; nobody says which.
+        return replace(said, url=None)
+    return said
+
+
+def _request_bytes(one: _Request, request: Json) -> int:
+    told = count(one.asked.get("content-length"))
+    if told is not None:
+        return told
+    return len(request["postData"].encode()) if isinstance(request.get("postData"), str) else 0
+
+
 def _sizes(one: _Request, response: Json) -> tuple[int | None, int | None]:
     told = count(one.answered.get("content-length"))
+    if one.redirect_to is not None:
+        return told or 0, told or 0  # What is said to have moved is the head.
     head = count(response.get("encodedDataLength")) or 0
     body = one.moved_bytes - head if one.moved_bytes > head else one.moved_bytes
-    wire = told if told is not None and told <= max(one.moved_bytes, told) and one.redirect_to is None else body
+    wire = body if told is None else told
     return (wire, max(one.raw_bytes, 0) or wire) if one.response else (None, None)
 
 

@@ -35,12 +35,20 @@ class Discovered:
 class _Judge:
     """Goes through the exchanges in their order, knowing only what came before."""
 
-    def __init__(self, exchanges: Sequence[Exchange], sources: Mapping[int, int], complete_ms: float | None) -> None:
+    def __init__(
+        self,
+        exchanges: Sequence[Exchange],
+        sources: Mapping[int, int],
+        complete_ms: float | None,
+        *,
+        is_parser_sure: bool = False,
+    ) -> None:
         self._exchanges = exchanges
         self._sources = sources
         self._known = Known(exchanges, sources)
         self._complete_ms = complete_ms
         """DOMContentLoaded of the page's document, on the exchanges' clock."""
+        self._is_parser_sure = is_parser_sure
         self._found: list[Discovered] = []
         self._of_kind: dict[tuple[int, Kind], list[int]] = defaultdict(list)
         """What can have made others, by frame."""
@@ -95,6 +103,8 @@ class _Judge:
         return Discovered(parent, discovery, evidence, own if frame is None else frame)
 
     def _by_parser(self, document: int, exchange: Exchange, said: Initiator) -> Discovered:
+        if self._is_parser_sure and said.kind == "parser":
+            return Discovered(document, Discovery.DOCUMENT, Evidence.INITIATOR, document)
         since_end = exchange.start_ms - self._exchanges[document].end_ms
         if exchange.kind in (Kind.SCRIPT, Kind.STYLESHEET):
             self._passed(document, said.line)
@@ -164,9 +174,18 @@ class _Judge:
         return [place for place in there if self._exchanges[place].end_ms <= exchange.start_ms]
 
 
-def discover(exchanges: Sequence[Exchange], sources: Mapping[int, int], complete_ms: float | None) -> list[Discovered]:
-    """Judge every exchange; the first is the page's own request."""
-    return _Judge(exchanges, sources, complete_ms).all()
+def discover(
+    exchanges: Sequence[Exchange],
+    sources: Mapping[int, int],
+    complete_ms: float | None,
+    *,
+    is_parser_sure: bool = False,
+) -> list[Discovered]:
+    """Judge every exchange; the first is the page's own request.
+
+    `is_parser_sure`: the recorder names the parser for nothing that scripts inserted.
+    """
+    return _Judge(exchanges, sources, complete_ms, is_parser_sure=is_parser_sure).all()
 
 
 def is_evident(one: Discovered) -> bool:

@@ -114,6 +114,10 @@ class Recording:
     browser: str | None = None
     recorded: str | None = None
     sha256: str | None = None
+    async_stacks: bool = False
+    """Whether the recorder followed stacks through timers and promises; if not told, those that go on say so."""
+    is_parser_sure: bool = False
+    """Whether the parser is named only for what it found itself: stacks of scripts go on, or it is asked for."""
     losses: Counter[str] = field(default_factory=Counter)
     """What was left out or is not told, with the number of requests; 0 for all of it."""
 

@@ -81,6 +81,18 @@ def test_the_c_library_resolves_when_the_built_in_resolver_is_off() -> None:
     assert "AsyncDns" in flag(command_line(Path("/c"), settings, Path("/p")), "disable-features").split(",")
 
 
+def test_a_browser_that_may_ask_for_any_name_sends_its_own_requests_nowhere() -> None:
+    asked = msgspec.structs.replace(SETTINGS, resolvable_names=("*",))
+    assert flag(command_line(Path("/c"), asked, Path("/p")), "proxy-server") == "http://127.0.0.1:1"
+    assert not any("proxy" in word for word in command_line(Path("/c"), SETTINGS, Path("/p")))
+
+
+def test_the_sandbox_is_off_unless_asked_for() -> None:
+    asked = msgspec.structs.replace(SETTINGS, own_sandbox=True)
+    assert "--no-sandbox" in command_line(Path("/c"), SETTINGS, Path("/p"))
+    assert "--no-sandbox" not in command_line(Path("/c"), asked, Path("/p"))
+
+
 def test_doh_goes_by_get_when_told() -> None:
     assert SETTINGS.doh is not None
     doh = msgspec.structs.replace(SETTINGS.doh, method=DohMethod.GET)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.home import BrowserHome
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteConnection
@@ -70,6 +71,9 @@ class Shell(StockBrowser[Pipe]):
         measured = PageLoad(url=request.url, measured=True, limit_ms=3000, failure=self.failure)
         return LoadResult(warmup=None, measured=measured, overhead=Overhead())
 
+    async def _listen(self, asked: HearingRequest) -> Heard:
+        return Heard(url=asked.url, browser="shell", version="1.2", failure=self.failure)
+
     async def _check_alive(self) -> None:
         self.steps.append("asked whether it is alive")
         if self.alive is not None:
@@ -99,6 +103,7 @@ def test_a_life_from_start_to_end_leaves_nothing(tmp_path: Path) -> None:
         assert (browser.name, browser.version, browser.usable) == ("shell", "1.2", True)
         assert browser.pid is not None
         assert (await browser.load(REQUEST)).failure is None
+        assert (await browser.hear(HearingRequest(url=REQUEST.url, timeout_s=3))).failure is None
         assert browser.steps == []
         await browser.close()
         assert browser.steps == ["asked to end", "ended, home is left"]
@@ -133,14 +138,15 @@ def test_an_error_that_is_not_the_browsers_is_passed_on_as_it_is(tmp_path: Path)
         (PageFailure.BROWSER_HANG, None, False, False),
     ],
 )
+@pytest.mark.parametrize("listening", [False, True], ids=["load", "hear"])
 def test_after_a_failed_load_a_browser_is_used_on_only_when_it_answers(
-    tmp_path: Path, failure: PageFailure, alive: Exception | None, asked: bool, usable: bool
+    tmp_path: Path, failure: PageFailure, alive: Exception | None, asked: bool, usable: bool, listening: bool
 ) -> None:
     async def play() -> None:
         browser = Shell()
         await browser.start([], settings_in(tmp_path))
         browser.failure, browser.alive = failure, alive
-        await browser.load(REQUEST)
+        await (browser.hear(HearingRequest(url=REQUEST.url, timeout_s=3)) if listening else browser.load(REQUEST))
         assert (browser.steps, browser.usable) == (["asked whether it is alive"] * asked, usable)
         await browser.start([], settings_in(tmp_path))
         assert browser.usable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.pages.model import Discovery, Outcome
+from resolab.pages.model import Discovery, Evidence, Outcome, PageModel
 from resolab.recordings import import_page
 
 ROOT = "https://www.shop.example/"
@@ -85,6 +85,69 @@ def test_events_become_a_page(tmp_path: Path, *, lines: bool) -> None:
     assert made.source.async_stacks
     assert made.hosts[1].round_trip_ms == 12
     assert [host.certificate for host in made.hosts] == [0, 0, None], "the same names"
+
+
+def heads(identity: str, event: str, **fields: Any) -> Event:
+    return {"method": f"Network.{event}ExtraInfo", "params": {"requestId": identity, "headers": fields}}
+
+
+def imported(folder: Path, *events: Event) -> PageModel:
+    (folder / "log.json").write_text(json.dumps([*LOAD, *events]))
+    return import_page(folder / "log.json", "log")
+
+
+def test_heads_of_the_wire_belong_to_the_request_of_their_turn_however_early_or_late(tmp_path: Path) -> None:
+    """They come from another process: those of a redirection after its target began, others before their request."""
+    url = "https://a.example/moved"
+    made = imported(
+        tmp_path,
+        heads("9", "requestWillBeSent", Cookie="a=1"),
+        sent("9", url, 11.0),
+        sent("9", f"{url}2", 11.1, redirectResponse=response(302, 11.0), redirectHasExtraInfo=True),
+        heads("9", "responseReceived", **{"Content-Length": "0", "Location": f"{url}2"}),
+        heads("9", "requestWillBeSent", **{"Content-Length": "33"}),
+        heads("9", "responseReceived", **{"Content-Length": "4321"}),
+        answered("9", at_s=11.1),
+        finished("9", 11.2, 4_500),
+    )
+    moved, target = made.resources[-2:]
+    assert (moved.wire_bytes, target.wire_bytes) == (0, 4321)
+    assert (moved.request_bytes, target.request_bytes) == (0, 33)
+    assert (target.discovery, target.parent) == (Discovery.REDIRECT, len(made.resources) - 2)
+
+
+def test_a_hop_the_network_did_not_see_has_no_heads_of_the_wire(tmp_path: Path) -> None:
+    inner = {"redirectResponse": response(307, 11.0), "redirectHasExtraInfo": False}
+    made = imported(
+        tmp_path,
+        sent("9", "http://a.example/up", 11.0),
+        sent("9", "https://a.example/up", 11.01, **inner),
+        heads("9", "responseReceived", **{"Content-Length": "77"}),
+        answered("9", at_s=11.1),
+        finished("9", 11.2, 200),
+    )
+    assert [one.wire_bytes for one in made.resources[-2:]] == [0, 77]
+
+
+def test_a_second_request_that_a_cache_answers_is_none_of_a_first_visit(tmp_path: Path) -> None:
+    url = "https://a.example/twice"
+    of_cache = answered("8", at_s=11.3, fromDiskCache=True)
+    made = imported(
+        tmp_path, sent("7", url, 11.0), answered("7"), finished("7", 11.1, 200), sent("8", url, 11.3), of_cache
+    )
+    losses = {loss.what: loss.count for loss in made.losses}
+    assert losses["requests answered by what the same load had fetched"] == 1
+    assert losses["requests that had not ended when the recording did"] == 1
+    assert len(made.resources) == 5
+
+
+def test_a_workers_script_is_no_markup_of_the_document_that_is_named(tmp_path: Path) -> None:
+    named = {"initiator": {"type": "other", "url": ROOT}, "headers": {"Sec-Fetch-Dest": "worker"}}
+    made = imported(
+        tmp_path, sent("9", f"{ROOT}w.js", 11.0, "Script", **named), answered("9", at_s=11.0), finished("9", 11.1, 200)
+    )
+    worker = made.resources[-1]
+    assert (worker.discovery, worker.evidence, worker.parent) == (Discovery.SCRIPT, Evidence.INFERRED, 2)
 
 
 def test_a_line_that_is_no_event_is_lost_by_name(tmp_path: Path) -> None:

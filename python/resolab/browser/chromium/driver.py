@@ -12,9 +12,11 @@ from pathlib import Path
 
 from resolab.browser.chromium.cdp import Connection
 from resolab.browser.chromium.flags import command_line
+from resolab.browser.chromium.hearing.hearing import Hearing
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.find import find_chromium
+from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
@@ -55,9 +57,16 @@ class Chromium(StockBrowser[Connection]):
 
     async def _carry_out(self, request: LoadRequest) -> LoadResult:
         check_supported(request, self._settings)
-        await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))
+        await self._probed()
         self._loads_count += 1
         return await TrialLoad(self._connected, request, self._settings, self._loads_count).run()
+
+    async def _listen(self, asked: HearingRequest) -> Heard:
+        await self._probed()
+        return await Hearing(self._connected, asked, self._settings, self._version).run()
+
+    async def _probed(self) -> None:
+        await asyncio.sleep(max(0.0, self._quiet_from_s - asyncio.get_running_loop().time()))
 
     async def _check_alive(self) -> None:
         await self._connected.call("Browser.getVersion", timeout_s=ALIVE_TIMEOUT_S)

@@ -10,11 +10,12 @@ from resolab.browser.settings import BrowserSettings, H3Discovery, NameResolutio
 from resolab.errors import UnsupportedError
 from resolab.records import HttpVersion
 
+NOWHERE, DIRECT = "http://127.0.0.1:1", "direct://"
+"""Where a browser that may ask for any name sends its own requests, to a proxy that is not there, and where its pages
+theirs."""
 QUIET_FLAGS = (
     "--headless",
     "--disable-gpu",
-    # In a user namespace, and as root, Chromium's own sandbox cannot be set up; it only ever loads the lab's pages.
-    "--no-sandbox",
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",
@@ -67,12 +68,16 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path) 
     flags = [
         str(binary),
         *QUIET_FLAGS,
+        # In a user namespace, and as root, it cannot be set up; the lab's own pages do no harm.
+        *([] if settings.own_sandbox else ["--no-sandbox"]),
         f"--disable-features={','.join(_disabled_features(settings))}",
         f"--user-data-dir={profile_folder}",
         f"--window-size={settings.window_width_px},{settings.window_height_px}",
         f"--host-resolver-rules={_resolver_rules(settings)}",
         *_http_version_flags(settings),
     ]
+    if settings.any_name:
+        flags.append(f"--proxy-server={NOWHERE}")
     if settings.netlog_file is not None:
         flags.append(f"--log-net-log={settings.netlog_file}")
     if settings.key_log_file is not None:

@@ -222,7 +222,7 @@ let nextTab = 1;
 const observer = {
   observe(subject, topic) {
     const channel = subject.QueryInterface(Ci.nsIHttpChannel);
-    if (TOPICS[topic] === "opened" && !allowed(channel.URI.host)) {
+    if (TOPICS[topic] === "opened" && !allowed(channel)) {
       channel.cancel(Cr.NS_ERROR_UNKNOWN_HOST);
     }
     if (topic === "http-on-examine-response" && !altSvcHeeded) {
@@ -248,7 +248,10 @@ globalThis.resolab = {
   begin({ names, heedAltSvc, pageScript, width, height }) {
     altSvcHeeded = heedAltSvc;
     const patterns = names.map(name => (name.startsWith("*.") ? name.slice(1) : name));
-    allowed = host => patterns.some(name => (name.startsWith(".") ? host.endsWith(name) : host === name));
+    const isNamed = host => patterns.some(name => (name.startsWith(".") ? host.endsWith(name) : host === name));
+    // What a page asks for is of its context; the browser's own requests are of none.
+    const isOfPage = channel => channel.loadInfo?.originAttributes?.userContextId > 0;
+    allowed = channel => isNamed(channel.URI.host) || (names.includes("*") && isOfPage(channel));
     Object.keys(TOPICS).forEach(topic => Services.obs.addObserver(observer, topic));
     const script = `addEventListener("DOMWindowCreated", event => { with (event.target.defaultView) { ${pageScript} } }, true);`;
     window.messageManager.loadFrameScript(`data:,${encodeURIComponent(script)}`, true);

@@ -53,6 +53,10 @@ class Agent:
         """Call one of the agent's functions."""
         return await self._run(f"return resolab.{name}(arguments[0])", parameters, timeout_s)
 
+    async def run(self, script: str, **parameters: Any) -> Any:
+        """Run a further script beside the agent, whose functions it has and to which it may add."""
+        return await self._run(script, parameters, CALL_TIMEOUT_S)
+
     async def clear(self, cleared: Cleared, *, doh_warmed_by: str | None = None) -> None:
         """Forget exactly what is named, then look a name up, so that the connection to the DoH server is warm again."""
         await self.call(

@@ -1,0 +1,76 @@
+"""`resolab page record`: a page of the web becomes a page model by one load.
+
+For: the URL, the file's place, and words. Not for: the load (`resolab.recordings.live`).
+"""
+
+import argparse
+import asyncio
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told, write_model
+from resolab.errors import ConfigurationError, UsageError
+from resolab.pages.file import ENDING
+from resolab.plan.load import NAME
+from resolab.recordings.live import Wish, record
+from resolab.records import BrowserName
+
+_DEFAULT_NAME = "recorded"
+"""Not the host's: a model does not say whose it is."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Load, then write and tell."""
+    url = _url(options.url)
+    place, name = _place(options)
+    if place.exists() and not options.force:
+        raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
+    console, notes = Console(highlight=False), Console(stderr=True, highlight=False)
+
+    def say(line: str) -> None:
+        notes.print(f"resolab: {line}", markup=False, soft_wrap=True)
+
+    wish = Wish(
+        url=url,
+        name=name,
+        browser=BrowserName(options.browser),
+        timeout_s=options.timeout,
+        quiet_after_s=options.quiet_after,
+        ca_file=options.ca,
+        keep_names=options.keep_names,
+    )
+    say(f"loading {url} once in {options.browser.capitalize()}")
+    model = asyncio.run(record(wish, say))
+    write_model(model, place, force=options.force)
+    if options.json:
+        print(json.dumps({"page": name, "file": str(place), **told(model)}))
+        return 0
+    console.print(f"{place}: {in_a_line(model)}", markup=False, soft_wrap=True)
+    for loss in losses_in_words(model):
+        console.print(f"  not told: {loss}", style="dim", markup=False, soft_wrap=True)
+    return 0
+
+
+def _url(said: str) -> str:
+    url = said if "://" in said else f"https://{said}"
+    try:
+        parts = urlsplit(url)
+        is_page = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_page = False
+    if not is_page:
+        raise UsageError(f"{said!r} is no page of the web: give https://HOST/ or http://HOST/")
+    return url
+
+
+def _place(options: argparse.Namespace) -> tuple[Path, str]:
+    """Say where the model goes and what it is called."""
+    output: Path | None = options.output
+    is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
+    name = options.name or (name_of(Path(output.name.removesuffix(ENDING))) if output and is_file else _DEFAULT_NAME)
+    if not NAME.fullmatch(name):
+        raise ConfigurationError(f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name")
+    return output if output and is_file else (output or Path()) / f"{name}{ENDING}", name

@@ -1,0 +1,41 @@
+"""What a browser of ours was heard to ask for, as a recording.
+
+For: `page record`, and loads of clones that are compared with their models. Not for: listening (`browser`).
+"""
+
+from collections.abc import Callable, Mapping
+
+from resolab.browser import Heard
+from resolab.errors import ConfigurationError
+from resolab.recordings.cdp import recording_of
+from resolab.recordings.heard_firefox import recording_of_rows
+from resolab.recordings.recording import Recording
+from resolab.recordings.values import same_url
+
+FORM = "record"
+
+
+def recording_of_heard(heard: Heard) -> Recording:
+    """Make the recording, also of a load that failed once it had asked for something."""
+    shown = f"what {heard.browser} was heard to ask for"
+    found = _READERS[heard.browser](heard, shown)
+    found.url = same_url(heard.url)
+    found.browser = f"{heard.browser.capitalize()} {heard.version}"
+    return found
+
+
+def _of_chromium(heard: Heard, shown: str) -> Recording:
+    found = Recording(form=FORM, exchanges=[], async_stacks=True, is_parser_sure=True)
+    return recording_of(heard.messages, found, shown)
+
+
+def _of_firefox(heard: Heard, shown: str) -> Recording:
+    found = Recording(form=FORM, exchanges=[], is_parser_sure=True)
+    found.loaded_ms, found.complete_ms = heard.loaded_unix_ms, heard.complete_unix_ms
+    recording_of_rows(heard.rows, found)
+    if not found.exchanges:
+        raise ConfigurationError(f"failed to read {shown}: it has no request of a page")
+    return found
+
+
+_READERS: Mapping[str, Callable[[Heard, str], Recording]] = {"chromium": _of_chromium, "firefox": _of_firefox}
