@@ -32,6 +32,17 @@ pub const LINK_PREFIX_LENGTH: u8 = 24;
 pub const SERVER_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 0);
 /// Prefix of [`SERVER_NETWORK`].
 pub const SERVER_NETWORK_PREFIX_LENGTH: u8 = 24;
+/// And of these, for pages of more names than it has addresses: with it all of 10.77.0.0/16 but the
+/// network between the two hosts.
+pub const FURTHER_SERVER_NETWORKS: [(Ipv4Addr, u8); 7] = [
+    (Ipv4Addr::new(10, 77, 2, 0), 23),
+    (Ipv4Addr::new(10, 77, 4, 0), 22),
+    (Ipv4Addr::new(10, 77, 8, 0), 21),
+    (Ipv4Addr::new(10, 77, 16, 0), 20),
+    (Ipv4Addr::new(10, 77, 32, 0), 19),
+    (Ipv4Addr::new(10, 77, 64, 0), 18),
+    (Ipv4Addr::new(10, 77, 128, 0), 17),
+];
 /// The client host's IPv6 address (unique local, RFC 4193).
 pub const CLIENT_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 2);
 /// The server host's first IPv6 address, the resolver's.
@@ -83,5 +94,26 @@ impl Host {
             Self::Client => "resolab-client",
             Self::Server => "resolab-server",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_networks_are_all_of_one_but_that_between_the_hosts() {
+        let first = (SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH);
+        let mut next = SERVER_NETWORK.to_bits();
+        for (network, prefix) in [first].iter().chain(&FURTHER_SERVER_NETWORKS) {
+            assert_eq!(network.to_bits(), next, "{network}/{prefix}");
+            next += 1 << (32 - prefix);
+            assert_eq!(
+                network.to_bits() % (1 << (32 - prefix)),
+                0,
+                "{network}/{prefix}"
+            );
+        }
+        assert_eq!(next, Ipv4Addr::new(10, 78, 0, 0).to_bits());
     }
 }

@@ -10,8 +10,8 @@ use crate::hosts::anchor::{drop_anchor, weigh_anchor};
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::tun;
 use crate::hosts::{
-    DEVICE_NAME, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6, SERVER_NETWORK,
-    SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
+    DEVICE_NAME, FURTHER_SERVER_NETWORKS, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6,
+    SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
 use crate::netlink::{Netlink, RouteKind};
 use crate::profile::DEFAULT_MTU_BYTES;
@@ -289,8 +289,8 @@ pub(crate) fn make_device(
     })
 }
 
-/// The host's address of one family, and its route: of the client, that to everywhere; of the
-/// server, that by which a whole network is delivered to it.
+/// The host's address of one family, and its routes: of the client, that to everywhere; of the
+/// server, those by which whole networks are delivered to it.
 fn give_addresses(
     netlink: &mut Netlink,
     host: Host,
@@ -311,7 +311,14 @@ fn give_addresses(
     };
     match host {
         Host::Client => netlink.add_route(device, RouteKind::Unicast, network, prefix),
-        Host::Server => netlink.add_route(loopback, RouteKind::Local, network, prefix),
+        Host::Server => {
+            netlink.add_route(loopback, RouteKind::Local, network, prefix)?;
+            let further = FURTHER_SERVER_NETWORKS.iter().filter(|_| !ipv6);
+            for &(network, prefix) in further {
+                netlink.add_route(loopback, RouteKind::Local, network.into(), prefix)?;
+            }
+            Ok(())
+        }
     }
 }
 

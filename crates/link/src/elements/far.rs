@@ -3,32 +3,36 @@
 
 use crate::elements::delay::to_ns;
 use resolab_record::FarNetwork;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// A network of addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network {
-    first: IpAddr,
+    /// Its first address, as a number.
+    first: u128,
     prefix_bits: u32,
+    /// How many bits its addresses have.
+    width_bits: u32,
 }
 
 impl Network {
     /// From `address/length`; `None` if it is not that, or the address is not the network's first.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = text.split_once('/')?;
-        let network = Self {
-            first: address.parse().ok()?,
-            prefix_bits: prefix.parse().ok()?,
-        };
-        let (bits, width_bits) = bits_of(network.first);
-        let is_first =
-            network.prefix_bits <= width_bits && bits & !mask(network.prefix_bits, width_bits) == 0;
-        is_first.then_some(network)
+        let address: IpAddr = address.parse().ok()?;
+        let network = Self::around(address, prefix.parse().ok()?)?;
+        (network.first == bits_of(address).0).then_some(network)
     }
 
-    fn holds(&self, address: IpAddr) -> bool {
-        let ((own, own_width), (other, width)) = (bits_of(self.first), bits_of(address));
-        own_width == width && (own ^ other) & mask(self.prefix_bits, width) == 0
+    /// The one of that length that holds an address; `None` if addresses are shorter.
+    fn around(address: IpAddr, prefix_bits: u32) -> Option<Self> {
+        let (bits, width_bits) = bits_of(address);
+        (prefix_bits <= width_bits).then(|| Self {
+            first: bits & mask(prefix_bits, width_bits),
+            prefix_bits,
+            width_bits,
+        })
     }
 }
 
@@ -47,16 +51,19 @@ fn mask(prefix_bits: u32, width_bits: u32) -> u128 {
     all & !host
 }
 
-/// One way there, by server address.
+/// One way there, by server address. A packet's is found by as many look-ups as there are lengths of
+/// prefixes: a page can have hundreds of far servers, each with a network of its own.
 #[derive(Debug, Clone, Default)]
 pub struct FarServers {
     ways: Vec<Way>,
+    places: HashMap<Network, usize>,
+    /// Of the networks that are far now, the longest first.
+    prefixes_bits: Vec<u32>,
 }
 
 /// Never removed, so that packets on their way keep theirs; without delay when no longer wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Way {
-    network: Network,
     extra_ns: Option<u64>,
     last_release_ns: u64,
 }
@@ -72,20 +79,20 @@ impl FarServers {
     /// Go on with others; the order of packets to the same network is kept.
     pub fn change(&mut self, wanted: &[FarNetwork]) {
         self.ways.iter_mut().for_each(|way| way.extra_ns = None);
+        self.prefixes_bits.clear();
         for far in wanted {
             let Some(network) = Network::parse(&far.network) else {
                 continue;
             };
-            let extra_ns = Some(to_ns(far.extra_one_way_delay_ms));
-            match self.ways.iter_mut().find(|way| way.network == network) {
-                Some(way) => way.extra_ns = extra_ns,
-                None => self.ways.push(Way {
-                    network,
-                    extra_ns,
-                    last_release_ns: 0,
-                }),
+            let place = *self.places.entry(network).or_insert(self.ways.len());
+            if place == self.ways.len() {
+                self.ways.push(Way::default());
             }
+            self.ways[place].extra_ns = Some(to_ns(far.extra_one_way_delay_ms));
+            self.prefixes_bits.push(network.prefix_bits);
         }
+        self.prefixes_bits.sort_unstable_by(|a, b| b.cmp(a));
+        self.prefixes_bits.dedup();
     }
 
     /// Whether any server is far.
@@ -95,10 +102,11 @@ impl FarServers {
 
     /// Which way `server` is; `None`: no farther than the link.
     pub fn way_to(&self, server: IpAddr) -> Option<usize> {
-        let ways = self.ways.iter().enumerate();
-        ways.filter(|(_, way)| way.extra_ns.is_some() && way.network.holds(server))
-            .max_by_key(|(_, way)| way.network.prefix_bits)
-            .map(|(index, _)| index)
+        self.prefixes_bits.iter().find_map(|&prefix_bits| {
+            let place = *self.places.get(&Network::around(server, prefix_bits)?)?;
+            let way = self.ways.get(place)?;
+            way.extra_ns.map(|_| place)
+        })
     }
 
     /// When a packet on `way` that the link lets go at `release_ns` is there; in order, unless it may
@@ -162,6 +170,31 @@ mod tests {
         assert_eq!(way("10.77.1.32"), Some(0));
         assert_eq!(way("10.77.0.1"), None);
         assert_eq!(way("fd00::1"), None);
+    }
+
+    #[test]
+    fn each_of_many_servers_has_a_way_of_its_own_beside_that_of_its_network() {
+        let single = |number: u32| format!("10.77.{}.{}/32", 1 + number / 250, 1 + number % 250);
+        let mut wanted: Vec<_> = (0..1_000).map(|n| far(&single(n), f64::from(n))).collect();
+        wanted.push(far("10.77.0.0/16", 7.0));
+        wanted.push(far("fd00::/64", 9.0));
+        let servers = FarServers::new(&wanted);
+        for number in [0, 249, 250, 999] {
+            let server = single(number);
+            let way = servers.way_to(address(server.trim_end_matches("/32")));
+            assert_eq!(way, Some(number as usize), "{server}");
+        }
+        assert_eq!(servers.way_to(address("10.77.1.251")), Some(1_000));
+        assert_eq!(servers.way_to(address("fd00::1")), Some(1_001));
+        assert_eq!(servers.way_to(address("10.78.0.1")), None);
+    }
+
+    #[test]
+    fn a_network_no_longer_far_leaves_its_servers_to_the_one_around_it() {
+        let mut servers = FarServers::new(&[far("10.77.1.1/32", 20.0), far("10.77.0.0/16", 5.0)]);
+        servers.change(&[far("10.77.0.0/16", 5.0), far("10.77.1.9/32", 1.0)]);
+        assert_eq!(servers.way_to(address("10.77.1.1")), Some(1));
+        assert_eq!(servers.way_to(address("10.77.1.9")), Some(2));
     }
 
     #[test]
