@@ -1,0 +1,1 @@
+"""Clones of page models: names, addresses and files that make a stock browser do what the page did."""

@@ -1,0 +1,124 @@
+"""Bodies without content: as many bytes as the page's had, before and after content coding.
+
+For: texts with room between what matters, images, anything else. Not for: what matters in a text (`document`, `script`,
+`stylesheet`).
+
+A text is filled with comments of drawn letters and runs of one letter, mixed so that gzip makes of it what travelled.
+Their share is the same everywhere, so that half of a text has arrived with half of its coded bytes.
+"""
+
+import base64
+import random
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
+"""One transparent point; what follows a GIF's end is not looked at."""
+_BLOCK_BYTES = 1_024
+_ENTROPY_RATIO = 0.757
+"""What gzip leaves of a letter drawn of 64, Huffman's codes and their tables included."""
+_AIM_RATIO = 0.997
+"""Aimed a little below, for the rest is made up in gzip's own head."""
+_ROUNDS = 4
+_EXTRA_MAX_BYTES = 60_000
+_GZIP_HEAD = b"\x1f\x8b\x08"
+_FRAME_BYTES = 18
+"""Gzip's head and tail (RFC 1952 section 2.3)."""
+_FLAG_EXTRA = 4
+_UNKNOWN_SYSTEM = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Room in a text: bytes between a comment's opening and its end."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is served for one path."""
+
+    identity: bytes
+    gzip: bytes | None = None
+    """The same, coded, where the page's was."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """Bytes that travel to a client which takes gzip."""
+        return len(self.identity if self.gzip is None else self.gzip)
+
+
+def text_body(parts: Sequence[str | Gap], wire_bytes: int, *, coded: bool, seed: str) -> Body:
+    """Fill the gaps of a text; coded ones so that `wire_bytes` travel, if its own words do not need more."""
+    if not coded:
+        return Body(_filled(parts, 0.0, seed))
+    share = _aimed_share(parts, wire_bytes, seed)
+    text = _filled(parts, share, seed)
+    return Body(text, _gzip(text, wire_bytes))
+
+
+def image_body(size_bytes: int, seed: str) -> Body:
+    """Make an image of a size; of a few bytes none can be made, and a browser will say so."""
+    return Body(GIF[:size_bytes] + _drawn(size_bytes - len(GIF), seed))
+
+
+def drawn_body(size_bytes: int, seed: str) -> Body:
+    """Make bytes that do not shrink."""
+    return Body(_drawn(size_bytes, seed))
+
+
+def _drawn(size_bytes: int, seed: str) -> bytes:
+    return random.Random(seed).randbytes(max(0, size_bytes))
+
+
+def _letters(count: int, draw: random.Random) -> bytes:
+    return base64.b64encode(draw.randbytes(count * 3 // 4 + 3))[:count]
+
+
+def _filled(parts: Sequence[str | Gap], share: float, seed: str) -> bytes:
+    """Join the parts; of each block of a gap `share` is drawn, the rest one letter."""
+    draw = random.Random(seed)
+    made = bytearray()
+    for part in parts:
+        if isinstance(part, str):
+            made += part.encode()
+            continue
+        drawn_before = 0
+        for begin in range(0, part.size_bytes, _BLOCK_BYTES):
+            end = min(begin + _BLOCK_BYTES, part.size_bytes)
+            drawn_count = round(share * end) - drawn_before
+            drawn_before += drawn_count
+            made += _letters(drawn_count, draw) + b"x" * (end - begin - drawn_count)
+    return bytes(made)
+
+
+def _aimed_share(parts: Sequence[str | Gap], wire_bytes: int, seed: str) -> float:
+    room = sum(part.size_bytes for part in parts if isinstance(part, Gap))
+    if not room:
+        return 0.0
+    share = 0.0
+    for _ in range(_ROUNDS):
+        missing = _AIM_RATIO * (wire_bytes - _FRAME_BYTES) - len(_deflated(_filled(parts, share, seed)))
+        share = min(1.0, max(0.0, share + missing / (_ENTROPY_RATIO * room)))
+    return share
+
+
+def _deflated(text: bytes) -> bytes:
+    coder = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return coder.compress(text) + coder.flush()
+
+
+def _gzip(text: bytes, wire_bytes: int) -> bytes:
+    """Code a text (RFC 1952); what is missing is a field of the head that nobody reads."""
+    coded = _deflated(text)
+    tail = zlib.crc32(text).to_bytes(4, "little") + (len(text) & 0xFFFFFFFF).to_bytes(4, "little")
+    missing = wire_bytes - len(coded) - _FRAME_BYTES
+    extra = b""
+    if 6 <= missing <= _EXTRA_MAX_BYTES:
+        # XLEN, then one subfield of two letters and its length (RFC 1952 section 2.3.1.1).
+        field = b"rl" + (missing - 6).to_bytes(2, "little") + bytes(missing - 6)
+        extra = len(field).to_bytes(2, "little") + field
+    head = _GZIP_HEAD + bytes([_FLAG_EXTRA if extra else 0]) + bytes(5) + bytes([_UNKNOWN_SYSTEM])
+    return head + extra + coded + tail

@@ -1,0 +1,101 @@
+"""What each path of a clone is answered with: body, status, and how long the server took.
+
+For: one request of the model as what the edge serves. Not for: files (`folder`), or who asks (`roles`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from resolab.pages.clone.body import Body, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.document import document_parts
+from resolab.pages.clone.names import path_of, url_of
+from resolab.pages.clone.roles import Role, has_body
+from resolab.pages.clone.script import script_text
+from resolab.pages.clone.stylesheet import stylesheet_text
+from resolab.pages.model import Kind, Outcome, PageModel, Resource
+
+_OK = 200
+_FOUND = 302
+_SERVER_TIME_MAX_MS = 25_000.0
+"""The edge holds no answer back for longer (docs/formats/edge.md)."""
+_SAID_OF_REQUESTS = {206: 200, 304: 200, 416: 404}
+"""Statuses that follow from a condition or a range, neither of which a clone's requests have."""
+_ASKED_AGAIN = {408: 404, 421: 404, 425: 404}
+"""Statuses after which a browser asks once more (RFC 9110 section 15.5.9 and .20, RFC 8470 section 5.2)."""
+_LOCATED = (301, 302, 303, 307, 308)
+_LOWEST, _HIGHEST = 200, 599
+_TEXTS = (Kind.XHR, Kind.FETCH)
+"""Fetched by scripts, which run those that ask for others."""
+_COMMENT = ("/*", "*/")
+_QUOTED = ('["', '"]')
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a path is answered with."""
+
+    path: str
+    body: Body | None
+    response: Mapping[str, str | int | float]
+    """Keys of the edge's `[[site.response]]` beside the path; empty: 200 and the body at once."""
+
+
+def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> Content:
+    """Make the answer to one request."""
+    role = roles[place]
+    one = model.resources[place]
+    response: dict[str, str | int | float] = {}
+    if one.outcome is Outcome.FAILED:
+        response["outcome"] = "reset"
+    else:
+        status = _status(one, role)
+        if status != _OK:
+            response["status"] = status
+        if role.redirect is not None:
+            response["location"] = url_of(model, role.redirect)
+    waits_ms = round(min(one.server_time_ms, _SERVER_TIME_MAX_MS), 3)
+    if waits_ms > 0:
+        response["server_time_ms"] = waits_ms
+    body = _body(model, place, roles, f"{seed}/{place}") if has_body(one) else None
+    return Content(path_of(model, place), body, response)
+
+
+def _status(one: Resource, role: Role) -> int:
+    status = _SAID_OF_REQUESTS.get(one.status) or _ASKED_AGAIN.get(one.status) or one.status
+    if role.redirect is not None:
+        return status if status in _LOCATED else _FOUND
+    if (role.runs and one.kind is Kind.SCRIPT) or role.styles:
+        return _OK  # What asks for others was used, whatever its recorder says.
+    return status if _LOWEST <= status <= _HIGHEST else _OK
+
+
+def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Body:
+    one, role = model.resources[place], roles[place]
+    coded = one.raw_bytes > one.wire_bytes > 0
+    size_bytes = one.raw_bytes if coded else one.wire_bytes
+    match one.kind:
+        case Kind.DOCUMENT:
+            parts = document_parts(model, role, size_bytes, _script(model, place, roles))
+        case Kind.STYLESHEET:
+            parts = _followed(stylesheet_text(model, role.styles), _COMMENT, size_bytes)
+        case Kind.SCRIPT | Kind.XHR | Kind.FETCH if one.kind is Kind.SCRIPT or role.runs:
+            parts = _followed(_script(model, place, roles), _COMMENT, size_bytes)
+        case Kind.XHR | Kind.FETCH:
+            parts = _followed("", _QUOTED, size_bytes)
+        case Kind.IMAGE:
+            return image_body(one.wire_bytes, seed)
+        case Kind.FONT | Kind.MEDIA | Kind.BEACON | Kind.OTHER:
+            return drawn_body(one.wire_bytes, seed)
+    return text_body(parts, one.wire_bytes, coded=coded, seed=seed)
+
+
+def _script(model: PageModel, place: int, roles: Sequence[Role]) -> str:
+    one, runs = model.resources[place], roles[place].runs
+    texts = {run for run in runs if model.resources[run].kind in _TEXTS and roles[run].runs}
+    return script_text(model, runs, run_ms=one.run_ms, in_document=one.kind is Kind.DOCUMENT, texts=texts)
+
+
+def _followed(text: str, around: tuple[str, str], size_bytes: int) -> Sequence[str | Gap]:
+    opening, closing = around
+    room = size_bytes - len(text.encode()) - len(opening) - len(closing)
+    return [text, opening, Gap(room), closing] if room >= 0 else [text]

@@ -1,0 +1,116 @@
+"""A clone as a page folder: `page.toml`, the files of each host, and what the edge is told of each.
+
+For: writing it (docs/formats/page.md, docs/formats/page-model.md). Not for: what stands in the files (`content`).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.pages.clone.content import Content, content_of
+from resolab.pages.clone.names import host_name, path_of
+from resolab.pages.clone.roles import has_body, roles_of
+from resolab.pages.file import model_text
+from resolab.pages.model import Host, Outcome, PageModel
+
+MODEL_FILE = "clone.page.json"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written, in numbers."""
+
+    requests_count: int
+    model_bytes: int
+    """Bodies on the wire as the model has them."""
+    wire_bytes: int
+    """Bodies on the wire of the clone: a text that names what it asks for can need more."""
+
+
+def write_clone(model: PageModel, folder: Path, *, seed: int) -> Written:
+    """Write the clone of a page into a folder that is empty or not there; the same seed gives the same bytes."""
+    contents: dict[int, list[Content]] = defaultdict(list)
+    roles = roles_of(model)
+    for place, one in enumerate(model.resources):
+        contents[one.host].append(content_of(model, place, roles, seed))
+    for host, of_host in sorted(contents.items()):
+        _write_host(folder / "hosts", host, of_host)
+    (folder / "page.toml").write_text("\n".join(_page_lines(model, sorted(contents))) + "\n", "utf-8")
+    (folder / MODEL_FILE).write_text(model_text(model), "utf-8")
+    bodies = [one.body for of_host in contents.values() for one in of_host if one.body is not None]
+    return Written(
+        requests_count=len(model.resources),
+        model_bytes=sum(one.wire_bytes for one in model.resources if has_body(one)),
+        wire_bytes=sum(body.wire_bytes for body in bodies),
+    )
+
+
+def _write_host(folder: Path, host: int, contents: Sequence[Content]) -> None:
+    files = folder / str(host)
+    files.mkdir(parents=True)
+    for content in contents:
+        if content.body is not None:
+            (files / content.path[1:]).write_bytes(content.body.identity)
+            if content.body.gzip is not None:
+                (files / f"{content.path[1:]}.gz").write_bytes(content.body.gzip)
+    (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents)) + "\n", "utf-8")
+
+
+def _serving_lines(contents: Sequence[Content]) -> Iterator[str]:
+    yield "precoded = true"
+    yield "cors = true"
+    yield f"methods = {json.dumps(_METHODS)}"
+    responses = [one for one in contents if one.response or one.body is None]
+    if responses:
+        yield "response = ["
+        for one in responses:
+            keys = ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.response.items())
+            yield f"  {{ path = {json.dumps(one.path)}{', ' if keys else ''}{keys} }},"
+        yield "]"
+
+
+def _page_lines(model: PageModel, hosts: Sequence[int]) -> Iterator[str]:
+    first = model.resources[0].host
+    others = [host for host in hosts if host != first]
+    yield f"description = {json.dumps(f'a clone of the page model {model.name}')}"
+    yield f"source = {json.dumps(_source(model))}"
+    yield f"host = {json.dumps(host_name(model, first))}"
+    yield f'folder = "hosts/{first}"'
+    yield f"path = {json.dumps(path_of(model, 0))}"
+    yield f"request_count = {sum(not one.after_load and one.outcome is Outcome.ANSWERED for one in model.resources)}"
+    if others:
+        yield ""
+        yield "[hosts]"
+        for host in others:
+            yield f'{json.dumps(host_name(model, host))} = "hosts/{host}"'
+    nearest_ms = min((one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None), default=0.0)
+    for host in hosts:
+        yield ""
+        yield f"[serving.{json.dumps(host_name(model, host))}]"
+        yield f'settings = "hosts/{host}.toml"'
+        if late := [
+            path_of(model, place) for place, one in enumerate(model.resources) if one.after_load and one.host == host
+        ]:
+            yield f"after_load = {json.dumps(late)}"
+        for key, value in _facts(model.hosts[host], nearest_ms).items():
+            yield f"{key} = {json.dumps(value)}"
+
+
+def _facts(host: Host, nearest_ms: float) -> Mapping[str, int | float]:
+    """Say where a host stands; beyond the access network there is what is beyond the nearest host."""
+    extra_ms = 0.0 if host.round_trip_ms is None else round(host.round_trip_ms - nearest_ms, 3)
+    facts: dict[str, int | float | None] = {
+        "address_group": host.address_group,
+        "certificate": host.certificate,
+        "extra_rtt_ms": extra_ms or None,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def _source(model: PageModel) -> str:
+    source = model.source
+    told = [source.form, source.creator, source.recorded, source.sha256]
+    return ", ".join(one for one in told if one)

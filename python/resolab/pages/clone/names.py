@@ -1,0 +1,62 @@
+"""What a clone's hosts and requests are called: names that stand for nobody, one URL a request.
+
+For: turning places in a model into names and back. Not for: files (`folder`), or addresses, which the testbed gives.
+
+Every name lies below `.test` (RFC 6761). Hosts of one registrable domain stay below one, hosts of others below others:
+`.test` is no public suffix of a list, so a browser takes the label before it for the domain. The page's name stands in
+it, so that two pages of a plan share none.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from resolab.pages.model import Kind, PageModel, Resource
+
+_LABEL_MAX_CHARACTERS = 40
+_ENDINGS = {
+    Kind.DOCUMENT: "html",
+    Kind.STYLESHEET: "css",
+    Kind.SCRIPT: "js",
+    Kind.IMAGE: "gif",
+    Kind.FONT: "woff2",
+    Kind.MEDIA: "mp4",
+    Kind.FETCH: "json",
+    Kind.XHR: "json",
+    Kind.BEACON: "txt",
+    Kind.OTHER: "bin",
+}
+_PATH = re.compile(r"/(\d+)\.[a-z0-9]+")
+
+
+def host_name(model: PageModel, host: int) -> str:
+    """Name of a host of the model."""
+    return f"h{host}.s{model.hosts[host].site}-{_label(model.name)}.test"
+
+
+def path_of(model: PageModel, place: int) -> str:
+    """Path of the request at a place of the model; the page's own, too."""
+    return f"/{place}.{_ENDINGS[model.resources[place].kind]}"
+
+
+def url_of(model: PageModel, place: int) -> str:
+    """URL of the request at a place of the model."""
+    return f"https://{host_name(model, model.resources[place].host)}{path_of(model, place)}"
+
+
+def place_of(url: str) -> int | None:
+    """Place of the request that a URL of a clone is of; none of another URL's."""
+    found = _PATH.fullmatch(urlsplit(url).path)
+    return int(found[1]) if found else None
+
+
+def resource_of(model: PageModel, url: str) -> Resource | None:
+    """Request of the model that a URL is of; none of a URL that is none of this clone's."""
+    place = place_of(url)
+    bare = url.partition("#")[0].partition("?")[0]
+    if place is None or place >= len(model.resources) or url_of(model, place) != bare:
+        return None
+    return model.resources[place]
+
+
+def _label(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LABEL_MAX_CHARACTERS].strip("-") or "page"

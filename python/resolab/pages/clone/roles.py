@@ -1,0 +1,111 @@
+"""What makes a clone's browser ask for each request: markup, a style sheet, a script, a redirect.
+
+For: the model's discoverers as somebody in the clone who can do it. What cannot ask for others, e.g. a script that was
+answered by 404, leaves its requests to its document. Not for: how it is written down (`document`, `script`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from resolab.pages.facts import leads_on
+from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, Resource
+
+BODILESS = (204, 205)
+_TEXTS = (Kind.XHR, Kind.FETCH)
+"""What a script can be made of beside a file: a text that another script fetched and then ran."""
+_BY_RUNS = (Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE)
+_ERRORS_FROM = 400
+
+
+@dataclass(slots=True)
+class Role:
+    """What one request's answer makes the browser ask for, by place in the model."""
+
+    redirect: int | None = None
+    markup: list[int] = field(default_factory=list)
+    """Of a document: what its parser finds, in order."""
+    runs: list[int] = field(default_factory=list)
+    """Of a script, or of the script in a document's head: what it asks for, in order of time."""
+    styles: list[int] = field(default_factory=list)
+    """Of a style sheet."""
+    slots: list[int] = field(default_factory=list)
+    """Of a document: what its style sheets ask for, each of which needs an element."""
+
+
+def roles_of(model: PageModel) -> Sequence[Role]:
+    """Say of every request what its answer has to do."""
+    return _Casting(model.resources).all()
+
+
+def has_body(one: Resource) -> bool:
+    """Whether its answer has a body that a browser uses."""
+    return one.outcome is Outcome.ANSWERED and not leads_on(one) and one.status not in BODILESS
+
+
+class _Casting:
+    def __init__(self, resources: Sequence[Resource]) -> None:
+        self._resources = resources
+        self._roles = [Role() for _ in resources]
+        self._targets: Mapping[int, int] = {
+            one.parent: place
+            for place, one in enumerate(resources)
+            if one.discovery is Discovery.REDIRECT and one.parent is not None and leads_on(resources[one.parent])
+        }
+        self._late: dict[int, list[int]] = defaultdict(list)
+
+    def all(self) -> Sequence[Role]:
+        for place, one in enumerate(self._resources):
+            if one.parent is not None:
+                self._cast(place, one, one.parent)
+        for role in self._roles:
+            role.runs.sort(key=lambda place: (self._resources[place].due_ms or 0.0, place))
+        return self._roles
+
+    def _cast(self, place: int, one: Resource, parent: int) -> None:
+        if self._targets.get(parent) == place:
+            self._roles[parent].redirect = place
+        elif one.discovery is Discovery.DOCUMENT and self._is(parent, Kind.DOCUMENT):
+            self._roles[parent].markup.append(place)
+        elif one.discovery is Discovery.STYLESHEET and self._styles(parent, one.evidence):
+            # Whatever it turned out to be, a style sheet asked for it as a picture.
+            self._roles[parent].styles.append(place)
+            if one.kind is not Kind.STYLESHEET:
+                self._roles[self._document(one)].slots.append(place)
+        elif one.discovery is Discovery.SCRIPT and self._runs(parent, one.evidence):
+            self._roles[parent].runs.append(place)
+        else:
+            self._roles[self._document(one)].runs.append(place)
+
+    def _is(self, place: int, kind: Kind) -> bool:
+        return self._resources[place].kind is kind and has_body(self._resources[place])
+
+    def _is_used(self, place: int, kind: Kind, evidence: Evidence) -> bool:
+        """Whether a script or style sheet did anything: that of an error only where the recorder saw it."""
+        status = self._resources[place].status
+        return self._is(place, kind) and (status < _ERRORS_FROM or evidence is Evidence.INITIATOR)
+
+    def _runs(self, place: int, evidence: Evidence) -> bool:
+        """Whether an answer can be run: what markup preloads is there, and nobody's text."""
+        one = self._resources[place]
+        runs = one.kind is Kind.SCRIPT or (one.kind in _TEXTS and one.discovery in _BY_RUNS)
+        return runs and self._is_used(place, one.kind, evidence)
+
+    def _styles(self, place: int, evidence: Evidence) -> bool:
+        document = self._document(self._resources[place])
+        return self._is_used(place, Kind.STYLESHEET, evidence) and self._is(document, Kind.DOCUMENT)
+
+    def _document(self, one: Resource) -> int:
+        """Find the document a request belongs to, or, where that was none in the end, the one around it."""
+        place = self._end(one.frame)
+        while not self._is(place, Kind.DOCUMENT):
+            outer = self._end(self._resources[place].frame)
+            if place in {outer, 0}:
+                return self._end(0)
+            place = outer
+        return place
+
+    def _end(self, place: int) -> int:
+        while place in self._targets:
+            place = self._targets[place]
+        return place

@@ -1,0 +1,145 @@
+"""Scripts of a clone: each computes for its time, then asks for what the page's script asked for, when it did.
+
+For: the text of a script, in a file of its own or in a document. Not for: which requests are whose (`roles`).
+
+Every script has its own copy of what asks: browsers name as discoverer the file whose function is on top of the stack.
+What was asked for before the load event holds it back, as the page's own computing did: an empty frame is kept open
+until then, which makes no request (found in both browsers). What came after the load event waits for it.
+"""
+
+import json
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+
+from resolab.pages.clone.names import url_of
+from resolab.pages.model import Cors, Kind, PageModel, Resource
+
+_NOW_ENOUGH_MS = 1
+_WORDS = {
+    Kind.SCRIPT: "s",
+    Kind.IMAGE: "i",
+    Kind.STYLESHEET: "c",
+    Kind.DOCUMENT: "f",
+    Kind.XHR: "x",
+    Kind.BEACON: "b",
+}
+"""All others are fetched: of a font or a film only its bytes matter, and `FontFace` hides the script that asked."""
+_CREDENTIALS = {Cors.NO: "include", Cors.ANONYMOUS: "same-origin", Cors.CREDENTIALS: "include"}
+_CROSSORIGIN = {Cors.NO: "", Cors.ANONYMOUS: "anonymous", Cors.CREDENTIALS: "use-credentials"}
+_SIMPLE_METHODS = ("GET", "HEAD", "POST")
+_BEFORE_LOAD, _AFTER_LOAD = 1, 2
+
+_ASKERS = {
+    "s": "s:function(u,o){var e=d.createElement('script');if(o)e.crossOrigin=o;e.src=u;d.head.appendChild(e)}",
+    "i": "i:function(u,o){var e=new Image;if(o)e.crossOrigin=o;e.src=u;k.push(e)}",
+    "c": "c:function(u,o){var e=d.createElement('link');e.rel='stylesheet';if(o)e.crossOrigin=o;e.href=u;"
+    "d.head.appendChild(e)}",
+    "f": "f:function(u){var e=d.createElement('iframe');e.style.cssText='position:fixed;left:0;top:0;width:20px;"
+    "height:20px;border:0';e.src=u;(d.body||d.documentElement).appendChild(e)}",
+    "x": "x:function(u,c,m,n,p,e){var r=new XMLHttpRequest;r.open(m,u);r.withCredentials=c=='include';"
+    "if(p)r.setRequestHeader('x-preflight','1');if(e)r.onload=function(){E(r.responseText,u)};"
+    "r.send(n?'a'.repeat(n):null)}",
+    "b": "b:function(u,n){var t='a'.repeat(n);navigator.sendBeacon(u,t)||"
+    "fetch(u,{method:'POST',mode:'no-cors',credentials:'include',body:t})}",
+    "h": "h:function(u,c,m,n,p,e){fetch(u,{method:m,credentials:c,body:n?'a'.repeat(n):undefined,"
+    "headers:p?{'x-preflight':'1'}:{}}).then(function(r){return e?r.text():r.arrayBuffer()})"
+    ".then(function(t){if(e)E(t,u)}).catch(function(){})}",
+}
+"""Bodies are read: one nobody reads stops coming when the browser's buffer is full."""
+
+_HOLD = (
+    "function H(n){var f;w.__n=(w.__n||0)+n;"
+    "if(w.__n>0&&!w.__f){f=w.__f=d.createElement('iframe');f.style.cssText='position:fixed;width:1px;height:1px;border:0';"
+    "d.documentElement.appendChild(f);f.contentDocument.open()}"
+    "if(w.__n<=0&&w.__f){f=w.__f;w.__f=null;f.contentDocument.close()}}"
+)
+_RUN_TEXT = "function E(t,u){(0,eval)(t+'\\n//# sourceURL='+u)}"
+"""Runs a text that was fetched under the name it was fetched by."""
+_BURN = "for(var e=performance.now()+%s;performance.now()<e;);"
+_SINCE_RUN = "performance.now()"
+_SINCE_FIRST_BYTE = "performance.getEntriesByType('navigation')[0].responseStart"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    due_ms: float
+    phase: int
+    word: str
+    arguments: tuple[str | int, ...]
+
+
+def script_text(
+    model: PageModel,
+    runs: Sequence[int],
+    *,
+    run_ms: float = 0.0,
+    in_document: bool = False,
+    texts: Container[int] = (),
+) -> str:
+    """Write a script: what it asks for since it runs, or in a document since that one's first byte.
+
+    `texts` are requests whose answers are run when they are there.
+    """
+    calls = [_call(model, place, runs_text=place in texts) for place in runs]
+    burn = _BURN % _number(run_ms) if run_ms > 0 else ""
+    if not calls:
+        return burn
+    words = sorted({call.word for call in calls})
+    askers = ",".join(_ASKERS[word] for word in words)
+    since = _SINCE_FIRST_BYTE if in_document else _SINCE_RUN
+    run_text = _RUN_TEXT if any(place in texts for place in runs) else ""
+    hold = _HOLD if any(call.phase == _BEFORE_LOAD for call in calls) else ""
+    return (
+        f"(function(){{var w=window,d=document,k=w.__k||(w.__k=[]),t={since},A={{{askers}}};{burn}{hold}{run_text}"
+        "function g(x){A[x[2]].apply(null,x.slice(3))}"
+        "function l(x){d.readyState=='complete'?g(x):"
+        "w.addEventListener('load',function(){setTimeout(function(){g(x)})})}"
+        f"[{','.join(_written(calls))}].forEach(function(x){{var n=x[0]-(performance.now()-t);"
+        f"if(x[1]=={_AFTER_LOAD})setTimeout(function(){{l(x)}},n);else if(n<={_NOW_ENOUGH_MS})g(x);else{{"
+        f"{'H(1);' if hold else ''}setTimeout(function(){{g(x);{'H(-1)' if hold else ''}}},n)}}}})}})();"
+    )
+
+
+def crossorigin_of(one: Resource) -> str:
+    """Value of the attribute `crossorigin` of its element; empty: without one."""
+    return _CROSSORIGIN[one.cors]
+
+
+def _call(model: PageModel, place: int, *, runs_text: bool) -> _Call:
+    one, url = model.resources[place], url_of(model, place)
+    word = _WORDS.get(one.kind, "h")
+    if word == "b" and one.method != "POST":
+        word = "h"
+    phase = _AFTER_LOAD if one.after_load else _BEFORE_LOAD
+    return _Call(one.due_ms or 0.0, phase, word, (url, *_arguments(one, word, runs_text=runs_text)))
+
+
+def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int, ...]:
+    match word:
+        case "s" | "i" | "c":
+            return (crossorigin_of(one),)
+        case "f":
+            return ()
+        case "b":
+            return (one.request_bytes,)
+        case _:
+            # Methods beside these need a preflight; where the page had none they were none of a script's.
+            method = one.method if one.preflight or one.method in _SIMPLE_METHODS else "POST"
+            size_bytes = one.request_bytes if method not in {"GET", "HEAD"} else 0
+            told = (_CREDENTIALS[one.cors], method, size_bytes, int(one.preflight))
+            return (*told, 1) if runs_text else told
+
+
+def _written(calls: Iterable[_Call]) -> list[str]:
+    return [
+        json.dumps([_short(call.due_ms), call.phase, call.word, *call.arguments], separators=(",", ":"))
+        for call in calls
+    ]
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value == int(value) else round(value, 1)
+
+
+def _number(value: float) -> str:
+    return json.dumps(_short(value))
