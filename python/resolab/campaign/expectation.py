@@ -16,9 +16,9 @@ from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.page_time import Link, PageSize, load_link_s, query_link_s
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus, Plan
-from resolab.records import BrowserName, ConnectionState, HandshakeMode, ResolverCache
+from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
-from resolab.testbed.distance import longest_rtt_ms, resolver_rtt_ms, with_resolver_at
+from resolab.testbed.distance import longest_rtt_ms, page_rtt_ms, resolver_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import SETTLE_MS
 from resolab.testbed.ways import Way, looks_up, probes, warms_up, way_of
@@ -64,7 +64,8 @@ class _Expectation:
     def __init__(self, plan: Plan, corpus: Corpus) -> None:
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sizes = {page: PageSize.of(site) for page, site in sites_of(corpus, plan.factors.page).items()}
+        self._sites = sites_of(corpus, plan.factors.page)
+        self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
 
     def run_s(self, blocks: int) -> float:
         """Trials of a block share the paths; it has ended only when its longest trial has."""
@@ -98,7 +99,7 @@ class _Expectation:
         )
 
     def _trial_s(self, condition: Condition) -> float:
-        profile = with_resolver_at(self._profiles[condition.profile], condition.resolver_extra_rtt_ms)
+        profile = self._profile(condition)
         cost = COSTS[condition.browser]
         total_s = cost.trial_s + self._queries_s(condition) + (longest_rtt_ms(profile) + SETTLE_MS) / 1e3
         if warms_up(condition):
@@ -131,9 +132,13 @@ class _Expectation:
         return min(link_s + lookups_count * self._answer_delay_s(condition) + own_s, self._plan.limits.page_timeout_s)
 
     def _link(self, condition: Condition) -> Link:
-        profile = self._profiles[condition.profile]
-        resolver_rtt_s = resolver_rtt_ms(with_resolver_at(profile, condition.resolver_extra_rtt_ms)) / 1e3
-        return Link.of(profile, rtt_s=longest_rtt_ms(profile) / 1e3, resolver_rtt_s=resolver_rtt_s)
+        profile = self._profile(condition)
+        rtt_ms = page_rtt_ms(profile, self._sites[condition.page])
+        return Link.of(profile, rtt_s=rtt_ms / 1e3, resolver_rtt_s=resolver_rtt_ms(profile) / 1e3)
+
+    def _profile(self, condition: Condition) -> LinkProfile:
+        profile = with_page_at(self._profiles[condition.profile], self._sites[condition.page])
+        return with_resolver_at(profile, condition.resolver_extra_rtt_ms)
 
     def _answer_delay_s(self, condition: Condition) -> float:
         return self._plan.resolver.miss_delay_ms / 1e3 if condition.resolver_cache is ResolverCache.MISS else 0.0

@@ -39,8 +39,9 @@ class PageSize:
 
     @classmethod
     def of(cls, site: Site) -> Self:
-        """Count a page's files."""
-        files = [file for origin in site.origins for file in origin.folder.rglob("*") if file.is_file()]
+        """Count a page's files, as they travel."""
+        served = [(origin.serving, origin.folder) for origin in site.origins if origin.folder is not None]
+        files = [file for serving, folder in served for file in serving.files(folder)]
         return cls(
             body_bytes=sum(file.stat().st_size for file in files),
             requests_count=site.request_count or len(files),

@@ -18,6 +18,7 @@ from resolab.records import (
     EdgeFlush,
     EdgeLoadSite,
     EdgeReadyRecord,
+    EdgeRemoveSite,
     EdgeSetAccepting,
     EdgeSetAddressValidation,
     EdgeSetBlackHole,
@@ -190,11 +191,16 @@ class Edge(_Program):
         only = None if names is None else list(names)
         await self.process.command(lambda number: EdgeCloseConnections(id=number, names=only))
 
-    async def load_site(self, host: str, folder: FilePath, *, address: str, settings: str) -> None:
-        """Add or replace a site; the other keys of its table are `settings`, as TOML."""
+    async def load_site(self, host: str, folder: FilePath | None, *, address: str, settings: str) -> None:
+        """Add or replace a site, with or without files; the other keys of its table are `settings`, as TOML."""
+        files = None if folder is None else str(folder)
         await self.process.command(
-            lambda number: EdgeLoadSite(id=number, host=host, folder=str(folder), address=address, settings=settings)
+            lambda number: EdgeLoadSite(id=number, host=host, folder=files, address=address, settings=settings)
         )
+
+    async def remove_site(self, host: str) -> None:
+        """Take a site and its name's records away; requests under way are answered."""
+        await self.process.command(lambda number: EdgeRemoveSite(id=number, host=host))
 
     async def set_name_behaviour(
         self, name: str, *, delay_ms: float | None = None, failure: FailureMode | None = None

@@ -13,6 +13,9 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
+from resolab.pages.clone.kept import kept_clone
+from resolab.pages.file import ENDING
+from resolab.plan.own_pages import is_model
 from resolab.plan.page import Page, read_pages
 from resolab.records import LinkProfile
 
@@ -25,7 +28,7 @@ class Corpus:
 
     root: Path
     own_pages: Mapping[str, Path] = field(default_factory=dict)
-    """Folders of pages that lie elsewhere, by the name a plan has them under."""
+    """Folders of pages that lie elsewhere, or their page models, by the name a plan has them under."""
 
     @classmethod
     def of_project(cls, own_pages: Mapping[str, Path] | None = None) -> Self:
@@ -33,8 +36,21 @@ class Corpus:
         return cls(PROJECT_ROOT, own_pages or {})
 
     def pages(self) -> tuple[str, ...]:
-        """Names of all pages: folders that hold a `page.toml`, then a plan's own."""
-        return (*sorted(file.parent.name for file in (self.root / "pages").glob("*/page.toml")), *self.own_pages)
+        """Names of all pages: folders that hold a `page.toml`, page models, then a plan's own."""
+        folders = (file.parent.name for file in (self.root / "pages").glob("*/page.toml"))
+        return (*sorted(folders), *self.models(), *self.own_pages)
+
+    def models(self) -> Mapping[str, Path]:
+        """Files of the page models that come along, by name; a plan loads their clones."""
+        files = sorted((self.root / "pages").glob(f"*/*{ENDING}"))
+        return {file.name.removesuffix(ENDING): file for file in files}
+
+    def model_file(self, page: str) -> Path:
+        """File of a page model that comes along."""
+        models = self.models()
+        if page not in models:
+            raise ConfigurationError(_unknown("page model", page, tuple(models)))
+        return models[page]
 
     def profiles(self) -> tuple[str, ...]:
         """Names of all access profiles."""
@@ -51,10 +67,11 @@ class Corpus:
         return named if is_name and named.is_file() else wanted
 
     def page_folder(self, page: str) -> Path:
-        """Folder of a page."""
+        """Folder of a page; of a page model, that of its clone."""
         if page not in self.pages():
             raise ConfigurationError(_unknown("page", page, self.pages()))
-        return self.own_pages.get(page, self.root / "pages" / page)
+        place = self.own_pages.get(page) or self.models().get(page, self.root / "pages" / page)
+        return kept_clone(place) if is_model(place) else place
 
     def read_pages(self, pages: Sequence[str]) -> list[Page]:
         """Read a plan's pages."""

@@ -18,7 +18,7 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.model import HIGHEST_SEED, Plan
-from resolab.plan.own_pages import is_path, name_of, own_pages
+from resolab.plan.own_pages import is_model, is_path, name_of, own_pages
 from resolab.plan.section import Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -31,6 +31,7 @@ from resolab.plan.settings import (
     value_in,
 )
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
+from resolab.plan.told_names import check_told_names
 from resolab.records import DnsTransport, ResolverPath
 
 # Names of pages and profiles become parts of condition identifiers, which are joined by dots.
@@ -117,7 +118,7 @@ def parse_plan(text: str, source: str, corpus: Corpus | None, *, base: Path | No
         check_baselines(source, plan)
         check_repeats(source, plan)
         check_comparisons(source, plan)
-        corpus.read_pages(plan.factors.page)
+        check_told_names(source, plan, corpus.read_pages(plan.factors.page))
     return plan
 
 
@@ -132,7 +133,10 @@ def _check_own_pages(top: Section, own: Mapping[str, Path], corpus: Corpus) -> N
     for name, folder in own.items():
         if name in corpus.pages():
             top.fail("factors.page", f"{folder} has the name of a page that comes along; rename the folder")
-        if not (folder / "page.toml").is_file():
+        if is_model(folder):
+            if not folder.is_file():
+                top.fail("factors.page", f"{folder} does not exist; `resolab page import` writes page models")
+        elif not (folder / "page.toml").is_file():
             top.fail("factors.page", f"{folder} has no page.toml; `resolab page new {folder}` writes one")
 
 
@@ -161,7 +165,7 @@ def _page_names(section: Section, corpus: Corpus | None) -> tuple[str, ...]:
     known = None if corpus is None else [*corpus.pages(), *own]
     names = tuple(name_of(word) for word in section.levels("page", known))
     if len(set(names)) < len(names):
-        section.fail("page", "two folders have one name; rename one of them")
+        section.fail("page", "two folders or page models have one name; rename one of them")
     _check_names(section, "page", names)
     return names
 

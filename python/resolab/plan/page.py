@@ -6,7 +6,7 @@ For: what a page is made of. Not for: addresses and certificates, which the test
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,15 +14,20 @@ from urllib.parse import unquote
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.plan.serving import ORDINARY, Serving, read_serving
 
 RESOLVER_NAME = "dns.resolab.test"
 PAGES_DOMAIN = "resolab.test"
+"""Of pages that come along, and of those whose description is written by us."""
+TOP_DOMAIN = "test"
+"""Every page's (RFC 6761): the lab's authority signs for names below it."""
 INDEX = "index.html"
-HOSTS_LIMIT = 253
-"""Each name has an address of its own in one network of 256."""
+ADDRESSES_LIMIT = 253 + 254 * 254
+"""10.77.1.1 to 10.77.255.254, without those that end in 0 or 255 and one that is the browsers' own."""
 
 _NEEDED = {"host": str, "folder": str, "path": str, "request_count": int}
 _FOR_PEOPLE = {"description": str, "source": str}
+_TABLES = {"hosts": dict, "serving": dict}
 _KINDS = {str: "a text", int: "a whole number", dict: "a table of names and folders"}
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NAME_MAX_CHARACTERS = 253
@@ -36,7 +41,19 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     """Of the document."""
     request_count: int
-    """Requests of a whole load."""
+    """Requests that a whole load has answered before its load event."""
+    serving: dict[str, Serving] = {}
+    """Of names that are not served as all others are."""
+
+    def served(self, host: str) -> Serving:
+        """How a name is served."""
+        return self.serving.get(host, ORDINARY)
+
+    @property
+    def addresses_count(self) -> int:
+        """Addresses its names need."""
+        groups = [self.served(host).address_group for host in self.hosts]
+        return groups.count(None) + len({*groups} - {None})
 
 
 def read_pages(folders: Sequence[Path]) -> list[Page]:
@@ -55,20 +72,32 @@ def _page_in(folder: Path) -> Page | str:
         table = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         return f"failed to read page {file}: {error}"
-    problems = [*_wrong_keys(table)] or [*_wrong_values(table, folder)]
+    problems = [*_wrong_keys(table)]
     if problems:
-        return f"failed to read page {file}: {'; also '.join(problems)}"
+        return _told(file, problems)
+    read = {host: read_serving(keys, folder) for host, keys in table.get("serving", {}).items()}
+    serving = {host: of_host for host, (of_host, _) in read.items()}
+    problems = [f"serving of {host}: {problem}" for host, (_, wrong) in read.items() for problem in wrong]
+    # What is wrong with how names are served would make other things seem wrong.
+    problems = [*_wrong_values(table, folder, None if problems else serving), *problems]
+    if problems:
+        return _told(file, problems)
     below = {table["host"]: table["folder"], **table.get("hosts", {})}
     return Page(
         name=folder.name,
         hosts={host: folder / files for host, files in below.items()},
         path=table["path"],
         request_count=table["request_count"],
+        serving=serving,
     )
 
 
+def _told(file: Path, problems: Sequence[str]) -> str:
+    return f"failed to read page {file}: {'; also '.join(problems)}"
+
+
 def _wrong_keys(table: dict[str, Any]) -> Iterator[str]:
-    allowed: dict[str, type] = _NEEDED | _FOR_PEOPLE | {"hosts": dict}
+    allowed: dict[str, type] = _NEEDED | _FOR_PEOPLE | _TABLES
     for key in table:
         if key not in allowed:
             yield f"unknown key {key!r}; allowed: {', '.join(allowed)}"
@@ -80,23 +109,36 @@ def _wrong_keys(table: dict[str, Any]) -> Iterator[str]:
             yield f"{key}: must be {_KINDS[kind]}, not {table[key]!r}"
 
 
-def _wrong_values(table: dict[str, Any], folder: Path) -> Iterator[str]:
+def _wrong_values(table: dict[str, Any], folder: Path, serving: Mapping[str, Serving] | None) -> Iterator[str]:
+    """Say what no page can have; without `serving`, which is wrong itself, not whether there is anything to serve."""
+    yield from _wrong_hosts(table, folder, serving)
+    if not table["path"].startswith("/"):
+        yield f"path: must begin with /, not {table['path']!r}"
+    elif (folder / table["folder"]).is_dir() and serving is not None:
+        answered = serving.get(table["host"], ORDINARY).response(table["path"]) is not None
+        if not answered and not _is_served(folder / table["folder"], table["path"]):
+            yield f"path: {table['path']} is no file of {folder / table['folder']}; a folder is served by its {INDEX}"
+    if table["request_count"] < 1:
+        yield f"request_count: must be at least 1, which is the document's, not {table['request_count']}"
+
+
+def _wrong_hosts(table: dict[str, Any], folder: Path, serving: Mapping[str, Serving] | None) -> Iterator[str]:
     hosts: dict[str, Any] = table.get("hosts", {})
     if table["host"] in hosts:
         yield f"hosts: {table['host']} is the document's; name it once"
-    for host, files in [(table["host"], table["folder"]), *hosts.items()]:
+    names = {table["host"]: table["folder"]} | hosts
+    for host, files in names.items():
         if not _is_host(host):
-            yield f"host {host!r}: must be a name below {PAGES_DOMAIN}, in lower case, and not {RESOLVER_NAME}"
+            yield f"host {host!r}: must be a name below {TOP_DOMAIN}, in lower case, and not {RESOLVER_NAME}"
         if not isinstance(files, str):
             yield f"host {host}: its folder must be {_KINDS[str]}, not {files!r}"
         elif not (folder / files).is_dir():
             yield f"host {host}: folder {folder / files} does not exist"
-    if not table["path"].startswith("/"):
-        yield f"path: must begin with /, not {table['path']!r}"
-    elif (folder / table["folder"]).is_dir() and not _is_served(folder / table["folder"], table["path"]):
-        yield f"path: {table['path']} is no file of {folder / table['folder']}; a folder is served by its {INDEX}"
-    if table["request_count"] < 1:
-        yield f"request_count: must be at least 1, which is the document's, not {table['request_count']}"
+        elif serving is not None and not serving.get(host, ORDINARY).has_anything(folder / files):
+            yield f"host {host}: folder {folder / files} holds no file, and its settings have no response"
+    for host in table.get("serving", {}):
+        if host not in names:
+            yield f"serving of {host}: is no name of the page; name it in [hosts]"
 
 
 def _is_served(files: Path, target: str) -> bool:
@@ -106,7 +148,7 @@ def _is_served(files: Path, target: str) -> bool:
 
 
 def _is_host(host: str) -> bool:
-    if host == RESOLVER_NAME or not host.endswith(f".{PAGES_DOMAIN}") or len(host) > _NAME_MAX_CHARACTERS:
+    if host == RESOLVER_NAME or not host.endswith(f".{TOP_DOMAIN}") or len(host) > _NAME_MAX_CHARACTERS:
         return False
     return all(_LABEL.fullmatch(label) for label in host.split("."))
 
@@ -116,5 +158,6 @@ def _problems_between(pages: Sequence[Page]) -> Iterator[str]:
     for host, count in counts.items():
         if count > 1:
             yield f"host name {host} stands in {count} of the plan's pages; give every page names of its own"
-    if len(counts) > HOSTS_LIMIT:
-        yield f"the plan's pages have {len(counts)} host names, more than {HOSTS_LIMIT}; leave pages out"
+    addresses_count = sum(page.addresses_count for page in pages)
+    if addresses_count > ADDRESSES_LIMIT:
+        yield f"the plan's pages need {addresses_count} addresses, more than {ADDRESSES_LIMIT}; leave pages out"

@@ -1,33 +1,48 @@
-"""How far the resolver is: a profile whose link puts the resolver's address, and no other, farther away.
+"""How far servers are: a profile whose link puts the resolver's address, or some of a page's, farther away.
 
-For: pure changes of a profile, and the round trip they make. Not for: the link itself; its `far` tables do the rest.
+For: pure changes of a profile, and the round trips they make. Not for: the link itself; its `far` tables do the rest.
 """
 
 import ipaddress
+from statistics import fmean
 
 import msgspec
 
 from resolab.plan import access_rtt_ms
 from resolab.records import FarNetwork, LinkProfile
-from resolab.testbed.layout import RESOLVER_ADDRESS
+from resolab.testbed.layout import FIRST_NETWORK, RESOLVER_ADDRESS, Site
 
-RESOLVER_NETWORK = ipaddress.IPv4Network(RESOLVER_ADDRESS)
+_FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1, 8))
+"""All addresses of pages that are not in the first network."""
 
 
 def with_resolver_at(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
     """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond where the profile has it."""
-    if extra_rtt_ms == 0:
-        return profile
-    others = [one for one in profile.far or [] if ipaddress.IPv4Network(one.network) != RESOLVER_NETWORK]
-    moved = FarNetwork(
-        network=str(RESOLVER_NETWORK), extra_one_way_delay_ms=_extra_one_way_ms(profile) + extra_rtt_ms / 2
-    )
-    return msgspec.structs.replace(profile, far=[*others, moved])
+    return profile if extra_rtt_ms == 0 else _moved(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
+
+
+def with_page_at(profile: LinkProfile, site: Site) -> LinkProfile:
+    """Move a page's servers as far away as it says, beyond where the profile has them.
+
+    A profile that has the first network of pages far away means all of them. Of names that share an address the
+    nearest counts: the others' way was longer by chance.
+    """
+    profile = _with_further_networks(profile, site)
+    extra_ms: dict[str, float] = {}
+    for origin in site.origins:
+        own_ms = origin.serving.extra_rtt_ms
+        extra_ms[origin.address] = min(own_ms, extra_ms.get(origin.address, own_ms))
+    return _moved(profile, {address: one_ms for address, one_ms in extra_ms.items() if one_ms > 0})
 
 
 def resolver_rtt_ms(profile: LinkProfile) -> float:
     """Round trip to the resolver, without what queues and rates add."""
-    return access_rtt_ms(profile) + 2 * _extra_one_way_ms(profile)
+    return _rtt_ms(profile, RESOLVER_ADDRESS)
+
+
+def page_rtt_ms(profile: LinkProfile, site: Site) -> float:
+    """Mean round trip to a page's names, without what queues and rates add."""
+    return fmean(_rtt_ms(profile, origin.address) for origin in site.origins)
 
 
 def longest_rtt_ms(profile: LinkProfile) -> float:
@@ -36,8 +51,36 @@ def longest_rtt_ms(profile: LinkProfile) -> float:
     return access_rtt_ms(profile) + extra_ms
 
 
-def _extra_one_way_ms(profile: LinkProfile) -> float:
-    """Extra delay of the resolver's address: that of the longest prefix that holds it."""
-    holding = [one for one in profile.far or [] if RESOLVER_NETWORK.subnet_of(ipaddress.IPv4Network(one.network))]
-    nearest = max(holding, key=lambda one: ipaddress.IPv4Network(one.network).prefixlen, default=None)
-    return nearest.extra_one_way_delay_ms if nearest is not None else 0.0
+def _moved(profile: LinkProfile, extra_rtt_ms: dict[str, float]) -> LinkProfile:
+    """Give single addresses entries of their own, which go before those that hold them now."""
+    if not extra_rtt_ms:
+        return profile
+    moved = [
+        FarNetwork(network=f"{address}/32", extra_one_way_delay_ms=_extra_one_way_ms(profile, address) + extra_ms / 2)
+        for address, extra_ms in extra_rtt_ms.items()
+    ]
+    replaced = {ipaddress.IPv4Network(one.network) for one in moved}
+    others = [one for one in profile.far or [] if ipaddress.IPv4Network(one.network) not in replaced]
+    return msgspec.structs.replace(profile, far=[*others, *moved])
+
+
+def _with_further_networks(profile: LinkProfile, site: Site) -> LinkProfile:
+    first = next((one for one in profile.far or [] if one.network == FIRST_NETWORK), None)
+    within = ipaddress.IPv4Network(FIRST_NETWORK)
+    if first is None or all(ipaddress.IPv4Address(origin.address) in within for origin in site.origins):
+        return profile
+    further = [msgspec.structs.replace(first, network=network) for network in _FURTHER_NETWORKS]
+    return msgspec.structs.replace(profile, far=[*(profile.far or []), *further])
+
+
+def _rtt_ms(profile: LinkProfile, address: str) -> float:
+    return access_rtt_ms(profile) + 2 * _extra_one_way_ms(profile, address)
+
+
+def _extra_one_way_ms(profile: LinkProfile, address: str) -> float:
+    """Extra delay of an address: that of the longest prefix that holds it."""
+    single = ipaddress.IPv4Network(address)
+    networks = ((ipaddress.IPv4Network(one.network), one) for one in profile.far or [])
+    holding = [(network, one) for network, one in networks if single.subnet_of(network)]
+    nearest = max(holding, key=lambda held: held[0].prefixlen, default=None)
+    return nearest[1].extra_one_way_delay_ms if nearest is not None else 0.0

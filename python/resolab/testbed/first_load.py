@@ -16,6 +16,7 @@ from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
 
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
+_ERRORS_FROM = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,17 @@ async def load_first(folder: str) -> FirstLoad:
     plan = _plan(folder)
     corpus = Corpus.of_project(plan.own_pages)
     (condition,) = plan.conditions()
-    hosts = sites_of(corpus, plan.factors.page)[name_of(folder)].hosts
+    site = sites_of(corpus, plan.factors.page)[name_of(folder)]
     async with Testbed(plan, corpus, plan.seed) as testbed:
         result = await testbed.run_trial(condition, "first")
     requests = [one for one in result.records if isinstance(one, EdgeRequestRecord)]
-    given = answered_requests(requests, hosts)
+    given = answered_requests(requests, site)
     refused = {
         f"https://{one.authority}{one.path} ({one.status})"
         for one in requests
-        if (one.authority.partition(":")[0], one.path) not in given and one.path != _NOT_ASKED_BY_PAGES
+        if one.status >= _ERRORS_FROM
+        and (one.authority.partition(":")[0], one.path) not in given
+        and one.path != _NOT_ASKED_BY_PAGES
     }
     load = next((one for one in result.records if isinstance(one, PageLoadRecord) and one.measured), None)
     failure = (

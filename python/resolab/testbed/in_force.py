@@ -6,6 +6,9 @@ How a site shows that it speaks HTTP/3 is changed by command between trials, whe
 the one before. A host name of its own for each way would do without commands, but changes the page with the condition:
 its URL, its certificate, and every absolute address inside it.
 
+Pages whose names are too many to be all at the edge come by command when a condition needs them, and go before the
+next.
+
 A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
 type, after the same time.
 """
@@ -16,6 +19,7 @@ from resolab import engine
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ResolverCache, TicketPolicy
 from resolab.testbed import layout
+from resolab.testbed.inline_toml import key_lines
 from resolab.testbed.layout import Offer, Site
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
 
@@ -27,13 +31,15 @@ class EdgeInForce:
         self.edge = edge
         self._sites = sites
         self._miss_delay_ms = miss_delay_ms
-        self._offers = dict.fromkeys(sites, Offer.NOTHING)
+        self._resident = layout.are_resident(list(sites.values()))
+        self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
+        """Of the pages that are there."""
         self._policies: dict[str, TicketPolicy] = {}
         self._cache = ResolverCache.HIT
 
     async def put(self, condition: Condition) -> None:
         """Tell it what the condition's page and resolver are to be like."""
-        await self._offer(condition.page, offer_of(condition))
+        await self._load(condition.page, offer_of(condition))
         for host in self._sites[condition.page].hosts:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
         await self._ticket_policy(RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
@@ -50,13 +56,26 @@ class EdgeInForce:
             # One command: a second would choose anew, and close what the measured load has opened by then.
             await self.edge.close_connections(self._sites[condition.page].hosts)
 
-    async def _offer(self, page: str, offer: Offer) -> None:
-        if self._offers[page] is offer:
+    async def _load(self, page: str, offer: Offer) -> None:
+        """Have a page there, with its signs of HTTP/3."""
+        if self._offers.get(page) is offer:
             return
-        settings = "\n".join(layout.site_settings(offer))
+        if not self._resident:
+            await self._remove_others(page)
+        # A site that is there keeps its policy.
+        policy = {} if page in self._offers else {"ticket_policy": TicketPolicy.NONE.value}
         for origin in self._sites[page].origins:
-            await self.edge.load_site(origin.host, origin.folder, address=origin.address, settings=settings)
+            settings = policy | layout.site_settings(offer, origin.settings)
+            lines = "\n".join(key_lines(settings))
+            await self.edge.load_site(origin.host, origin.folder, address=origin.address, settings=lines)
         self._offers[page] = offer
+
+    async def _remove_others(self, page: str) -> None:
+        for other in [one for one in self._offers if one != page]:
+            del self._offers[other]
+            for host in self._sites[other].hosts:
+                await self.edge.remove_site(host)
+                self._policies.pop(host, None)
 
     async def _ticket_policy(self, name: str, policy: TicketPolicy) -> None:
         if self._policies.get(name) is not policy:

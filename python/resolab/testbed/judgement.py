@@ -4,12 +4,13 @@ For: pure functions over the records of one trial. Not for: the look-up alone (`
 anything: a trial that is not what was asked for is kept and flagged.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from resolab.browser import PageLoad
 from resolab.plan import Condition
+from resolab.plan.serving import Serving
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
@@ -38,6 +39,10 @@ from resolab.testbed.lookup import (
 from resolab.testbed.ways import looks_up
 
 OK, NOT_MODIFIED = 200, 304
+REDIRECTS = range(300, 400)
+PREFLIGHT = "OPTIONS"
+ANSWERED = "answer"
+"""Outcome of a response in a page's settings, if none is told."""
 CRYPTO_ERRORS = range(0x100, 0x200)
 """CONNECTION_CLOSE codes that carry a TLS alert (RFC 9001, section 4.8)."""
 
@@ -115,6 +120,11 @@ def document_request(records: Iterable[Record], host: str, path: str, span: Span
     return min(requests, key=lambda record: record.received_ns, default=None)
 
 
+def is_redirect(request: EdgeRequestRecord | None) -> bool:
+    """Whether a document's request was answered with another place to ask."""
+    return request is not None and request.status in REDIRECTS and request.status != NOT_MODIFIED
+
+
 def handshake_that_happened(request: EdgeRequestRecord | None) -> HandshakeMode | None:
     """Name the handshake of a request's connection: zero_rtt only when the request itself came as early data."""
     if request is None:
@@ -152,9 +162,10 @@ def lookup_flags(
 
     Of the page's names, a load that failed needs none but the document's.
     """
-    of_page = [query for query in edge_queries(records, span) if name_of(query) in site.hosts]
+    hosts = frozenset(site.hosts)
+    of_page = [query for query in edge_queries(records, span) if name_of(query) in hosts]
     asked = {name_of(query) for query in of_page}
-    needed = {site.host} if failed else set(site.hosts)
+    needed = {site.host} if failed else site.needed_hosts
     flags: list[TrialFlag] = []
     if looks_up(condition) and not needed <= asked:
         flags.append(TrialFlag.NO_LOOKUP_IN_LOAD)
@@ -199,16 +210,30 @@ def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> 
 def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:
     """Say how many of a page's requests were answered, if not all: a look-up or a connection of a part had failed."""
     in_load = (one for one in records if isinstance(one, EdgeRequestRecord) and span.has(one.received_ns))
-    answered = answered_requests(in_load, site.hosts)
+    answered = answered_requests(in_load, site)
     if site.request_count is None or len(answered) >= site.request_count:
         return None
     return f"{len(answered)} of the page's {site.request_count} requests were answered"
 
 
-def answered_requests(requests: Iterable[EdgeRequestRecord], hosts: Collection[str]) -> set[tuple[str, str]]:
-    """List what of a page was asked for and given, each once: host name and path."""
-    named = ((one.authority.partition(":")[0], one) for one in requests)
-    return {(host, one.path) for host, one in named if host in hosts and one.status in (OK, NOT_MODIFIED)}
+def answered_requests(requests: Iterable[EdgeRequestRecord], site: Site) -> set[tuple[str, str]]:
+    """List what of a page was asked for and given before its load event, each once: host name and path.
+
+    What the page has an answer of its own for is given with that one's status; what it lets go unanswered, by a reset
+    or for ever, is not. A CORS preflight is no request of the page's.
+    """
+    origins = {origin.host: origin for origin in site.origins}
+    named = ((one.authority.partition(":")[0], one) for one in requests if one.method != PREFLIGHT)
+    return {(host, one.path) for host, one in named if host in origins and _is_given(one, origins[host].serving)}
+
+
+def _is_given(request: EdgeRequestRecord, serving: Serving) -> bool:
+    if request.path in serving.after_load:
+        return False
+    response = serving.response(request.path) or {}
+    # Another status is the edge's own, of a request it would not take: POST in early data, a host it does not serve.
+    statuses = (response.get("status", OK), NOT_MODIFIED)
+    return response.get("outcome", ANSWERED) == ANSWERED and request.status in statuses
 
 
 def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> list[TrialFlag]:

@@ -4,27 +4,39 @@ For: the one place that says which page lives where. Not for: starting anything.
 """
 
 import enum
-import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from resolab.engine import Resolver
 from resolab.plan import RESOLVER_NAME
+from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN
+from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport, KeyExchangeGroup, TicketPolicy
+from resolab.testbed.inline_toml import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
-ORIGIN_NETWORK = "10.77.1."
-EVERY_PAGES_NAME = "*.resolab.test"
-"""Pattern of all host names of pages."""
+FIRST_NETWORK = "10.77.1.0/24"
+"""Of the pages' addresses: as far as a profile's `far` networks know them."""
+EVERY_PAGES_NAME = f"*.{TOP_DOMAIN}"
+"""Pattern of all host names of pages, and of the resolver's."""
 STUB_ADDRESS = "127.0.0.2"
 """Loopback address of the client host on which the stub listens."""
 DOH_PROBE_NAME = "www.gstatic.com"
 """Chromium asks every DoH server for this name, from each new context, until it gets an answer: unanswered, its
 repetitions would fall into other trials' loads. The address leads nowhere; nobody connects to it."""
 DOH_PROBE_ADDRESS = "10.77.1.254"
+FIRST_NETWORK_COUNT, NETWORK_COUNT = 253, 254
+"""Addresses of pages in the first network, which has the one above, and in each further one."""
+RESIDENT_NAMES_LIMIT = 1_000
+"""Pages of more names together are not all at the edge at once: their files would fill its memory."""
+_OF_FILES = ("precoded",)
+_SIGNS = ("https_record", "alt_svc")
+"""Keys of a site that show HTTP/3."""
 
 
 class Offer(enum.Enum):
@@ -38,24 +50,38 @@ class Offer(enum.Enum):
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """One host name of a page: its address and its files."""
+    """One host name of a page: its address, its files, and what is particular about it."""
 
     host: str
     address: str
-    folder: Path
+    folder: Path | None
+    """`None`: it has no files, its settings alone say what it answers."""
+    serving: Serving = ORDINARY
+    needed: bool = True
+    """Whether a load cannot do without it: something is asked of it before the load event."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What its page says of it to the edge; how files are coded is nothing to say without any."""
+        told = self.serving.settings
+        return told if self.folder is not None else {key: value for key, value in told.items() if key not in _OF_FILES}
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """One page's place: the document's host name, address and files, and those of the page's other names."""
+    """One page's place: every name it needs, and the document."""
 
     page: str
-    host: str
-    address: str
-    folder: Path
+    origins: tuple[Origin, ...]
+    """The document's first. They share addresses and certificates only where the page says so."""
     path: str
-    others: tuple[Origin, ...] = ()
+    """Of the document."""
     request_count: int | None = None
-    """Requests of a whole load; `None`: not known."""
+    """Requests that a whole load has answered before its load event; `None`: not known."""
+
+    @property
+    def host(self) -> str:
+        """The document's host name."""
+        return self.origins[0].host
 
     @property
     def url(self) -> str:
@@ -63,19 +89,22 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         return f"https://{self.host}{self.path}"
 
     @property
-    def origins(self) -> tuple[Origin, ...]:
-        """Every name the page needs, the document's first; no two share an address or a certificate."""
-        return (Origin(host=self.host, address=self.address, folder=self.folder), *self.others)
+    def hosts(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(origin.host for origin in self.origins)
 
     @property
-    def hosts(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(origin.host for origin in self.origins)
+    def needed_hosts(self) -> frozenset[str]:
+        """Names a whole load must look up."""
+        return frozenset(origin.host for origin in self.origins if origin.needed)
 
 
 def site_address(number: int) -> str:
     """Address of the origin with this number, from 0."""
-    return f"{ORIGIN_NETWORK}{number + 1}"
+    if number < FIRST_NETWORK_COUNT:
+        return f"10.77.1.{number + 1}"
+    network, host = divmod(number - FIRST_NETWORK_COUNT, NETWORK_COUNT)
+    return f"10.77.{network + 2}.{host + 1}"
 
 
 def resolver(dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = ()) -> Resolver:
@@ -87,50 +116,70 @@ def resolver(dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExc
 def edge_configuration(
     ca_folder: Path, sites: Sequence[Site], groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup)
 ) -> str:
-    """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own."""
-    lines = [
-        "[ca]",
-        f"folder = {_quoted(ca_folder)}",
-        "",
-        "[resolver]",
-        f"name = {_quoted(RESOLVER_NAME)}",
-        f"addresses = [{_quoted(RESOLVER_ADDRESS)}]",
-        f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
-        "",
-        "[tls]",
-        f"groups = [{', '.join(map(_quoted, groups))}]",
+    """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
+
+    Pages that come when they are needed are not in it, but for their domains and certificates.
+    """
+    origins = [origin for site in sites for origin in site.origins]
+    resident = origins if are_resident(sites) else []
+    tables: list[tuple[str, Mapping[str, object]]] = [
+        ("[ca]", {"folder": ca_folder}),
+        (
+            "[resolver]",
+            {
+                "name": RESOLVER_NAME,
+                "addresses": [RESOLVER_ADDRESS],
+                "origins": _domains(origins),
+                "ticket_policy": TicketPolicy.NONE.value,
+            },
+        ),
+        ("[tls]", {"groups": [group.value for group in groups]}),
+        *(("[[site]]", _site_table(origin)) for origin in resident),
+        *(("[[certificate]]", {"names": names}) for site in sites for names in shared_certificates(site)),
+        ("[[zone]]", {"name": DOH_PROBE_NAME, "type": "A", "value": DOH_PROBE_ADDRESS}),
     ]
-    for origin in (origin for site in sites for origin in site.origins):
-        lines += [
-            "",
-            "[[site]]",
-            f"host = {_quoted(origin.host)}",
-            f"address = {_quoted(origin.address)}",
-            f"folder = {_quoted(origin.folder)}",
-            f"ticket_policy = {_quoted(TicketPolicy.NONE.value)}",
-            *site_settings(Offer.NOTHING),
-        ]
-    lines += [
-        "",
-        "[[zone]]",
-        f"name = {_quoted(DOH_PROBE_NAME)}",
-        'type = "A"',
-        f"value = {_quoted(DOH_PROBE_ADDRESS)}",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n\n".join("\n".join([head, *key_lines(table)]) for head, table in tables) + "\n"
 
 
-def site_settings(offer: Offer) -> list[str]:
-    """Write the keys of a site that are not its place, as lines of TOML."""
-    signs = {
-        Offer.HTTPS_RECORD: ["https_record = true"],
-        # Stored nowhere, so that the cache need not be cleared: with it Chromium forgets the Alt-Svc field too.
-        Offer.ALT_SVC: ["alt_svc = true", 'cache_control = "no-store"'],
-    }
+def are_resident(sites: Sequence[Site]) -> bool:
+    """Whether pages are at the edge from its start; else each comes when it is needed, and the others go."""
+    return sum(len(site.origins) for site in sites) <= RESIDENT_NAMES_LIMIT
+
+
+def _site_table(origin: Origin) -> Mapping[str, object]:
+    place = {"host": origin.host, "address": origin.address, "folder": origin.folder}
+    settings = site_settings(Offer.NOTHING, origin.settings)
+    told = place | {"ticket_policy": TicketPolicy.NONE.value} | settings
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """Say the keys of a site that are not its place: what its page has set, and the signs a condition asks for.
+
+    A page can withhold a sign from a name, not give one by itself.
+    """
+    of_page = of_page or {}
+    signs = {Offer.HTTPS_RECORD: "https_record", Offer.ALT_SVC: "alt_svc"}
     # A page weighs what its files weigh.
-    return ["compression = []", *signs.get(offer, [])]
+    settings: dict[str, object] = {"compression": []}
+    settings |= {key: value for key, value in of_page.items() if key not in _SIGNS}
+    if offer in signs:
+        settings[signs[offer]] = of_page.get(signs[offer], True)
+    if offer is Offer.ALT_SVC:
+        # Stored nowhere, so that the cache need not be cleared: with it Chromium forgets the Alt-Svc field too.
+        settings["cache_control"] = "no-store"
+    return settings
 
 
-def _quoted(value: object) -> str:
-    # A JSON string is a valid TOML basic string.
-    return json.dumps(str(value), ensure_ascii=False)
+def shared_certificates(site: Site) -> Iterator[list[str]]:
+    """List the names that stand on one certificate together; every other name has its own."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for origin in site.origins:
+        if origin.serving.certificate is not None:
+            groups[origin.serving.certificate].append(origin.host)
+    yield from (names for names in groups.values() if len(names) > 1)
+
+
+def _domains(origins: Sequence[Origin]) -> list[str]:
+    """Name the registrable domains of the lab's names, so that those below them exist or are told not to."""
+    return list(dict.fromkeys([PAGES_DOMAIN, *(".".join(origin.host.split(".")[-2:]) for origin in origins)]))

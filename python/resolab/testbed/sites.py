@@ -4,25 +4,33 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from resolab.plan import Corpus, Page
+from resolab.plan.serving import has_files
 from resolab.testbed.layout import Origin, Site, site_address
 
 
 def sites_of(corpus: Corpus, pages: Sequence[str]) -> dict[str, Site]:
-    """Give each name of each page an address of its own."""
+    """Give each name of each page an address: one of its own, but where the page lets names share one."""
     numbers = itertools.count()
     return {page.name: _site(page, numbers) for page in corpus.read_pages(pages)}
 
 
 def _site(page: Page, numbers: Iterator[int]) -> Site:
-    first, *others = [
-        Origin(host=host, address=site_address(next(numbers)), folder=folder) for host, folder in page.hosts.items()
-    ]
-    return Site(
-        page=page.name,
-        host=first.host,
-        address=first.address,
-        folder=first.folder,
-        path=page.path,
-        others=tuple(others),
-        request_count=page.request_count,
-    )
+    of_groups: dict[int, str] = {}
+    origins = []
+    for host, folder in page.hosts.items():
+        serving = page.served(host)
+        group = serving.address_group
+        address = None if group is None else of_groups.get(group)
+        address = address or site_address(next(numbers))
+        if group is not None:
+            of_groups[group] = address
+        origins.append(
+            Origin(
+                host=host,
+                address=address,
+                folder=folder if has_files(folder) else None,
+                serving=serving,
+                needed=not serving.only_after_load(folder),
+            )
+        )
+    return Site(page=page.name, origins=tuple(origins), path=page.path, request_count=page.request_count)

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from resolab import engine
-from resolab.browser import Browser, LoadRequest, LoadResult
+from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadResult
 from resolab.errors import ResolabError
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
@@ -37,7 +37,7 @@ from resolab.records import (
 )
 from resolab.testbed import layout
 from resolab.testbed.browsers import BrowserPool, started_first
-from resolab.testbed.distance import longest_rtt_ms, with_resolver_at
+from resolab.testbed.distance import longest_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
 from resolab.testbed.layout import Site
@@ -50,6 +50,7 @@ from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
+HEARING_LABEL = "hearing"
 DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
 
@@ -159,6 +160,20 @@ class Testbed:
         netlog_file = self._browsers.netlog_file(way_of(condition))
         return replace(result, files=replace(files, netlog_file=netlog_file))
 
+    async def hear(self, condition: Condition, asked: HearingRequest) -> tuple[Heard, list[Record]]:
+        """Load a page once and listen to all it asks for: for what a page is made of, not for times."""
+        await self._replace_dead()
+        await self._put_in_force(condition, HEARING_LABEL)
+        browser = await self._browsers.get(way_of(condition))
+        self._records.clear()
+        heard = await browser.hear(asked)
+        await self._unless_dead(self.edge, self.edge.flush())
+        return heard, self._records.copy()
+
+    def url_of(self, page: str) -> str:
+        """Tell the URL of a page's document."""
+        return self._sites[page].url
+
     async def _measure(self, browser: Browser, condition: Condition, site: Site, trial_id: str) -> TrialResult:
         self._records.clear()
         trial_ns = time.monotonic_ns()
@@ -220,7 +235,8 @@ class Testbed:
         await self.path.set_profile(self._profile(condition), seed, hold_schedule=True)
 
     def _profile(self, condition: Condition) -> LinkProfile:
-        return with_resolver_at(self._profiles[condition.profile], condition.resolver_extra_rtt_ms)
+        profile = with_page_at(self._profiles[condition.profile], self._sites[condition.page])
+        return with_resolver_at(profile, condition.resolver_extra_rtt_ms)
 
     async def _exchanges(self, site: Site, trial_id: str) -> list[QueryRecord]:
         """Ask for the page's name over cold connections and, as the plan wants, for its other names over the same."""

@@ -102,6 +102,9 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     span = Span(seen.began.measured_ns)
     judged = judgement.judge(load.measured, records, site, span, judgement.states_made(condition))
     plt_sum_ms = records_of_load.plt_sum_ms(load.measured, seen.exchanges, condition)
+    if judgement.is_redirect(judged.request):
+        # Navigation Timing tells the look-up of the document that came in the end, not that of the page's own name.
+        plt_sum_ms = None
     failed = load.failure is not None
     missing = None if failed else judgement.missing_requests(records, site, span)
     if missing is not None:

@@ -32,7 +32,7 @@ from resolab.testbed import layout
 from resolab.testbed.kept import NOTHING_KEPT, Kept
 from resolab.testbed.layout import Offer
 
-NAMES_OF_THE_LAB = ("*.resolab.test", "resolab.test")
+NAMES_OF_THE_LAB = (layout.EVERY_PAGES_NAME,)
 POLICIES = {
     HandshakeMode.FULL: TicketPolicy.NONE,
     HandshakeMode.RESUMED: TicketPolicy.RESUME,

@@ -8,6 +8,7 @@ from synthetic_dataset import PLAN_TEXT
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
+from resolab.plan.own_pages import is_model, is_path, name_of, own_pages
 
 PAGE = 'folder = "site"\npath = "/"\nrequest_count = 1\n'
 
@@ -67,7 +68,51 @@ def test_two_pages_of_one_name_are_refused(home: Path) -> None:
         (home / folder / "site").mkdir(parents=True)
         (home / folder / "site" / "index.html").touch()
         (home / folder / "page.toml").write_text(f'host = "x.resolab.test"\n{PAGE}')
-    with pytest.raises(ConfigurationError, match="two folders have one name"):
+    with pytest.raises(ConfigurationError, match="two folders or page models have one name"):
         loaded(home, '["./shop", "other/shop"]')
     with pytest.raises(ConfigurationError, match="name of a page that comes along; rename the folder"):
         loaded(home, '["./example"]')
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("./shop", "shop"),
+        ("cnn.page.json", "cnn"),
+        ("./models/bbc-com.page.json", "bbc-com"),
+        ("/a/b.page.json", "b"),
+        ("example", "example"),
+        ("page.json", "page.json"),
+    ],
+)
+def test_a_page_model_is_named_by_its_file_without_the_ending(word: str, name: str) -> None:
+    assert name_of(word) == name
+    assert is_path(word) == (word not in {"example", "page.json"})
+    assert is_model(word) == word.endswith(".page.json")
+
+
+def test_a_page_model_that_is_not_there_or_has_the_name_of_another_page_is_refused(home: Path) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape("cnn.page.json does not exist; `resolab page import`")):
+        loaded(home, '["cnn.page.json"]')
+    for file in ("shop.page.json", "example.page.json"):
+        (home / file).write_text("{}")
+    with pytest.raises(ConfigurationError, match="two folders or page models have one name"):
+        loaded(home, '["./shop", "shop.page.json"]')
+    with pytest.raises(ConfigurationError, match="name of a page that comes along"):
+        loaded(home, '["example.page.json"]')
+
+
+def test_a_corpus_has_the_files_of_page_models_under_their_names(home: Path) -> None:
+    found = own_pages(["./models/cnn.page.json", "./shop", "example"], home)
+    assert found == {"cnn": home / "models" / "cnn.page.json", "shop": home / "shop"}
+    assert Corpus.of_project(found).pages()[-2:] == ("cnn", "shop")
+
+
+def test_more_names_than_chromium_can_be_told_for_http_3_are_refused(home: Path) -> None:
+    hosts = "".join(f'"n{number:04}.{"x" * 60}.test" = "site"\n' for number in range(2_000))
+    (home / "shop" / "page.toml").write_text(f'host = "shop.resolab.test"\n{PAGE}[hosts]\n{hosts}')
+    with pytest.raises(ConfigurationError, match="chromium cannot be told 2001 host names for HTTP/3"):
+        loaded(home, '["./shop"]')
+    in_firefox = PLAN_TEXT.replace('http_version = ["h3"]', 'http_version = ["h3"]\nbrowser = ["firefox"]')
+    (home / "plan.toml").write_text(in_firefox.replace('["example", "wikipedia"]', '["./shop"]'))
+    assert load_plan(home / "plan.toml").factors.page == ("shop",)

@@ -1,4 +1,6 @@
-"""Records and conditions the tests of this room share."""
+"""Records, conditions and sites the tests of this room share."""
+
+from pathlib import Path
 
 import msgspec
 
@@ -12,6 +14,7 @@ from resolab.records import (
     HttpVersion,
     ResolverPath,
 )
+from resolab.testbed.layout import Origin, Site
 
 HOST = "example.resolab.test"
 CONDITION = Condition(
@@ -22,6 +25,9 @@ CONDITION = Condition(
     requested_handshake_mode=HandshakeMode.FULL,
     resolver_path=ResolverPath.NATIVE,
 )
+ORIGIN = Origin(host=HOST, address="10.77.1.1", folder=Path("/"))
+OTHER = Origin(host="n01." + HOST, address="10.77.1.2", folder=Path("/n01"))
+SITE = Site(page="example", origins=(ORIGIN,), path="/")
 
 
 def request(**changes):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from made_loads import CONDITION
 
+from resolab.browser.chromium.flags import command_line
 from resolab.plan import Condition
 from resolab.records import (
     BrowserName,
@@ -146,6 +147,13 @@ def test_settings_follow_the_way():
     native = prefix_of(way_of(CONDITION), SURROUNDINGS)
     assert native[native.index("--hosts") + 1] == "/hosts"
     assert native[native.index("--nameserver") + 1] == layout.RESOLVER_ADDRESS
+
+
+def test_browsers_may_ask_for_the_labs_names_and_no_others():
+    settings = settings_of(way_of(CONDITION), SURROUNDINGS)
+    assert settings.resolvable_names == ("*.test",)
+    rules = next(flag for flag in command_line(Path("chromium"), settings, Path("/p")) if "resolver-rules" in flag)
+    assert rules.split("=")[1].split(" , ")[:2] == ["MAP * ~NOTFOUND", "EXCLUDE *.test"]
 
 
 def test_forced_http_3_is_for_every_name_of_the_pages():

@@ -1,10 +1,15 @@
 """The resolver's distance reaches its address and no other, beyond what a profile already has there."""
 
+import ipaddress
+
 import msgspec
+import pytest
 
 from resolab.plan import Corpus
+from resolab.plan.serving import Serving
 from resolab.records import FarNetwork
-from resolab.testbed.distance import longest_rtt_ms, resolver_rtt_ms, with_resolver_at
+from resolab.testbed.distance import longest_rtt_ms, page_rtt_ms, resolver_rtt_ms, with_page_at, with_resolver_at
+from resolab.testbed.layout import Origin, Site
 
 CORPUS = Corpus.of_project()
 
@@ -33,3 +38,48 @@ def test_what_a_profile_has_far_away_stays_and_what_holds_the_resolver_is_added_
     for far, one_way_ms in ((wide, 13), (exact, 15)):
         found = far_of(with_resolver_at(msgspec.structs.replace(default, far=far), 20))
         assert found == {"10.77.0.0/16": 3, "10.77.0.1/32": one_way_ms}
+
+
+def site_at(**extra_rtt_ms):
+    """A page whose names, in order of their keywords, stand at addresses written with _ for a dot."""
+    origins = [
+        Origin(host=f"h{number}.test", address=address[1:].replace("_", "."), folder=None,
+               serving=Serving(extra_rtt_ms=extra_ms))
+        for number, (address, extra_ms) in enumerate(extra_rtt_ms.items())
+    ]  # fmt: skip
+    return Site(page="x", origins=tuple(origins), path="/")
+
+
+def test_a_pages_far_names_have_entries_of_their_own_and_the_others_none():
+    profile = CORPUS.profile("4g-h20")
+    assert with_page_at(profile, site_at(_10_77_1_1=0.0)) is profile
+    site = site_at(_10_77_1_1=0.0, _10_77_1_2=12.5, _10_77_9_3=80)
+    moved = with_page_at(profile, site)
+    assert far_of(moved) == {"10.77.1.2/32": 6.25, "10.77.9.3/32": 40}
+    assert longest_rtt_ms(moved) == 53.3 + 80
+    assert page_rtt_ms(moved, site) == pytest.approx(53.3 + (12.5 + 80) / 3)
+    assert resolver_rtt_ms(moved) == 53.3
+    both = with_resolver_at(moved, 10)
+    assert far_of(both) == far_of(moved) | {"10.77.0.1/32": 5}
+
+
+def test_a_page_is_farther_away_beyond_where_the_profile_has_all_pages():
+    default = CORPUS.profile("default-h20")
+    far = far_of(with_page_at(default, site_at(_10_77_1_1=0.0, _10_77_1_2=12.5)))
+    assert far == {"10.77.1.0/24": 10, "10.77.1.2/32": 16.25}
+    # Of names at one address the nearest counts.
+    shared = Site(page="x", origins=tuple(
+        Origin(host=f"h{ms}.test", address="10.77.1.4", folder=None, serving=Serving(extra_rtt_ms=ms)) for ms in (9, 4, 6)
+    ), path="/")  # fmt: skip
+    assert far_of(with_page_at(CORPUS.profile("4g-h20"), shared)) == {"10.77.1.4/32": 2}
+
+
+def test_a_profile_that_has_the_first_network_far_away_has_all_addresses_of_pages_there():
+    default = CORPUS.profile("default-h20")
+    beyond = site_at(_10_77_1_253=0.0, _10_77_2_1=0.0, _10_77_255_254=0.0, _10_77_100_7=0.0)
+    moved = with_page_at(default, beyond)
+    assert page_rtt_ms(moved, beyond) == 21
+    assert resolver_rtt_ms(moved) == 1
+    networks = [ipaddress.IPv4Network(one) for one in far_of(moved)]
+    assert sum(one.num_addresses for one in networks) == 255 * 256
+    assert page_rtt_ms(with_page_at(CORPUS.profile("4g-h20"), beyond), beyond) == 53.3

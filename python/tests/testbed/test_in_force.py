@@ -1,12 +1,15 @@
 """What the edge is told for a condition, and what it is not told again."""
 
 import asyncio
+import tomllib
 from dataclasses import replace
 
+import msgspec
 import pytest
-from made_loads import CONDITION, HOST
+from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE
 
 from resolab.plan import RESOLVER_NAME
+from resolab.plan.serving import Serving
 from resolab.records import (
     BrowserName,
     ConnectionState,
@@ -17,9 +20,8 @@ from resolab.records import (
     TicketPolicy,
 )
 from resolab.testbed.in_force import EdgeInForce
-from resolab.testbed.layout import EVERY_PAGES_NAME, Origin, Site
+from resolab.testbed.layout import EVERY_PAGES_NAME, Site
 
-SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/")
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)
 FIREFOX = replace(CONDITION, browser=BrowserName.FIREFOX)
 ALT_SVC = replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)
@@ -35,6 +37,9 @@ class Edge:
     async def load_site(self, host, folder, *, address, settings):
         self.told.append((host, settings))
 
+    async def remove_site(self, host):
+        self.told.append(("remove", host))
+
     async def close_connections(self, names=None):
         self.told.append(("close", names))
 
@@ -42,9 +47,10 @@ class Edge:
         self.told.append((name, delay_ms))
 
 
-def told(*conditions, method="put", site=SITE):
+def told(*conditions, method="put", site=SITE, others=()):
     edge = Edge()
-    in_force = EdgeInForce(edge, {"example": site}, miss_delay_ms=40)
+    sites = {one.page: one for one in (site, *others)}
+    in_force = EdgeInForce(edge, sites, miss_delay_ms=40)
     for condition in conditions:
         asyncio.run(getattr(in_force, method)(condition))
     return edge.told
@@ -79,14 +85,41 @@ def test_the_edge_closes_only_what_the_browser_does_not_close_itself(condition, 
 
 
 def test_every_name_of_a_page_is_told_and_closed_alike():
-    other = Origin(host="n01." + HOST, address="10.77.1.2", folder="/n01")
-    site = Site(page="example", host=HOST, address="10.77.1.1", folder="/pages", path="/", others=(other,))
+    site = Site(page="example", origins=(ORIGIN, OTHER), path="/")
     policies = {name for name, what in told(CONDITION, site=site) if what is TicketPolicy.NONE}
     assert policies == {HOST, "n01." + HOST, RESOLVER_NAME}
     loaded = [name for name, what in told(ALT_SVC, site=site) if "alt_svc" in what]
     assert loaded == [HOST, "n01." + HOST]
     # By one command: a second would close what the measured load has opened meanwhile.
     assert told(WARM, method="close_after_warmup", site=site) == [("close", (HOST, "n01." + HOST))]
+
+
+def test_a_site_that_shows_another_sign_stays_what_its_page_made_it():
+    serving = Serving(settings={"cors": True, "response": [{"path": "/0", "status": 404}]})
+    site = Site(page="example", origins=(msgspec.structs.replace(ORIGIN, serving=serving), OTHER), path="/")
+    loaded = {name: tomllib.loads(what) for name, what in told(ALT_SVC, site=site) if "compression" in what}
+    signs = {"compression": [], "alt_svc": True, "cache_control": "no-store"}
+    assert loaded == {HOST: {**signs, **serving.settings}, OTHER.host: signs}
+
+
+def test_pages_of_too_many_names_come_when_they_are_needed_and_go_before_the_next(monkeypatch):
+    other = Site(page="other", origins=(OTHER,), path="/")
+    on_other = replace(CONDITION, page="other")
+    quiet = [what for _, what in told(CONDITION, on_other, CONDITION, others=[other])]
+    assert not any("compression" in str(what) for what in quiet)
+    monkeypatch.setattr("resolab.testbed.layout.RESIDENT_NAMES_LIMIT", 1)
+    policy, settings = (HOST, TicketPolicy.NONE), 'ticket_policy = "none"\ncompression = []'
+    resolver = (RESOLVER_NAME, TicketPolicy.NONE)
+    assert told(CONDITION, CONDITION, on_other, CONDITION, others=[other]) == [
+        (HOST, settings), policy, resolver,
+        ("remove", HOST), (OTHER.host, settings), (OTHER.host, TicketPolicy.NONE),
+        ("remove", OTHER.host), (HOST, settings), policy,
+    ]  # fmt: skip
+    # A sign is changed without taking the site away, or its policy.
+    changed = told(CONDITION, ALT_SVC, others=[other])
+    assert [name for name, _ in changed].count("remove") == 0
+    assert "ticket_policy" not in changed[-1][1]
+    assert "alt_svc" in changed[-1][1]
 
 
 def test_a_resolver_that_misses_answers_later_until_one_that_hits_is_asked_for():

@@ -1,13 +1,13 @@
 """Handshakes, states and flags follow what the edge and the path recorded."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import pytest
-from made_loads import CONDITION, HOST, connection, edge_query, request
+from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE, connection, edge_query, request
 
 from resolab.browser import PageLoad
+from resolab.plan.serving import Serving
 from resolab.records import (
     BrowserPreset,
     ConnectionState,
@@ -21,11 +21,9 @@ from resolab.records import (
     ResourceRecord,
 )
 from resolab.testbed import judgement
-from resolab.testbed.layout import Origin, Site
 from resolab.testbed.lookup import Span
 
 LOAD = Span(500)
-SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/", path="/")
 CLEAN = [edge_query(), connection(), request(received_ns=1500), connection(connection_id=1, protocol="quic")]
 COLD, WARM = ConnectionState.COLD, ConnectionState.WARM
 LOADED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
@@ -163,9 +161,7 @@ def test_a_late_or_leaking_path_is_flagged(given, flags):
     assert judgement.path_flags(given, lateness_p99_ms=0.5) == flags
 
 
-MANY = msgspec.structs.replace(
-    SITE, others=(Origin(host="n01." + HOST, address="10.77.1.2", folder=Path("/")),), request_count=2
-)
+MANY = msgspec.structs.replace(SITE, origins=(ORIGIN, OTHER), request_count=2)
 OTHER_LOOKUP = edge_query(qname="n01." + HOST + ".", connection_id=2, received_ns=LOAD.since_ns + 20)
 
 
@@ -198,3 +194,49 @@ def test_a_load_without_all_of_its_page_is_told_by_its_answered_requests():
     assert missing(document, document) == missing(document) == told
     assert missing(document, msgspec.structs.replace(part, status=404)) == told
     assert judgement.missing_requests([document], SITE, LOAD) is None
+
+
+def served(*responses, after_load=()):
+    """The page of two names whose document's name has answers of its own."""
+    serving = Serving(settings={"response": list(responses)}, after_load=frozenset(after_load))
+    return msgspec.structs.replace(MANY, origins=(msgspec.structs.replace(ORIGIN, serving=serving), OTHER))
+
+
+def given(site, *asked):
+    requests = [
+        request(path=path, status=status, method=method, received_ns=LOAD.since_ns + 30)
+        for path, status, method in asked
+    ]
+    return {path for _, path in judgement.answered_requests(requests, site)}
+
+
+def test_what_a_page_answers_by_itself_counts_whatever_its_status_and_what_it_leaves_unanswered_does_not():
+    site = served(
+        {"path": "/", "status": 302, "location": "/1.html"},
+        {"path": "/gone", "status": 404},
+        {"path": "/beacon", "status": 204, "outcome": "answer"},
+        {"path": "/reset", "outcome": "reset"},
+        {"path": "/hang", "outcome": "hang"},
+    )
+    own = [("/", 302, "GET"), ("/gone", 404, "GET"), ("/beacon", 204, "POST")]
+    assert given(site, *own, ("/reset", 200, "GET"), ("/hang", 200, "GET")) == {"/", "/gone", "/beacon"}
+    # Without an answer of its own a status is what it is.
+    assert given(SITE, *own) == set()
+    assert given(site, ("/other", 404, "GET"), ("/beacon", 425, "POST"), ("/", 200, "GET")) == set()
+    # As the edge finds it: by the path where the query is in no response.
+    assert given(site, ("/gone?x=1", 404, "GET"), ("/g%6fne", 404, "GET")) == {"/gone?x=1", "/g%6fne"}
+
+
+def test_preflights_and_what_is_asked_after_the_load_event_do_not_make_up_for_what_is_missing():
+    site = served({"path": "/late", "status": 204}, after_load=("/late", "/17.png"))
+    late = [("/late", 204, "POST"), ("/17.png", 200, "GET")]
+    assert given(site, ("/", 200, "GET"), ("/", 204, "OPTIONS"), *late) == {"/"}
+    assert given(site, ("/1.json", 204, "OPTIONS")) == set()
+
+
+def test_a_name_that_is_only_asked_after_the_load_event_need_not_be_looked_up():
+    records = [edge_query(received_ns=LOAD.since_ns + 10), connection(accepted_ns=LOAD.since_ns + 1)]
+    later = msgspec.structs.replace(MANY, origins=(ORIGIN, msgspec.structs.replace(OTHER, needed=False)))
+    assert flags(records, site=later) == []
+    # Asked for all the same it is none of others.
+    assert flags([*records, OTHER_LOOKUP], site=later) == []

@@ -3,12 +3,15 @@
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from resolab.plan import Corpus
+from resolab.plan.page import ADDRESSES_LIMIT
+from resolab.plan.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
 from resolab.testbed import layout
-from resolab.testbed.layout import Offer
+from resolab.testbed.layout import Offer, Origin, Site
 from resolab.testbed.sites import sites_of
 
 CORPUS = Corpus.of_project()
@@ -48,4 +51,96 @@ def test_every_name_of_a_page_has_an_address_and_files_of_its_own():
     ],
 )
 def test_a_site_shows_one_sign_of_http_3_at_most(offer, keys):
-    assert tomllib.loads("\n".join(layout.site_settings(offer))) == {"compression": []} | keys
+    assert layout.site_settings(offer) == {"compression": []} | keys
+
+
+def test_a_page_can_withhold_a_sign_from_a_name_and_give_none_by_itself():
+    for page in ({"https_record": False, "alt_svc": False}, {"https_record": ["h2"], "alt_svc": True}):
+        assert layout.site_settings(Offer.NOTHING, page) == {"compression": []}
+        assert layout.site_settings(Offer.HTTPS_RECORD, page)["https_record"] == page["https_record"]
+        assert layout.site_settings(Offer.ALT_SVC, page)["alt_svc"] == page["alt_svc"]
+
+
+def test_addresses_do_not_run_out_and_those_of_the_first_names_are_as_they_were():
+    addresses = [layout.site_address(number) for number in range(ADDRESSES_LIMIT)]
+    assert addresses[:253] == [f"10.77.1.{number}" for number in range(1, 254)]
+    assert addresses[253:255] == ["10.77.2.1", "10.77.2.2"]
+    assert addresses[-1] == "10.77.255.254"
+    assert len(set(addresses)) == ADDRESSES_LIMIT == 64_769
+    ends = {int(address.rpartition(".")[2]) for address in addresses}
+    assert (min(ends), max(ends)) == (1, 254)
+    assert layout.DOH_PROBE_ADDRESS not in addresses
+
+
+def origin(host, number, **serving):
+    return Origin(host=host, address=f"10.77.1.{number}", folder=None, serving=Serving(**serving))
+
+
+def test_the_edge_is_told_what_a_page_says_of_its_names():
+    settings = {
+        "precoded": True,
+        "methods": ["GET", "POST"],
+        "server_time_ms": {"distribution": "lognormal", "median_ms": 20, "sigma": 0.5},
+        "response": [
+            {"path": "/0.html", "status": 302, "location": "https://h1.s1-a.test/1.html"},
+            {"path": '/a "b"\n', "outcome": "hang", "fields": {"x-pad": "ä\x7f"}},
+        ],
+    }
+    site = Site(
+        page="a",
+        origins=(
+            origin("h0.s0-a.test", 1, settings=settings, certificate=0),
+            origin("h1.s1-a.test", 1, certificate=0, settings={"compression": ["gzip"]}),
+            origin("b.test", 2, certificate=1),
+            origin("c.resolab.test", 3),
+        ),
+        path="/0.html",
+    )
+    text = layout.edge_configuration(Path("/ca"), [site])
+    written = tomllib.loads(text)
+    first, second, *_ = written["site"]
+    del settings["precoded"]  # It has no files.
+    assert first == {
+        "host": "h0.s0-a.test", "address": "10.77.1.1", "ticket_policy": "none", "compression": []
+    } | settings  # fmt: skip
+    with_files = msgspec.structs.replace(
+        site.origins[0], folder=Path("/a"), serving=Serving(settings={"precoded": True})
+    )
+    site = msgspec.structs.replace(site, origins=(with_files,))
+    assert tomllib.loads(layout.edge_configuration(Path("/ca"), [site]))["site"][0]["precoded"] is True
+    assert second["compression"] == ["gzip"]
+    # Names alone on a certificate have one of their own anyway.
+    assert written["certificate"] == [{"names": ["h0.s0-a.test", "h1.s1-a.test"]}]
+    assert written["resolver"]["origins"] == ["resolab.test", "s0-a.test", "s1-a.test", "b.test"]
+
+
+def test_pages_that_come_when_needed_have_their_domains_and_certificates_from_the_start(monkeypatch):
+    monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
+    site = Site(
+        page="a", origins=(origin("a.b.test", 1, certificate=1), origin("c.d.test", 2, certificate=1)), path="/"
+    )
+    written = tomllib.loads(layout.edge_configuration(Path("/ca"), [site]))
+    assert "site" not in written
+    assert written["resolver"]["origins"] == ["resolab.test", "b.test", "d.test"]
+    assert written["certificate"] == [{"names": ["a.b.test", "c.d.test"]}]
+
+
+def test_names_share_an_address_where_their_page_says_so(tmp_path):
+    for page in ("one", "two"):
+        folder = tmp_path / page
+        hosts = [f"h{number}.s-{page}.test" for number in range(5)]
+        for host in hosts:
+            (folder / host).mkdir(parents=True)
+        (folder / hosts[0] / "index.html").touch()
+        (folder / "none.toml").write_text('response = [{ path = "/1.gif", status = 204 }]\n')
+        lines = [f'host = "{hosts[0]}"', f'folder = "{hosts[0]}"', 'path = "/"', "request_count = 1", "[hosts]"]
+        lines += [f'"{host}" = "{host}"' for host in hosts[1:]]
+        groups = ("address_group = 7", "", "address_group = 7", "address_group = 2")
+        for host, group in zip(hosts[1:], groups, strict=True):
+            lines += [f'[serving."{host}"]', 'settings = "none.toml"', group]
+        (folder / "page.toml").write_text("\n".join(lines))
+    corpus = Corpus.of_project({page: tmp_path / page for page in ("one", "two")})
+    sites = sites_of(corpus, ("one", "two"))
+    last = {page: [int(one.address.rpartition(".")[2]) for one in site.origins] for page, site in sites.items()}
+    assert last == {"one": [1, 2, 3, 2, 4], "two": [5, 6, 7, 6, 8]}
+    assert [one.folder is None for one in sites["one"].origins] == [False, True, True, True, True]

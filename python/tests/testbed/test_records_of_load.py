@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_loads import CONDITION, HOST, connection, edge_query, request
+from made_loads import CONDITION, HOST, SITE, connection, edge_query, request
 from recorded_queries import recorded
 
 from resolab.browser import PageLoad, PageTimings
@@ -19,7 +19,6 @@ from resolab.records import (
     QueryPurpose,
 )
 from resolab.testbed import judgement
-from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader, page_load_record, plt_sum_ms
 
@@ -74,8 +73,7 @@ def test_a_cold_full_exchange_is_not_added_to_a_load_whose_look_up_was_to_be_oth
 def test_the_record_says_what_happened_beside_what_was_asked():
     load = msgspec.structs.replace(LOAD, console_errors=["x"], screenshot_file=Path("/out/screenshots/a.png"))
     records = [edge_query(), connection(), request(session_resumed=True, received_ns=1200)]
-    site = Site(page="example", host=HOST, address="10.77.1.1", folder=Path("/"), path="/")
-    judged = judgement.judge(load, records, site, Span(500), judgement.cold_states())
+    judged = judgement.judge(load, records, SITE, Span(500), judgement.cold_states())
     record = page_load_record(load, judged, Loader("firefox", "153.7", CONDITION), plt_sum_ms=1.0)
     assert (record.browser, record.browser_version, record.plt_ms, record.plt_sum_ms) == (
         "firefox",

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from made_loads import CONDITION, HOST, connection, edge_query, request
+from made_loads import CONDITION, SITE, connection, edge_query, request
+from recorded_queries import recorded
 
 from resolab.browser import LoadResult, Overhead, PageLoad, PageTimings
 from resolab.records import (
@@ -13,14 +14,13 @@ from resolab.records import (
     HandshakeMode,
     HttpVersion,
     PathSummaryRecord,
+    QueryPurpose,
     ResourceRecord,
     TrialFlag,
 )
-from resolab.testbed.layout import Site
 from resolab.testbed.records_of_load import Loader, last_byte_ms
 from resolab.testbed.trial_result import Instants, SeenTrial, of_trial, trial_result
 
-SITE = Site(page="example", host=HOST, address="10.77.1.1", folder="/", path="/")
 BEGAN = Instants(trial_ns=1000, load_ns=2000, measured_ns=3000)
 WARMUP = PageLoad(url=SITE.url, measured=False, limit_ms=1000.0)
 MEASURED = PageLoad(url=SITE.url, measured=True, limit_ms=1000.0)
@@ -36,12 +36,12 @@ SUMMARY = PathSummaryRecord(
 PAGE = (request(received_ns=3300), connection(connection_id=1, protocol="quic", accepted_ns=3200))
 
 
-def result(*records, warmup=None, condition=CONDITION, site=SITE):
+def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASURED, exchanges=()):
     seen = SeenTrial(
         site=site,
         began=BEGAN,
-        load=LoadResult(measured=MEASURED, warmup=warmup, overhead=Overhead()),
-        exchanges=[],
+        load=LoadResult(measured=measured, warmup=warmup, overhead=Overhead()),
+        exchanges=exchanges,
         records=[*records, SUMMARY],
     )
     return trial_result(seen, Loader("chromium", "1", condition), lateness_p99_ms=0.5)
@@ -131,3 +131,16 @@ def test_the_last_byte_is_that_of_the_last_response_before_the_load_event():
     assert last_byte_ms(load) == 9.0
     assert last_byte_ms(MEASURED) is None
     assert last_byte_ms(msgspec.structs.replace(load, resources=[])) is None
+
+
+@pytest.mark.parametrize(("status", "plt_sum_ms"), [(200, 750.0), (304, 750.0), (302, None), (307, None)])
+def test_a_redirected_document_has_no_sum_because_its_look_up_is_not_told(status, plt_sum_ms):
+    timings = PageTimings(plt_ms=800.0, fetch_start_ms=2.0, domain_lookup_start_ms=10.0, domain_lookup_end_ms=110.0)
+    measured = msgspec.structs.replace(MEASURED, timings=timings)
+    exchange = msgspec.structs.replace(
+        recorded()[0], purpose=QueryPurpose.MEASURED, dns_transport=CONDITION.dns_transport,
+        failure=None, query_response_time_ns=50_000_000,
+    )  # fmt: skip
+    document = msgspec.structs.replace(PAGE[0], status=status)
+    found = result(edge_query(received_ns=3100), document, measured=measured, exchanges=[exchange])
+    assert loads(found)[-1].plt_sum_ms == plt_sum_ms

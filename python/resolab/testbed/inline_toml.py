@@ -1,0 +1,43 @@
+"""Values as TOML on one line, so that they can stand in any table. Pure.
+
+For: what was read from a page's settings and is told to the edge. Not for: reading, which is the library's.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, time
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_DELETE = "\x7f"
+
+
+def key_lines(table: Mapping[str, object]) -> list[str]:
+    """Write the keys of a table, a line each."""
+    return [f"{key_text(key)} = {value_text(value)}" for key, value in table.items()]
+
+
+def key_text(key: str) -> str:
+    """Write a key."""
+    return key if _BARE_KEY.fullmatch(key) else value_text(key)
+
+
+def value_text(value: object) -> str:
+    """Write a value; paths and words of ours are texts."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case date() | time():
+            return value.isoformat()
+        case Mapping():
+            return f"{{{_listed(f'{key_text(key)} = {value_text(one)}' for key, one in value.items())}}}"
+        case list() | tuple():
+            return f"[{_listed(map(value_text, value))}]"
+    # A JSON string is a TOML basic string, but for one character that TOML wants escaped.
+    return json.dumps(str(value), ensure_ascii=False).replace(_DELETE, "\\u007f")
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
