@@ -21,10 +21,40 @@ def _import(options: argparse.Namespace) -> int:
     return importing.run(options)
 
 
+def _record(options: argparse.Namespace) -> int:
+    from resolab.cli.page import record
+
+    return record.run(options)
+
+
 def _show(options: argparse.Namespace) -> int:
     from resolab.cli.page import show
 
     return show.run(options)
+
+
+def _generate(options: argparse.Namespace) -> int:
+    from resolab.cli.page import generate
+
+    return generate.run(options)
+
+
+def _path(options: argparse.Namespace) -> int:
+    from resolab.cli.page import path
+
+    return path.run(options)
+
+
+def _clone(options: argparse.Namespace) -> int:
+    from resolab.cli.page import clone
+
+    return clone.run(options)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from resolab.cli.page import check
+
+    return check.run(options)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -40,4 +70,15 @@ def _schema(_options: argparse.Namespace) -> int:
     return 0
 
 
-_ACTIONS = {"new": _new, "import": _import, "show": _show, "list": _list, "schema": _schema}
+_ACTIONS = {
+    "new": _new,
+    "import": _import,
+    "record": _record,
+    "show": _show,
+    "path": _path,
+    "list": _list,
+    "schema": _schema,
+    "generate": _generate,
+    "clone": _clone,
+    "check": _check,
+}

@@ -1,0 +1,38 @@
+"""`resolab page clone`: the folder that a plan's page model becomes, to be looked into or changed.
+
+For: writing it where the user says. Not for: what stands in it (`resolab.pages.clone`).
+"""
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from resolab.errors import ConfigurationError
+from resolab.pages.clone.folder import write_clone
+from resolab.pages.file import read_model
+from resolab.plan.load import NAME
+from resolab.store import machine_errors
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the clone; say what it weighs."""
+    model = read_model(options.page)
+    folder: Path = options.output or Path(model.name)
+    if not NAME.fullmatch(folder.name):
+        raise ConfigurationError(
+            f"{folder.name!r} is no name of a page: use letters, digits, - and _; give one with -o"
+        )
+    if folder.exists():
+        raise ConfigurationError(f"{folder} is there; remove it, or give another place with -o")
+    with machine_errors(f"write {folder}"):
+        folder.mkdir(parents=True)
+        written = write_clone(model, folder, seed=options.seed)
+    beyond = written.wire_bytes / max(written.model_bytes, 1) - 1
+    Console(highlight=False).print(
+        f"{folder}: {written.requests_count:,} requests, {written.wire_bytes / 1e3:,.0f} kB of bodies "
+        f"({beyond:+.1%} beside the model's); a plan names it by its path, or by the model's: the clone is the same",
+        markup=False,
+        soft_wrap=True,
+    )
+    return 0

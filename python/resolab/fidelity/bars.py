@@ -1,0 +1,38 @@
+"""What a clone must reach to stand for its model, and what of it a load fell short of. Pure.
+
+Not for: measuring (`measures`). Where the bars come from: docs/method/clones.md.
+"""
+
+from collections.abc import Iterator
+
+from resolab.fidelity.measures import Fidelity
+from resolab.records import BrowserName
+
+ISSUED_RATIO = 0.995
+REDIRECTS_RATIO = 0.99
+BYTES_RATIO = 0.02
+DISCOVERERS_RATIO = 0.97
+TAU_APART = {BrowserName.CHROMIUM.value: 0.85, BrowserName.FIREFOX.value: 0.80}
+"""Median over pages whose recording names discoverers; of one page it is told and no bar."""
+TAU_OF_TWO = {BrowserName.CHROMIUM.value: 0.95, BrowserName.FIREFOX.value: 0.85}
+EVIDENCE_RATIO = 0.6
+"""With less, the order of a page is not its model's to know."""
+
+
+def shortfalls(one: Fidelity) -> Iterator[str]:
+    """Say what a load fell short of, a phrase each."""
+    issued = one.issued_count / one.requests_count
+    if issued < ISSUED_RATIO:
+        yield f"{one.requests_count - one.issued_count} requests never asked for"
+    if one.extra_count:
+        yield f"{one.extra_count} requests too many"
+    if one.hosts_asked_count < one.hosts_count:
+        yield f"{one.hosts_count - one.hosts_asked_count} hosts never asked"
+    if one.redirects_count and one.redirects_followed_count / one.redirects_count < REDIRECTS_RATIO:
+        yield f"{one.redirects_count - one.redirects_followed_count} redirects not followed"
+    if one.model_bytes and abs(one.body_bytes / one.model_bytes - 1) > BYTES_RATIO:
+        yield f"bodies weigh {one.body_bytes / one.model_bytes:.1%} of the model's"
+    if one.depth_seen is not None and one.depth_seen != one.depth:
+        yield f"depth {one.depth_seen} instead of {one.depth}"
+    if one.discoverers_ratio is not None and one.discoverers_ratio < DISCOVERERS_RATIO:
+        yield f"{one.discoverers_ratio:.1%} of discoverers are the model's"

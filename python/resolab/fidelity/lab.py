@@ -1,0 +1,121 @@
+"""Clones loaded in a browser behind the emulated path, as often as asked, and what was heard and got of each load.
+
+For: `page check`. Not for: measuring; a browser that is listened to so closely is slower (`campaign` measures).
+"""
+
+import itertools
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.browser import HearingRequest
+from resolab.errors import MachineError
+from resolab.fidelity.measures import Fidelity, fidelity_of
+from resolab.fidelity.seen import Heard, got_of, heard_of
+from resolab.pages.file import read_model
+from resolab.pages.model import PageModel
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.draft import Draft, plan_text
+from resolab.recordings.heard import recording_of_heard
+from resolab.records import BrowserName, EdgeRequestRecord
+from resolab.testbed import Testbed
+
+LIMIT_BEYOND_S = 60.0
+"""A clone takes what its page took, and this at the most besides."""
+_BASE_MB = 520
+"""Browser without a page, path and edge."""
+_SITE_MB = 22
+"""Of a frame of another site, which is a process of its own (docs/method/clones.md)."""
+_SITES_MOST = 60
+"""Beyond these browsers share processes."""
+_KIB_OF_MB = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One load of a clone, held against its model."""
+
+    fidelity: Fidelity
+    starts: dict[int, float]
+    """When each request began, by place."""
+    failure: str | None
+    """Why the load failed, if it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """How clones are loaded."""
+
+    browser: BrowserName = BrowserName.CHROMIUM
+    http_version: str = "h2"
+    profile: str = "fiber"
+    loads: int = 1
+    quiet_after_s: float = 2.5
+
+
+async def check_clone(
+    model_file: Path, settings: CheckSettings, say: Callable[[str], None] = lambda _line: None
+) -> AsyncIterator[Checked]:
+    """Load the clone of a model; one result a load."""
+    model = read_model(model_file)
+    _check_memory(len({one.site for one in model.hosts}))
+    plan = _plan(model_file, settings)
+    corpus = Corpus.of_project(plan.own_pages)
+    (condition,) = plan.conditions()
+    until_s = max((one.start_ms for one in model.resources), default=0.0) / 1000
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        for number in range(1, settings.loads + 1):
+            say(f"{model.name} in {settings.browser.value}, load {number} of {settings.loads}")
+            asked = HearingRequest(
+                url=testbed.url_of(condition.page),
+                timeout_s=until_s + LIMIT_BEYOND_S,
+                quiet_after_s=_longest_gap_s(model) + settings.quiet_after_s,
+            )
+            told, records = await testbed.hear(condition, asked)
+            got = got_of(model, (one for one in records if isinstance(one, EdgeRequestRecord)))
+            heard = heard_of(model, recording_of_heard(told)) if told.messages or told.rows else Heard()
+            failure = told.failure and (told.failure_detail or told.failure.value)
+            starts = {place: one.start_ms for place, one in heard.asked.items()}
+            yield Checked(fidelity_of(model, settings.browser.value, heard, got), starts, failure)
+
+
+def _longest_gap_s(model: PageModel) -> float:
+    """Tell how long the page once asked for nothing; its clone does so, too, and is not done then."""
+    starts = sorted(one.start_ms for one in model.resources)
+    return max((later - earlier for earlier, later in itertools.pairwise(starts)), default=0.0) / 1000
+
+
+def needed_mb(sites_count: int) -> int:
+    """Memory that browser, path and edge take for a page, at the most: each site of a frame is a process."""
+    return _BASE_MB + _SITE_MB * min(sites_count, _SITES_MOST)
+
+
+def _check_memory(sites_count: int) -> None:
+    wanted = needed_mb(sites_count)
+    there = _available_mb()
+    if there is not None and there < wanted:
+        problem = f"{there} MB are free and it can take {wanted}"
+        raise MachineError(f"could not load a page of {sites_count} sites: {problem}; end other programs")
+
+
+def _available_mb() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith("MemAvailable:")), None)
+    return int(found.split()[1]) // _KIB_OF_MB if found else None
+
+
+def _plan(model_file: Path, settings: CheckSettings) -> Plan:
+    known = {file.resolve(): name for name, file in Corpus.of_project().models().items()}
+    levels = {
+        "page": [known.get(model_file.resolve(), str(model_file.resolve()))],
+        "profile": [settings.profile],
+        "dns_transport": ["doudp"],
+        "http_version": [settings.http_version],
+        "requested_handshake_mode": ["full"],
+        "browser": [settings.browser.value],
+    }
+    draft = Draft("check", "Does the clone do what the page did?", seed=1, blocks=1, levels=levels, paths={})
+    return parse_plan(plan_text(draft, model_file.parent), str(model_file), Corpus.of_project())
