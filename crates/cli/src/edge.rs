@@ -5,6 +5,7 @@ use crate::command_lines::Stay;
 use crate::output::{
     EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
 };
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
 use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -39,6 +40,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
             format!("failed to write to standard output: {error}"),
         );
     }
+    allow_many_sockets();
     // One thread: the lab's loads are small, and a second one only adds wake-ups.
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -61,6 +63,16 @@ pub fn run(arguments: Arguments) -> ExitCode {
             format!("failed to write to standard output: {error}"),
         ),
         Err(_) => ExitCode::from(EXIT_INTERNAL),
+    }
+}
+
+/// Two sockets for each address: pages have hundreds, and a usual soft limit is 1,024 open files.
+/// Where it cannot be raised, the socket that fails says so.
+fn allow_many_sockets() {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 

@@ -3,7 +3,7 @@
 //! For: every HTTP version alike. Not for: streams, or what the answer is.
 
 use crate::dns::early_data;
-use crate::http_message::{HttpReply, HttpRequest, plain, set};
+use crate::http_message::{Fate, HttpReply, HttpRequest, plain, set};
 use crate::web::Body;
 use crate::world::{Arrival, Reply, World};
 use base64::Engine;
@@ -45,8 +45,10 @@ pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     } = world.answer(&arrival).await;
     let Some(answer) = answer else {
         let mut reply = plain(StatusCode::BAD_REQUEST);
-        reply.is_withheld = is_withheld;
-        reply.query = is_withheld.then_some(note);
+        if is_withheld {
+            reply.fate = Fate::Withheld;
+            reply.query = Some(note);
+        }
         return reply;
     };
     let mut reply = plain(StatusCode::OK);

@@ -191,6 +191,7 @@ impl Edge {
         } else if names_policy {
             policies.set_policy(Some(&config.host), config.ticket_policy);
         }
+        policies.leave_out(&config.host, config.left_out_alpn());
         self.world
             .put_site(config, loaded)
             .map_err(EdgeError::Configuration)

@@ -4,26 +4,21 @@
 //! For: one behaviour over HTTP/1.1, HTTP/2 and HTTP/3. Not for: reading or writing streams.
 
 use crate::doh::reply_dns;
-use crate::http_message::{HttpReply, HttpRequest, plain};
+use crate::http_message::{HttpReply, HttpRequest, authority, plain};
 use crate::web::reply_page;
 use crate::world::{DohPlace, World};
-use http::{Method, StatusCode};
+use http::{Request, StatusCode};
 
 /// Answer a request.
 pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     if let Err(status) = request.body {
         return plain(status);
     }
-    let host = host_of(request.authority());
-    let doh = world
-        .doh
-        .as_ref()
-        .filter(|doh| is_doh(doh, host, request.head.uri().path()));
-    if doh.is_some() {
+    if reads_body(world, request.head) {
         return reply_dns(world, request).await;
     }
-    let method = request.head.method();
-    if request.in_early_data && method != Method::GET && method != Method::HEAD {
+    let host = host_of(request.authority());
+    if request.in_early_data && !request.head.method().is_safe() {
         // RFC 8470 section 5.2: the client sends it again once the handshake is complete.
         return plain(StatusCode::TOO_EARLY);
     }
@@ -32,6 +27,13 @@ pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         Some(site) => reply_page(&site, request),
         None => plain(StatusCode::MISDIRECTED_REQUEST),
     }
+}
+
+/// Whether what a request says in its body matters: DNS queries alone.
+pub fn reads_body(world: &World, head: &Request<()>) -> bool {
+    let host = host_of(authority(head));
+    let doh = world.doh.as_ref();
+    doh.is_some_and(|doh| is_doh(doh, host, head.uri().path()))
 }
 
 fn is_doh(doh: &DohPlace, host: &str, path: &str) -> bool {

@@ -42,8 +42,19 @@ pub struct HttpReply {
     pub resource_bytes: Option<u64>,
     /// For DoH, the record of the query, to be written instead of one of the request.
     pub query: Option<QueryNote>,
-    /// Whether nothing is to be sent, ever.
-    pub is_withheld: bool,
+    /// Whether it is sent.
+    pub fate: Fate,
+}
+
+/// What becomes of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is sent.
+    Sent,
+    /// Nothing is sent, ever.
+    Withheld,
+    /// When it is due, its stream is reset instead.
+    Reset,
 }
 
 impl HttpRequest<'_> {
@@ -86,7 +97,7 @@ pub fn plain(status: StatusCode) -> HttpReply {
         content_range: None,
         resource_bytes: None,
         query: None,
-        is_withheld: false,
+        fate: Fate::Sent,
     }
 }
 

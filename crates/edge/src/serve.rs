@@ -16,6 +16,7 @@ mod h3;
 mod http_record;
 mod listener;
 mod quic;
+mod request_body;
 mod served;
 mod tcp;
 mod udp;

@@ -72,6 +72,11 @@ mod tests {
             given(None, "generated_prefix = \"/g/\"\nticket_policy = \"none\"").unwrap();
         assert!(names_policy);
         assert_eq!(site.addresses[0].to_string(), "10.0.0.9");
+        let clone = "precoded = true\nmethods = ['GET', 'PUT']\ncors = true\nprotocols = ['h1']\n\
+                     response = [{ path = '/a', status = 404 }, { path = '/b', outcome = 'hang' }]";
+        assert!(given(None, clone).unwrap_err().contains("no folder"));
+        let (site, _) = given(None, &clone.replace("true\nmethods", "false\nmethods")).unwrap();
+        assert_eq!((site.responses.len(), site.methods.len()), (2, 2));
         let (site, _) = given(None, "addresses = [\"::1\"]\ngenerated_prefix = \"/\"").unwrap();
         assert_eq!(site.addresses[0].to_string(), "::1");
     }

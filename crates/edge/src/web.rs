@@ -5,11 +5,14 @@
 pub mod body;
 mod conditions;
 mod content;
+mod cors;
 pub mod encoding;
+mod folder;
 mod generated;
 pub mod names;
 mod pages;
 mod resource;
+mod response;
 pub mod server_time;
 pub mod settings;
 mod site;

@@ -127,6 +127,8 @@ async fn early_data_is_known_and_unsafe_methods_in_it_are_too_early() {
         (1, Method::GET, 200),
         (2, Method::GET, 200),
         (3, Method::POST, 425),
+        // Safe, and what a preflight is.
+        (4, Method::OPTIONS, 405),
     ] {
         let mut http = H1::new(tls(&config, server, HOST).await);
         let (head, _) = http.fetch(&request(method, HOST, "/", &[]), None).await;
@@ -138,7 +140,7 @@ async fn early_data_is_known_and_unsafe_methods_in_it_are_too_early() {
         assert_eq!(seen.in_early_data, count > 1, "{seen:?}");
         assert_eq!(seen.session_resumed, Some(count > 1));
     }
-    let connection = lab.connections(3).await.pop().unwrap();
+    let connection = lab.connections(4).await.pop().unwrap();
     assert_eq!(connection.handshake_mode, Some(HandshakeMode::ZeroRtt));
 }
 
@@ -160,7 +162,9 @@ async fn what_is_too_much_or_wrong_has_its_status() {
         (format!("GET / HTTP/1.1\r\nhost: {HOST}\r\n{many}\r\n"), 431),
         ("\u{16}\u{3}nonsense\r\n\r\n".to_owned(), 400),
         (
-            format!("POST / HTTP/1.1\r\nhost: {HOST}\r\ncontent-length: 70000\r\n\r\n"),
+            format!(
+                "POST /dns-query HTTP/1.1\r\nhost: {RESOLVER}\r\ncontent-length: 70000\r\n\r\n"
+            ),
             413,
         ),
     ] {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use std::io::Read;
 use support::clients::{Client, VERSIONS, request};
-use support::{HOST, IMAGE_BYTES, Lab};
+use support::{HOST, IMAGE_BYTES, Lab, RESOLVER};
 
 const GENERATED: &str = r#"
     generated_prefix = "/generated/"
@@ -262,7 +262,7 @@ async fn heads_and_bodies_beyond_the_limits_are_refused() {
             Client::H1(_) => unreachable!(),
         };
         assert_eq!(status.as_u16(), 431, "{alpn}");
-        let post = request(Method::POST, HOST, "/", &[]);
+        let post = request(Method::POST, RESOLVER, "/dns-query", &[]);
         let (head, _) = http.fetch(post, Some(vec![0; 70_000])).await;
         assert_eq!(head.status(), StatusCode::PAYLOAD_TOO_LARGE, "{alpn}");
         assert_eq!(http.get("/", &[]).await.0.status(), StatusCode::OK);

@@ -4,7 +4,7 @@
 
 use super::http_record::Pending;
 use crate::http::reply;
-use crate::http_message::{HttpReply, HttpRequest};
+use crate::http_message::{Fate, HttpReply, HttpRequest};
 use crate::world::{World, wait_until};
 use bytes::Bytes;
 use http::Response;
@@ -40,7 +40,7 @@ pub async fn prepare(
     let mut reply = reply(world, request).await;
     let mut pending = Pending::new(world, request, &mut reply);
     let start_ns = monotonic_ns();
-    if reply.is_withheld {
+    if reply.fate == Fate::Withheld {
         drop(pending);
         let patience = request.connection.limits.idle_timeout;
         let _ = timeout(patience, given_up).await;
@@ -53,6 +53,9 @@ pub async fn prepare(
             () = given_up => return None,
         }
         pending.waited(monotonic_ns() - start_ns);
+    }
+    if reply.fate == Fate::Reset {
+        return None;
     }
     Some((reply, pending))
 }

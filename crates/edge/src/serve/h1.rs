@@ -5,13 +5,13 @@
 use super::exchange;
 use super::h1_body::ReplyBody;
 use super::h1_stream::{Activity, Watched};
+use super::request_body::Intake;
 use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
 use crate::connections::ending::Ending;
-use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::http_message::HttpRequest;
 use crate::world::World;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{CONNECTION, HOST};
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::{Body as _, Incoming};
@@ -82,18 +82,17 @@ async fn answer(
     let received_ns = monotonic_ns();
     let in_early_data = connection.in_early_data() == Some(true);
     let (parts, body) = request.into_parts();
-    let body = match host_fault(&parts) {
+    let head = Request::from_parts(parts, ());
+    let intake = Intake::new(world, connection, &head);
+    let body = match host_fault(&head) {
         Some(status) => Err(status),
-        None => timeout(
-            connection.limits.message_timeout,
-            read_body(connection, body),
-        )
-        .await
-        .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
+        None => timeout(connection.limits.message_timeout, read_body(intake, body))
+            .await
+            .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
     };
     let refused = body.is_err();
     let request = HttpRequest {
-        head: &Request::from_parts(parts, ()),
+        head: &head,
         body,
         version: HttpVersion::H1,
         connection,
@@ -116,36 +115,27 @@ async fn answer(
 }
 
 /// RFC 9112 section 3.2: exactly one `host`, which HTTP/1.0 did not have.
-fn host_fault(head: &http::request::Parts) -> Option<StatusCode> {
-    let hosts = head.headers.get_all(HOST).iter().count();
-    let right = hosts == 1 || (hosts == 0 && head.version == Version::HTTP_10);
+fn host_fault(head: &Request<()>) -> Option<StatusCode> {
+    let hosts = head.headers().get_all(HOST).iter().count();
+    let right = hosts == 1 || (hosts == 0 && head.version() == Version::HTTP_10);
     (!right).then_some(StatusCode::BAD_REQUEST)
 }
 
 /// The whole body, `Err` with the status to refuse it with.
-async fn read_body(connection: &OpenConnection, mut body: Incoming) -> Result<Bytes, StatusCode> {
+async fn read_body(mut intake: Intake<'_>, mut body: Incoming) -> Result<Bytes, StatusCode> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    if body.size_hint().lower() > MESSAGE_BYTES_MAX as u64 {
-        return Err(StatusCode::PAYLOAD_TOO_LARGE);
-    }
-    let mut whole = BytesMut::new();
+    intake.admit(body.size_hint().lower())?;
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;
         // Trailers say nothing here.
         let Ok(chunk) = frame.into_data() else {
             continue;
         };
-        if whole.len() + chunk.len() > MESSAGE_BYTES_MAX {
-            return Err(StatusCode::PAYLOAD_TOO_LARGE);
-        }
-        if !connection.may_grow(whole.len(), chunk.len()) {
-            return Err(StatusCode::SERVICE_UNAVAILABLE);
-        }
-        whole.extend_from_slice(&chunk);
+        intake.take(chunk)?;
     }
-    Ok(whole.freeze())
+    Ok(intake.finish())
 }
 
 fn ending_of(served: hyper::Result<()>) -> Ending {
@@ -153,8 +143,11 @@ fn ending_of(served: hyper::Result<()>) -> Ending {
         return Ending::orderly();
     };
     let text = chain(&error);
-    if error.is_timeout() || error.is_user() {
+    if error.is_timeout() {
         return Ending::noted("idle");
+    }
+    if error.is_user() {
+        return Ending::noted("a request is left without an answer");
     }
     if error.is_parse() {
         return Ending::failed(Failure::HttpProtocol, text);

@@ -1,13 +1,13 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
 use super::exchange::{self, ReplySink};
+use super::request_body::Intake;
 use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
 use crate::connections::ending::Ending;
-use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::http_message::HttpRequest;
 use crate::world::World;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream, SendStream};
 use http::{Request, Response, StatusCode};
@@ -108,15 +108,14 @@ fn spawn_exchange(
     tokio::spawn(async move {
         let _place = place;
         let (parts, body) = request.into_parts();
-        let reading = timeout(
-            connection.limits.message_timeout,
-            read_body(&connection, body),
-        );
+        let head = Request::from_parts(parts, ());
+        let intake = Intake::new(&world, &connection, &head);
+        let reading = timeout(connection.limits.message_timeout, read_body(intake, body));
         let Ok(Some(body)) = reading.await else {
             return;
         };
         let request = HttpRequest {
-            head: &Request::from_parts(parts, ()),
+            head: &head,
             body,
             version: HttpVersion::H2,
             connection: &connection,
@@ -138,25 +137,21 @@ fn spawn_exchange(
 
 /// The whole body, `Err` if it is too large, `None` if the client broke off.
 async fn read_body(
-    connection: &OpenConnection,
+    mut intake: Intake<'_>,
     mut body: RecvStream,
 ) -> Option<Result<Bytes, StatusCode>> {
     if body.is_end_stream() {
         return Some(Ok(Bytes::new()));
     }
-    let mut whole = BytesMut::new();
     while let Some(chunk) = body.data().await {
         let chunk = chunk.ok()?;
-        if whole.len() + chunk.len() > MESSAGE_BYTES_MAX {
-            return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
+        let length_bytes = chunk.len();
+        if let Err(status) = intake.take(chunk) {
+            return Some(Err(status));
         }
-        if !connection.may_grow(whole.len(), chunk.len()) {
-            return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
-        }
-        whole.extend_from_slice(&chunk);
-        body.flow_control().release_capacity(chunk.len()).ok()?;
+        body.flow_control().release_capacity(length_bytes).ok()?;
     }
-    Some(Ok(whole.freeze()))
+    Some(Ok(intake.finish()))
 }
 
 /// A reply's way out: first the head, then the body.

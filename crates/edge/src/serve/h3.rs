@@ -1,12 +1,12 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
 use super::exchange::{self, ReplySink};
+use super::request_body::Intake;
 use super::served::Served;
 use crate::connections::OpenConnection;
-use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::http_message::HttpRequest;
 use crate::world::World;
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::Bytes;
 use h3::error::Code;
 use h3::server::{RequestResolver, RequestStream};
 use http::StatusCode;
@@ -93,10 +93,8 @@ async fn answer(
 ) -> Option<()> {
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
-    let reading = timeout(
-        connection.limits.message_timeout,
-        read_body(connection, stream),
-    );
+    let intake = Intake::new(world, connection, head);
+    let reading = timeout(connection.limits.message_timeout, read_body(intake, stream));
     let request = HttpRequest {
         body: reading.await.ok()??,
         head,
@@ -111,22 +109,16 @@ async fn answer(
 
 /// The whole body, `Err` if it is too large, `None` if the client broke off.
 async fn read_body(
-    connection: &OpenConnection,
+    mut intake: Intake<'_>,
     stream: &mut Stream,
 ) -> Option<Result<Bytes, StatusCode>> {
-    let mut whole = BytesMut::new();
-    while let Some(mut chunk) = stream.recv_data().await.ok()? {
-        if whole.len() + chunk.remaining() > MESSAGE_BYTES_MAX {
+    while let Some(chunk) = stream.recv_data().await.ok()? {
+        if let Err(status) = intake.take(chunk) {
             stream.stop_sending(Code::H3_NO_ERROR);
-            return Some(Err(StatusCode::PAYLOAD_TOO_LARGE));
+            return Some(Err(status));
         }
-        if !connection.may_grow(whole.len(), chunk.remaining()) {
-            stream.stop_sending(Code::H3_NO_ERROR);
-            return Some(Err(StatusCode::SERVICE_UNAVAILABLE));
-        }
-        whole.extend_from_slice(&chunk.copy_to_bytes(chunk.remaining()));
     }
-    Some(Ok(whole.freeze()))
+    Some(Ok(intake.finish()))
 }
 
 impl ReplySink for Stream {

@@ -107,7 +107,9 @@ async fn serve_connection(
         _ if offers(alpn, "dot") => {
             framed::serve(world, connection, stream, DnsTransport::Dot).await
         }
-        _ if offers(alpn, "http/1.1") => h1::serve(world, connection, stream).await,
+        _ if offers(&world.policies.offer(facts.server_name(), alpn), "http/1.1") => {
+            h1::serve(world, connection, stream).await
+        }
         _ => Ending::failed(Failure::TlsHandshakeFailed, "the client offered no ALPN"),
     };
     // Whatever ends it before the client's Finished is a failure of the handshake.

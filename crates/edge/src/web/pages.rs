@@ -3,8 +3,10 @@
 //! For: every HTTP version alike. Not for: streams, or DoH.
 
 use super::conditions::{Validators, Verdict, judge};
-use super::encoding;
+use super::cors;
+use super::encoding::{self, Encoding};
 use super::resource::{Representation, Resource};
+use super::response::Response;
 use super::site::Site;
 use crate::http_message::{HttpReply, HttpRequest, plain, set};
 use http::header::{
@@ -20,42 +22,80 @@ const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-or
 
 /// Answer from a site.
 pub fn reply_page(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
-    let method = request.head.method();
-    if method != Method::GET && method != Method::HEAD {
-        let mut reply = plain(StatusCode::METHOD_NOT_ALLOWED);
-        set(&mut reply, ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return reply;
+    if !site.cors {
+        return answer(site, request);
     }
-    let resource = site.find(request.target());
-    let mut reply = match &resource {
-        Some(resource) => reply_resource(site, request, resource),
-        None => plain(StatusCode::NOT_FOUND),
+    let mut reply = match cors::preflight(request.head) {
+        Some(mut preflight) => {
+            // What is said of the response is said of the request that may follow.
+            preflight.wait = site.wait(request.target(), None, None);
+            preflight
+        }
+        None => answer(site, request),
     };
-    reply.wait = site.wait(resource.as_deref(), request.target());
+    cors::admit(&mut reply, request.head);
     reply
 }
 
-fn reply_resource(site: &Site, request: &HttpRequest<'_>, resource: &Resource) -> HttpReply {
+fn answer(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
+    let method = request.head.method().as_str();
+    if !site.methods.iter().any(|answered| answered == method) {
+        let mut reply = plain(StatusCode::METHOD_NOT_ALLOWED);
+        set_text(&mut reply, ALLOW, &site.methods.join(", "));
+        return reply;
+    }
+    let resource = site.find(request.target());
+    let response = site.response(request.target());
+    let status = response.map_or(StatusCode::OK, |response| response.status);
+    let body = resource.as_deref();
+    let body = body.filter(|_| response.is_none_or(Response::has_body));
+    let mut reply = match (body, response) {
+        (Some(body), _) => reply_resource(site, request, body, status),
+        (None, Some(_)) => bare(site, request, status),
+        (None, None) => plain(StatusCode::NOT_FOUND),
+    };
+    if let Some(response) = response {
+        response.complete(&mut reply);
+    }
+    reply.wait = site.wait(request.target(), response, resource.as_deref());
+    reply
+}
+
+/// A status with a site's fields and no body.
+fn bare(site: &Site, request: &HttpRequest<'_>, status: StatusCode) -> HttpReply {
+    let mut reply = plain(status);
+    describe_site(&mut reply, site, request.version);
+    reply
+}
+
+/// Conditions and ranges are judged where the status does not stand already (RFC 9110 section
+/// 13.2.1), and for GET and HEAD.
+fn reply_resource(
+    site: &Site,
+    request: &HttpRequest<'_>,
+    resource: &Resource,
+    status: StatusCode,
+) -> HttpReply {
     let headers = request.head.headers();
     let offered = resource.encoded.iter().map(|(encoding, _)| *encoding);
     let encoding = encoding::choose(headers, offered);
-    let encoded = resource.encoded.iter();
-    let chosen = encoded
-        .filter(|(candidate, _)| Some(*candidate) == encoding)
-        .map(|(_, representation)| representation)
-        .next()
-        .unwrap_or(&resource.identity);
-    let validators = Validators {
-        etag: &chosen.etag,
-        last_modified: resource.last_modified.as_ref().map(|(at, _)| *at),
-    };
-    let len = chosen.body.len();
-    let mut reply = match judge(request.head.method(), headers, validators, len) {
+    let chosen = representation(resource, encoding);
+    let method = request.head.method();
+    let is_judged = status == StatusCode::OK && [Method::GET, Method::HEAD].contains(method);
+    let verdict = is_judged.then(|| {
+        judge(
+            method,
+            headers,
+            validators(resource, chosen),
+            chosen.body.len(),
+        )
+    });
+    let mut reply = match verdict.unwrap_or(Verdict::Whole) {
         Verdict::Failed => return plain(StatusCode::PRECONDITION_FAILED),
-        Verdict::Unsatisfiable => return unsatisfiable(len),
+        Verdict::Unsatisfiable => return unsatisfiable(chosen.body.len()),
         Verdict::NotModified => plain(StatusCode::NOT_MODIFIED),
-        Verdict::Whole => with_body(request, resource, chosen, None),
-        Verdict::Part(range) => with_body(request, resource, chosen, Some(range)),
+        Verdict::Whole => with_body(request, resource, chosen, status),
+        Verdict::Part(range) => with_part(request, resource, chosen, range),
     };
     if let Some(encoding) = encoding.filter(|_| reply.head.status() != StatusCode::NOT_MODIFIED) {
         let token = encoding.token();
@@ -67,31 +107,49 @@ fn reply_resource(site: &Site, request: &HttpRequest<'_>, resource: &Resource) -
         reply.content_encoding = Some(token);
     }
     reply.resource_bytes = Some(resource.identity.body.len());
-    describe(&mut reply, site, request.version, resource, chosen);
+    describe_site(&mut reply, site, request.version);
+    if !resource.encoded.is_empty() {
+        set(
+            &mut reply,
+            VARY,
+            HeaderValue::from_static("accept-encoding"),
+        );
+    }
+    if status == StatusCode::OK {
+        describe_version(&mut reply, resource, chosen);
+    }
     reply
 }
 
-/// What a 304 says as well (RFC 9110 section 15.4.5).
-fn describe(
-    reply: &mut HttpReply,
-    site: &Site,
-    version: HttpVersion,
-    resource: &Resource,
-    chosen: &Representation,
-) {
+fn representation(resource: &Resource, encoding: Option<Encoding>) -> &Representation {
+    let mut encoded = resource.encoded.iter();
+    let found = encoded.find(|(candidate, _)| Some(*candidate) == encoding);
+    found.map_or(&resource.identity, |(_, representation)| representation)
+}
+
+fn validators<'a>(resource: &Resource, chosen: &'a Representation) -> Validators<'a> {
+    Validators {
+        etag: &chosen.etag,
+        last_modified: resource.last_modified.as_ref().map(|(at, _)| *at),
+    }
+}
+
+/// What every answer of a site says, a 304 as well (RFC 9110 section 15.4.5).
+fn describe_site(reply: &mut HttpReply, site: &Site, version: HttpVersion) {
     set(reply, CACHE_CONTROL, site.cache_control.clone());
-    set(reply, ETAG, chosen.etag.clone());
     // Pages of other origins are ours, too: their scripts may read the phases of this request.
     set(reply, TIMING_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    if let Some((_, text)) = &resource.last_modified {
-        set(reply, LAST_MODIFIED, text.clone());
-    }
-    if !resource.encoded.is_empty() {
-        set(reply, VARY, HeaderValue::from_static("accept-encoding"));
-    }
     let alt_svc = site.alt_svc.as_ref();
     if let Some(alt_svc) = alt_svc.filter(|_| version != HttpVersion::H3) {
         set(reply, ALT_SVC, alt_svc.clone());
+    }
+}
+
+/// By what the bytes are known again.
+fn describe_version(reply: &mut HttpReply, resource: &Resource, chosen: &Representation) {
+    set(reply, ETAG, chosen.etag.clone());
+    if let Some((_, text)) = &resource.last_modified {
+        set(reply, LAST_MODIFIED, text.clone());
     }
 }
 
@@ -99,29 +157,45 @@ fn with_body(
     request: &HttpRequest<'_>,
     resource: &Resource,
     chosen: &Representation,
-    range: Option<Range<u64>>,
+    status: StatusCode,
 ) -> HttpReply {
-    let whole = chosen.body.len();
-    let partial = range.is_some();
-    let mut reply = plain(if partial {
-        StatusCode::PARTIAL_CONTENT
-    } else {
-        StatusCode::OK
-    });
-    let range = range.unwrap_or(0..whole);
-    set(&mut reply, CONTENT_TYPE, resource.content_type.clone());
-    let len = HeaderValue::from(range.end - range.start);
-    set(&mut reply, CONTENT_LENGTH, len);
-    set(&mut reply, ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    if partial {
-        let text = format!("bytes {}-{}/{whole}", range.start, range.end - 1);
-        set_text(&mut reply, CONTENT_RANGE, &text);
-        reply.content_range = Some(text);
+    let mut reply = plain(status);
+    if status == StatusCode::OK {
+        set(&mut reply, ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
-    if request.head.method() == Method::GET {
+    fill(&mut reply, request, resource, chosen, 0..chosen.body.len());
+    reply
+}
+
+fn with_part(
+    request: &HttpRequest<'_>,
+    resource: &Resource,
+    chosen: &Representation,
+    range: Range<u64>,
+) -> HttpReply {
+    let mut reply = plain(StatusCode::PARTIAL_CONTENT);
+    set(&mut reply, ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let (last, whole) = (range.end - 1, chosen.body.len());
+    let text = format!("bytes {}-{last}/{whole}", range.start);
+    set_text(&mut reply, CONTENT_RANGE, &text);
+    reply.content_range = Some(text);
+    fill(&mut reply, request, resource, chosen, range);
+    reply
+}
+
+fn fill(
+    reply: &mut HttpReply,
+    request: &HttpRequest<'_>,
+    resource: &Resource,
+    chosen: &Representation,
+    range: Range<u64>,
+) {
+    set(reply, CONTENT_TYPE, resource.content_type.clone());
+    let len = HeaderValue::from(range.end - range.start);
+    set(reply, CONTENT_LENGTH, len);
+    if request.head.method() != Method::HEAD {
         reply.body = chosen.body.part(range);
     }
-    reply
 }
 
 fn unsatisfiable(len_bytes: u64) -> HttpReply {
@@ -132,7 +206,7 @@ fn unsatisfiable(len_bytes: u64) -> HttpReply {
     reply
 }
 
-fn set_text(reply: &mut HttpReply, name: http::HeaderName, text: &str) {
+fn set_text(reply: &mut HttpReply, name: HeaderName, text: &str) {
     if let Ok(value) = HeaderValue::from_str(text) {
         set(reply, name, value);
     }

@@ -68,6 +68,16 @@ impl Resource {
         }
     }
 
+    /// A file's contents, with what gzip made of them already.
+    pub fn precoded(content_type: &str, bytes: Bytes, gzip: Option<Bytes>) -> Self {
+        let mut resource = Self::from_bytes(content_type, bytes, &[]);
+        resource.encoded.extend(gzip.map(|coded| {
+            let tag = format!("{}-{}", digest(&coded), Encoding::Gzip.token());
+            (Encoding::Gzip, representation(Body::Whole(coded), &tag))
+        }));
+        resource
+    }
+
     /// A body made from a seed; the small ones once for all.
     pub fn generated(content_type: &str, mut body: Generated, compression: &[Encoding]) -> Self {
         if body.len() > KEPT_BYTES {

@@ -1,19 +1,16 @@
-//! A site: its files, read once and served from memory byte for byte, and its generated bodies.
+//! A site: its files, served from memory byte for byte, its generated bodies and its responses.
 //!
 //! For: what a path is answered with, and how long that takes. Not for: HTTP.
 
 use super::content::content_type;
-use super::encoding::Encoding;
+use super::folder::{self, Codings};
 use super::generated::{Generated, mixed};
 use super::resource::{Resource, texture_of};
+use super::response::Response;
 use super::server_time::Waits;
-use super::settings::{SiteConfig, WebConfig};
-use bytes::Bytes;
+use super::settings::{SiteConfig, SiteProtocol, WebConfig};
 use http::HeaderValue;
 use std::collections::HashMap;
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +21,11 @@ pub struct Site {
     pub cache_control: HeaderValue,
     /// `alt-svc` of its answers over TCP.
     pub alt_svc: Option<HeaderValue>,
+    /// Methods it answers, as `allow` says them.
+    pub methods: Vec<String>,
+    /// Whether scripts of every origin may read its answers.
+    pub cors: bool,
+    responses: HashMap<String, Response>,
     resources: HashMap<String, Arc<Resource>>,
     waits: Option<Waits>,
     path_waits: Vec<(String, Waits)>,
@@ -31,7 +33,6 @@ pub struct Site {
     seed: u64,
 }
 
-const INDEX: &str = "index.html";
 /// Largest body a path may ask for.
 const GENERATED_LIMIT_BYTES: u64 = 1 << 40;
 
@@ -40,12 +41,18 @@ impl Site {
     /// beside which others serve.
     pub fn build(config: &SiteConfig, web: &WebConfig) -> Result<Self, String> {
         let compression = config.compression.as_ref().unwrap_or(&web.compression);
+        let codings = if config.precoded {
+            Codings::Beside
+        } else {
+            Codings::Made(compression)
+        };
         let mut site = Self::empty(config, web)?;
         if let Some(folder) = &config.folder {
             let shown = folder.display();
-            site.load_folder(folder, "/", compression)
+            site.resources = folder::load(folder, codings)
                 .map_err(|error| format!("site {}: read {shown}: {error}", config.host))?;
-            if site.resources.is_empty() {
+            // A host of redirects alone has an empty one.
+            if site.resources.is_empty() && !config.serves_without_files() {
                 return Err(format!("site {}: {shown} holds no file", config.host));
             }
         }
@@ -70,17 +77,29 @@ impl Site {
                 .map_err(|_| format!("site {}: `{text}` is no header value", config.host))
         };
         let cache_control = config.cache_control.as_ref().unwrap_or(&web.cache_control);
-        let alt_svc = config.alt_svc.unwrap_or(web.alt_svc);
+        if let Some(protocol) = config.protocol_without_socket(web) {
+            let reason = format!("protocols holds `{protocol}`, which [web] tcp_alpn does not");
+            return Err(format!("site {}: {reason}", config.host));
+        }
+        let h3_offered = config.offers(SiteProtocol::H3);
+        let alt_svc = config.alt_svc.unwrap_or(web.alt_svc && h3_offered);
         let alt_svc = alt_svc.then(|| header(&format!("h3=\":{}\"; ma=86400", web.h3_port)));
         let path_waits = config.paths.iter().map(|path| {
             let seed = seed_of(config.seed, &path.path);
             let waits = Waits::new(&path.server_time_ms, seed)?;
             Ok::<_, String>((path.path.clone(), waits))
         });
+        let responses = config.responses.iter().map(|response| {
+            let seed = seed_of(config.seed, &response.path);
+            Ok::<_, String>((response.path.clone(), Response::new(response, seed)?))
+        });
         let waits = config.server_time_ms.as_ref();
         Ok(Self {
             cache_control: header(cache_control)?,
             alt_svc: alt_svc.transpose()?,
+            methods: config.methods.clone(),
+            cors: config.cors,
+            responses: responses.collect::<Result<_, _>>()?,
             resources: HashMap::new(),
             waits: waits
                 .map(|time| Waits::new(time, config.seed))
@@ -89,33 +108,6 @@ impl Site {
             generated_prefix: config.generated_prefix.clone(),
             seed: config.seed,
         })
-    }
-
-    fn load_folder(
-        &mut self,
-        folder: &Path,
-        prefix: &str,
-        compression: &[Encoding],
-    ) -> io::Result<()> {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = entry.path();
-            let metadata = fs::metadata(&path)?;
-            if metadata.is_dir() {
-                self.load_folder(&path, &format!("{prefix}{name}/"), compression)?;
-                continue;
-            }
-            let bytes = Bytes::from(fs::read(&path)?);
-            let resource = Resource::from_bytes(content_type(&name), bytes, compression);
-            let resource = Arc::new(resource.modified(metadata.modified()?));
-            if name == INDEX {
-                let index = Arc::clone(&resource);
-                self.resources.insert(prefix.to_owned(), index);
-            }
-            self.resources.insert(format!("{prefix}{name}"), resource);
-        }
-        Ok(())
     }
 
     /// What a request target names: a file called exactly like it, query included, else the file
@@ -130,16 +122,29 @@ impl Site {
             .or_else(|| self.generate(&path))
     }
 
-    /// How long this answer waits.
-    pub fn wait(&self, resource: Option<&Resource>, target: &str) -> Option<Duration> {
+    /// What a request target is answered with otherwise than 200 and a body: said of exactly it,
+    /// query included, else of its path.
+    pub fn response(&self, target: &str) -> Option<&Response> {
+        let known = self.responses.get(&percent_decode(target));
+        known.or_else(|| self.responses.get(&percent_decode(path_of(target))))
+    }
+
+    /// How long this answer waits: as said of the response, else of the body, else of the path.
+    pub fn wait(
+        &self,
+        target: &str,
+        response: Option<&Response>,
+        resource: Option<&Resource>,
+    ) -> Option<Duration> {
         let path = percent_decode(path_of(target));
         let of_path = self.path_waits.iter().filter(|(pattern, _)| {
             let beginning = pattern.strip_suffix('*');
             beginning.map_or(*pattern == path, |beginning| path.starts_with(beginning))
         });
         let of_path = of_path.max_by_key(|(pattern, _)| pattern.len());
-        resource
-            .and_then(|resource| resource.waits.as_ref())
+        response
+            .and_then(|response| response.waits.as_ref())
+            .or_else(|| resource.and_then(|resource| resource.waits.as_ref()))
             .or(of_path.map(|(_, waits)| waits))
             .or(self.waits.as_ref())
             .map(Waits::next)
@@ -187,6 +192,8 @@ fn percent_decode(text: &str) -> String {
 mod tests {
     use super::super::body::Body;
     use super::*;
+    use bytes::Bytes;
+    use std::fs;
     use std::path::PathBuf;
 
     fn build(folder: Option<PathBuf>, more: &str) -> Result<Site, String> {
@@ -253,6 +260,43 @@ mod tests {
     }
 
     #[test]
+    fn http3_is_advertised_where_it_is_offered() {
+        let web: WebConfig = toml::from_str("alt_svc = true").unwrap();
+        for (more, is_said) in [
+            ("", true),
+            ("protocols = ['h2', 'h3']", true),
+            ("protocols = ['h2']", false),
+            ("protocols = ['h2']\nalt_svc = true", true),
+            ("alt_svc = false", false),
+        ] {
+            let text = format!("host = 'a.test'\naddress = '10.0.0.1'\n{more}");
+            let site = Site::build(&toml::from_str(&text).unwrap(), &web).unwrap();
+            assert_eq!(site.alt_svc.is_some(), is_said, "{more}");
+        }
+        let old: WebConfig = toml::from_str("tcp_alpn = ['http/1.1']").unwrap();
+        let text = "host = 'a.test'\naddress = '10.0.0.1'\nprotocols = ['h2']";
+        let error = Site::build(&toml::from_str(text).unwrap(), &old).unwrap_err();
+        assert!(error.contains("a.test: protocols holds `h2`"), "{error}");
+    }
+
+    #[test]
+    fn a_response_is_for_its_query_before_its_path() {
+        let more = "server_time_ms = 1\n\
+                    [[response]]\npath = \"/a\"\nstatus = 404\nserver_time_ms = 7\n\
+                    [[response]]\npath = \"/a?b=1\"\nstatus = 503";
+        let site = build(None, more).unwrap();
+        for (target, status, ms) in [("/a", 404, 7), ("/a?b=2", 404, 7), ("/a?b=1", 503, 1)] {
+            let response = site.response(target).unwrap();
+            assert_eq!(response.status.as_u16(), status, "{target}");
+            let wait = site.wait(target, Some(response), None);
+            assert_eq!(wait, Some(Duration::from_millis(ms)), "{target}");
+        }
+        assert!(site.response("/b").is_none());
+        let wait = site.wait("/a", None, None);
+        assert_eq!(wait, Some(Duration::from_millis(1)), "a preflight's");
+    }
+
+    #[test]
     fn the_nearest_server_time_counts() {
         let more = "server_time_ms = 1\ngenerated_prefix = \"/\"\n\
                     [[path]]\npath = \"/a/*\"\nserver_time_ms = 2\n\
@@ -260,7 +304,7 @@ mod tests {
                     [[generated]]\npath = \"/a/b/c\"\nbytes = 1\nserver_time_ms = 4";
         let site = build(None, more).unwrap();
         for (target, ms) in [("/9", 1), ("/a/9", 2), ("/a/b/9?q", 3), ("/a/b/c", 4)] {
-            let wait = site.wait(site.find(target).as_deref(), target);
+            let wait = site.wait(target, site.response(target), site.find(target).as_deref());
             assert_eq!(wait, Some(Duration::from_millis(ms)), "{target}");
         }
     }

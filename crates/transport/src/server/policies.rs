@@ -85,9 +85,22 @@ struct Table {
     default_terms: TicketTerms,
     /// Names that take no new connection.
     refused: HashSet<String>,
+    /// ALPN identifiers that names do not offer, though their sockets do.
+    left_out: HashMap<String, Vec<Vec<u8>>>,
 }
 
 impl Table {
+    /// The name that serves a client's: itself before the wildcard above it.
+    fn serving(&self, name: &str) -> String {
+        let wildcard = name
+            .split_once('.')
+            .map(|(_, parent)| format!("*.{parent}"));
+        let exact = self.certificates.contains_key(name);
+        wildcard
+            .filter(|_| !exact)
+            .unwrap_or_else(|| name.to_owned())
+    }
+
     /// Change the terms of a name or of all; whether the name is there.
     fn change(&mut self, name: Option<&str>, change: impl Fn(&mut TicketTerms)) -> bool {
         let Some(name) = name else {
@@ -110,6 +123,7 @@ impl ServerPolicies {
             terms: HashMap::new(),
             default_terms: TicketTerms::new(default_policy),
             refused: HashSet::new(),
+            left_out: HashMap::new(),
         };
         Self {
             provider: Arc::new(provider(&KeyExchangeGroup::ALL)),
@@ -146,6 +160,29 @@ impl ServerPolicies {
         table.certificates.remove(&name);
         table.terms.remove(&name);
         table.refused.remove(&name);
+        table.left_out.remove(&name);
+    }
+
+    /// Do not offer these ALPN identifiers for a name, from the next ClientHello on.
+    pub fn leave_out(&self, name: &str, ids: Vec<Vec<u8>>) {
+        self.write().left_out.insert(name.to_ascii_lowercase(), ids);
+    }
+
+    /// What of a socket's ALPN identifiers is offered for the name of a ClientHello. Never nothing
+    /// of something: rustls would then negotiate none and go on.
+    pub fn offer(&self, name: Option<&str>, of_socket: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let table = self.read();
+        let left_out = name.and_then(|name| table.left_out.get(&table.serving(name)));
+        let Some(left_out) = left_out else {
+            return of_socket.to_vec();
+        };
+        let offered = of_socket.iter().filter(|id| !left_out.contains(id));
+        let offered: Vec<_> = offered.cloned().collect();
+        if offered.is_empty() && !of_socket.is_empty() {
+            // No client has it: RFC 7301 section 3.1 allows none that is empty.
+            return vec![Vec::new()];
+        }
+        offered
     }
 
     /// Whether a name is served.
@@ -198,12 +235,7 @@ impl ServerPolicies {
         let Some(name) = name else {
             return (table.nameless.clone(), table.default_terms);
         };
-        // A name of its own comes before the wildcard above it.
-        let wildcard = name
-            .split_once('.')
-            .map(|(_, parent)| format!("*.{parent}"));
-        let exact = table.certificates.contains_key(name);
-        let name = wildcard.as_deref().filter(|_| !exact).unwrap_or(name);
+        let name = &table.serving(name);
         let terms = table
             .terms
             .get(name)

@@ -123,6 +123,7 @@ impl ChoosingSession {
         let admission = &self.admission;
         let name = hello.server_name.as_deref();
         let (certificate, terms) = admission.policies.choose(name);
+        let alpn = admission.policies.offer(name, &admission.alpn);
         let black_hole = &admission.policies.black_hole;
         black_hole.note_peer(admission.peer, name);
         admission.facts.set_client_hello(hello);
@@ -133,7 +134,7 @@ impl ChoosingSession {
         let witness = Arc::new(WitnessedCertificate::new(certificate.as_deref(), signed));
         let config = admission
             .policies
-            .quic_config(terms, &admission.alpn, Arc::clone(&witness) as _)
+            .quic_config(terms, &alpn, Arc::clone(&witness) as _)
             .map_err(|error| internal(&error))?;
         let config = QuicServerConfig::try_from(config).map_err(|error| internal(&error))?;
         self.inner = Arc::new(config).start_session(self.version, &self.parameters);

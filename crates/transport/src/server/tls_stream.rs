@@ -40,12 +40,13 @@ impl TlsStream {
     ) -> io::Result<Self> {
         let (hello, received) = read_client_hello(&mut tcp, &facts, &bytes).await?;
         let (certificate, terms) = policies.choose(hello.server_name.as_deref());
+        let alpn = policies.offer(hello.server_name.as_deref(), alpn);
         facts.set_client_hello(hello);
         let watch = HelloWatch::new(&tcp, &facts, certificate.clone());
         let black_hole = Arc::clone(&policies.black_hole);
         poll_fn(|cx| black_hole.poll_passable(facts.server_name(), cx)).await;
         let config = policies
-            .tcp_config(terms, alpn, certificate_resolver(certificate))
+            .tcp_config(terms, &alpn, certificate_resolver(certificate))
             .map_err(io::Error::other)?;
         let mut tls = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
         tls.set_buffer_limit(None);

@@ -112,3 +112,31 @@ fn early_data_is_rejected_while_the_policy_says_so_and_no_longer() {
         assert_eq!(steps, wanted, "tickets {age_s} s old");
     }
 }
+
+#[test]
+fn a_name_offers_what_is_not_left_out_for_it() {
+    let ends = Ends::new();
+    let ids = |texts: &[&str]| -> Vec<Vec<u8>> {
+        let bytes = texts.iter().map(|text| text.as_bytes().to_vec());
+        bytes.collect()
+    };
+    let policies = &ends.policies;
+    for name in ["*.a.test", "own.a.test"] {
+        let terms = TicketTerms::new(TicketPolicy::None);
+        policies.add_name(name, Arc::clone(&ends.certificate), terms);
+    }
+    policies.leave_out("*.A.test", ids(&["h2", "h3"]));
+    let of_socket = ids(&["h2", "http/1.1", "dot"]);
+    for (name, offered) in [
+        (Some("x.a.test"), &["http/1.1", "dot"][..]),
+        (Some("own.a.test"), &["h2", "http/1.1", "dot"]),
+        (None, &["h2", "http/1.1", "dot"]),
+    ] {
+        assert_eq!(policies.offer(name, &of_socket), ids(offered), "{name:?}");
+    }
+    // What no client has, instead of nothing, which would mean that any will do.
+    assert_eq!(policies.offer(Some("x.a.test"), &ids(&["h3"])), ids(&[""]));
+    assert_eq!(policies.offer(Some("x.a.test"), &[]), ids(&[]));
+    policies.remove_name("*.a.test");
+    assert_eq!(policies.offer(Some("x.a.test"), &of_socket), of_socket);
+}

@@ -1,0 +1,68 @@
+//! What a path is answered with beside its body: status, fields, or nothing.
+//!
+//! For: `[[site.response]]`, ready to be sent. Not for: bodies.
+
+use super::server_time::Waits;
+use super::settings::{Outcome, ResponseConfig};
+use crate::http_message::{Fate, HttpReply};
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+/// One of a site's responses.
+#[derive(Debug)]
+pub struct Response {
+    /// Status of its answer.
+    pub status: StatusCode,
+    /// Time before each answer, instead of the body's.
+    pub waits: Option<Waits>,
+    fields: HeaderMap,
+    fate: Fate,
+}
+
+impl Response {
+    /// As the configuration has it; `seed` is that of what is drawn.
+    pub fn new(config: &ResponseConfig, seed: u64) -> Result<Self, String> {
+        let waits = config.server_time_ms.as_ref();
+        Ok(Self {
+            status: StatusCode::from_u16(config.status.unwrap_or(200)).map_err(wrong(config))?,
+            waits: waits.map(|time| Waits::new(time, seed)).transpose()?,
+            fields: fields_of(config)?,
+            fate: match config.outcome {
+                Outcome::Answer => Fate::Sent,
+                Outcome::Reset => Fate::Reset,
+                Outcome::Hang => Fate::Withheld,
+            },
+        })
+    }
+
+    /// Whether its answer may have a body (RFC 9110 sections 15.3.5 and 15.3.6).
+    pub fn has_body(&self) -> bool {
+        ![StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&self.status)
+    }
+
+    /// Its fields go before those there, and its fate is the reply's.
+    pub fn complete(&self, reply: &mut HttpReply) {
+        let fields = reply.head.headers_mut();
+        for (name, value) in &self.fields {
+            fields.insert(name, value.clone());
+        }
+        reply.fate = self.fate;
+    }
+}
+
+fn fields_of(config: &ResponseConfig) -> Result<HeaderMap, String> {
+    let mut fields = HeaderMap::new();
+    for (name, value) in &config.fields {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(wrong(config))?;
+        fields.insert(name, HeaderValue::from_str(value).map_err(wrong(config))?);
+    }
+    if let Some(location) = &config.location {
+        let value = HeaderValue::from_str(location).map_err(wrong(config))?;
+        fields.insert(LOCATION, value);
+    }
+    Ok(fields)
+}
+
+fn wrong<E: std::fmt::Display>(config: &ResponseConfig) -> impl Fn(E) -> String {
+    move |error| format!("response {}: {error}", config.path)
+}
