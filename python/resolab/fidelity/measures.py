@@ -28,7 +28,10 @@ class Fidelity(msgspec.Struct, frozen=True, kw_only=True):
     """Requests for what is not in the model, and second requests for what is."""
     never_asked: tuple[int, ...]
     """Places in the model."""
+    asked_again: tuple[int, ...]
+    """Places of which there was more than one request."""
     foreign: tuple[str, ...]
+    """URLs of no place."""
     hosts_count: int
     hosts_asked_count: int
     redirects_count: int
@@ -68,8 +71,9 @@ def fidelity_of(model: PageModel, browser: str, heard: Heard, got: Got) -> Fidel
         evidence_ratio=evidence_ratio(resources),
         requests_count=len(resources),
         issued_count=len(asked),
-        extra_count=len(got.foreign) + sum(count - 1 for count in got.counts.values() if count > 1),
+        extra_count=len(got.foreign) + sum(got.counts[place] - 1 for place in asked if _is_once(model, place, got)),
         never_asked=tuple(sorted({*places} - {*asked})),
+        asked_again=tuple(place for place in asked if got.counts[place] > 1 and _is_once(model, place, got)),
         foreign=tuple(got.foreign),
         hosts_count=len({one.host for one in resources}),
         hosts_asked_count=len({resources[place].host for place in asked}),
@@ -91,9 +95,14 @@ def fidelity_of(model: PageModel, browser: str, heard: Heard, got: Got) -> Fidel
 
 
 def _was_asked(model: PageModel, place: int, heard: Heard, got: Got) -> bool:
-    """Whether a request was issued: the edge keeps no record of what it reset, as the model has it."""
+    """Whether a request was issued; of one that was to fail the browser's word is enough."""
     failed = model.resources[place].outcome is Outcome.FAILED
     return got.counts[place] > 0 or (failed and place in heard.asked)
+
+
+def _is_once(model: PageModel, place: int, got: Got) -> bool:
+    """Whether a second request is one too many: what was reset may be asked for again (RFC 9110 section 9.2.2)."""
+    return got.counts[place] > 0 and model.resources[place].outcome is not Outcome.FAILED
 
 
 def tau_between(one: Mapping[int, float], other: Mapping[int, float]) -> float | None:

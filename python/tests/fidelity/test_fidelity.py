@@ -151,6 +151,8 @@ def test_a_request_that_was_to_fail_is_asked_for_when_the_browser_says_so() -> N
     got = got_of(model, whole()[:4])
     assert fidelity_of(model, "chromium", told(), got).never_asked == ()
     assert fidelity_of(model, "chromium", Heard(), got).never_asked == (4,)
+    twice = got_of(model, [*whole(), record(4, 10)])
+    assert fidelity_of(model, "chromium", told(), twice).extra_count == 0, "a browser may ask again after a reset"
 
 
 def test_memory_grows_with_sites_and_no_further_than_browsers_do() -> None:

@@ -36,7 +36,7 @@ def test_a_text_that_travelled_as_it_was_does_so() -> None:
     assert (len(body.identity), body.gzip) == (1_000, None)
 
 
-@pytest.mark.parametrize("size", [0, 10, 43, 44, 5_000])
+@pytest.mark.parametrize("size", [0, 10, 35, 36, 5_000])
 def test_an_image_has_its_size_and_is_one_if_it_can_be(size: int) -> None:
     body = image_body(size, "1/7")
     assert body.wire_bytes == size

@@ -6,12 +6,13 @@ For: one request of the model as what the edge serves. Not for: files (`folder`)
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.pages.clone.body import Body, Gap, drawn_body, image_body, text_body
+from resolab.pages.clone.body import GIF, Body, Gap, drawn_body, image_body, text_body
 from resolab.pages.clone.document import document_parts
 from resolab.pages.clone.names import path_of, url_of
 from resolab.pages.clone.roles import Role, has_body
 from resolab.pages.clone.script import script_text
 from resolab.pages.clone.stylesheet import stylesheet_text
+from resolab.pages.facts import leads_on
 from resolab.pages.model import Kind, Outcome, PageModel, Resource
 
 _OK = 200
@@ -20,10 +21,10 @@ _SERVER_TIME_MAX_MS = 25_000.0
 """The edge holds no answer back for longer (docs/formats/edge.md)."""
 _SAID_OF_REQUESTS = {206: 200, 304: 200, 416: 404}
 """Statuses that follow from a condition or a range, neither of which a clone's requests have."""
-_ASKED_AGAIN = {408: 404, 421: 404, 425: 404}
-"""Statuses after which a browser asks once more (RFC 9110 section 15.5.9 and .20, RFC 8470 section 5.2)."""
+_ASKED_AGAIN = {401: 403, 407: 403, 408: 404, 421: 404, 425: 404}
+"""Statuses after which a browser asks once more (RFC 9110 sections 15.5.2, .8, .9 and .20, RFC 8470 section 5.2)."""
 _LOCATED = (301, 302, 303, 307, 308)
-_LOWEST, _HIGHEST = 200, 599
+_LOWEST, _ERRORS_FROM, _HIGHEST = 200, 400, 599
 _TEXTS = (Kind.XHR, Kind.FETCH)
 """Fetched by scripts, which run those that ask for others."""
 _COMMENT = ("/*", "*/")
@@ -42,13 +43,13 @@ class Content:
 
 def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -> Content:
     """Make the answer to one request."""
-    role = roles[place]
-    one = model.resources[place]
+    one, role = model.resources[place], roles[place]
     response: dict[str, str | int | float] = {}
+    is_picture = _must_be_picture(one, role)
     if one.outcome is Outcome.FAILED:
         response["outcome"] = "reset"
     else:
-        status = _status(one, role)
+        status = _OK if is_picture else _status(one, role)
         if status != _OK:
             response["status"] = status
         if role.redirect is not None:
@@ -56,17 +57,30 @@ def content_of(model: PageModel, place: int, roles: Sequence[Role], seed: int) -
     waits_ms = round(min(one.server_time_ms, _SERVER_TIME_MAX_MS), 3)
     if waits_ms > 0:
         response["server_time_ms"] = waits_ms
-    body = _body(model, place, roles, f"{seed}/{place}") if has_body(one) else None
+    body = None
+    if is_picture:
+        body = image_body(max(one.wire_bytes, len(GIF)), f"{seed}/{place}")
+    elif has_body(one):
+        body = _body(model, place, roles, f"{seed}/{place}")
     return Content(path_of(model, place), body, response)
+
+
+def _must_be_picture(one: Resource, role: Role) -> bool:
+    """Whether a picture a parser found must be one, however small: for one that is none Firefox asks again."""
+    fails = one.outcome is Outcome.FAILED or role.redirect is not None or one.status >= _ERRORS_FROM
+    return one.kind is Kind.IMAGE and role.is_parsed and not fails
 
 
 def _status(one: Resource, role: Role) -> int:
     status = _SAID_OF_REQUESTS.get(one.status) or _ASKED_AGAIN.get(one.status) or one.status
     if role.redirect is not None:
         return status if status in _LOCATED else _FOUND
-    if (role.runs and one.kind is Kind.SCRIPT) or role.styles:
-        return _OK  # What asks for others was used, whatever its recorder says.
-    return status if _LOWEST <= status <= _HIGHEST else _OK
+    if one.kind is Kind.SCRIPT and (role.runs or role.is_parsed):
+        return _OK  # What asks for others was used, whatever its recorder says; of errors Firefox's parser asks again.
+    if role.styles:
+        return _OK
+    # A redirect whose target nobody recorded leads nowhere; Firefox asks once more for a picture of that kind.
+    return status if _LOWEST <= status <= _HIGHEST and not leads_on(one) else _OK
 
 
 def _body(model: PageModel, place: int, roles: Sequence[Role], seed: str) -> Body:

@@ -4,7 +4,6 @@ For: the model's discoverers as somebody in the clone who can do it. What cannot
 answered by 404, leaves its requests to its document. Not for: how it is written down (`document`, `script`).
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +28,8 @@ class Role:
     """Of a script, or of the script in a document's head: what it asks for, in order of time."""
     styles: list[int] = field(default_factory=list)
     """Of a style sheet."""
+    is_parsed: bool = False
+    """Whether a parser found it, or what led to it."""
     slots: list[int] = field(default_factory=list)
     """Of a document: what its style sheets ask for, each of which needs an element."""
 
@@ -52,13 +53,15 @@ class _Casting:
             for place, one in enumerate(resources)
             if one.discovery is Discovery.REDIRECT and one.parent is not None and leads_on(resources[one.parent])
         }
-        self._late: dict[int, list[int]] = defaultdict(list)
+        self._seen_asking = {one.parent for one in resources if one.evidence is Evidence.INITIATOR}
 
     def all(self) -> Sequence[Role]:
         for place, one in enumerate(self._resources):
             if one.parent is not None:
                 self._cast(place, one, one.parent)
         for role in self._roles:
+            for place in role.markup:
+                self._parsed(place)
             role.runs.sort(key=lambda place: (self._resources[place].due_ms or 0.0, place))
         return self._roles
 
@@ -67,12 +70,12 @@ class _Casting:
             self._roles[parent].redirect = place
         elif one.discovery is Discovery.DOCUMENT and self._is(parent, Kind.DOCUMENT):
             self._roles[parent].markup.append(place)
-        elif one.discovery is Discovery.STYLESHEET and self._styles(parent, one.evidence):
+        elif one.discovery is Discovery.STYLESHEET and self._styles(parent):
             # Whatever it turned out to be, a style sheet asked for it as a picture.
             self._roles[parent].styles.append(place)
             if one.kind is not Kind.STYLESHEET:
                 self._roles[self._document(one)].slots.append(place)
-        elif one.discovery is Discovery.SCRIPT and self._runs(parent, one.evidence):
+        elif one.discovery is Discovery.SCRIPT and self._runs(parent):
             self._roles[parent].runs.append(place)
         else:
             self._roles[self._document(one)].runs.append(place)
@@ -80,20 +83,26 @@ class _Casting:
     def _is(self, place: int, kind: Kind) -> bool:
         return self._resources[place].kind is kind and has_body(self._resources[place])
 
-    def _is_used(self, place: int, kind: Kind, evidence: Evidence) -> bool:
+    def _is_used(self, place: int, kind: Kind) -> bool:
         """Whether a script or style sheet did anything: that of an error only where the recorder saw it."""
         status = self._resources[place].status
-        return self._is(place, kind) and (status < _ERRORS_FROM or evidence is Evidence.INITIATOR)
+        return self._is(place, kind) and (status < _ERRORS_FROM or place in self._seen_asking)
 
-    def _runs(self, place: int, evidence: Evidence) -> bool:
+    def _runs(self, place: int) -> bool:
         """Whether an answer can be run: what markup preloads is there, and nobody's text."""
         one = self._resources[place]
         runs = one.kind is Kind.SCRIPT or (one.kind in _TEXTS and one.discovery in _BY_RUNS)
-        return runs and self._is_used(place, one.kind, evidence)
+        return runs and self._is_used(place, one.kind)
 
-    def _styles(self, place: int, evidence: Evidence) -> bool:
+    def _styles(self, place: int) -> bool:
         document = self._document(self._resources[place])
-        return self._is_used(place, Kind.STYLESHEET, evidence) and self._is(document, Kind.DOCUMENT)
+        return self._is_used(place, Kind.STYLESHEET) and self._is(document, Kind.DOCUMENT)
+
+    def _parsed(self, place: int) -> None:
+        at: int | None = place
+        while at is not None:
+            self._roles[at].is_parsed = True
+            at = self._roles[at].redirect
 
     def _document(self, one: Resource) -> int:
         """Find the document a request belongs to, or, where that was none in the end, the one around it."""
