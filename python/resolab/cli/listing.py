@@ -68,7 +68,7 @@ def _pages(corpus: Corpus) -> Iterator[Row]:
         yield {
             "page": name,
             "names_count": facts.hosts_count,
-            "requests_count": facts.requests_count - facts.after_load_count - facts.failed_count,
+            "requests_count": facts.requests_count,
             "bytes": facts.wire_bytes,
             "description": f"clone of a page model, discoverers evident in {facts.evidence_ratio:.0%}",
         }

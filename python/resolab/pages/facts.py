@@ -10,6 +10,7 @@ import msgspec
 
 from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, Resource
 
+_HOLDING = (Kind.DOCUMENT, Kind.STYLESHEET, Kind.SCRIPT, Kind.IMAGE)
 INFERRED_BELOW = 0.5
 """With less evidence a model says what could have been, and nothing of the page's own discoverers."""
 
@@ -65,6 +66,15 @@ def facts_of(model: PageModel) -> Facts:
 def leads_on(one: Resource) -> bool:
     """Whether its answer was a redirect."""
     return 300 <= one.status < 400 and one.status != 304
+
+
+def holds_load(one: Resource) -> bool:
+    """Whether the load event waits for its answer (HTML, "delay the load event"); what scripts fetch it does not.
+
+    Of the rest of what was asked for before the load event it waits until it is asked for: a clone's scripts see to it.
+    """
+    is_used = one.kind is Kind.FONT and one.discovery in {Discovery.DOCUMENT, Discovery.STYLESHEET}
+    return not one.after_load and (one.kind in _HOLDING or is_used)
 
 
 def depths(resources: Sequence[Resource]) -> list[int]:

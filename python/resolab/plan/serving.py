@@ -24,7 +24,7 @@ _KEYS = {
     "address_group": "a whole number, from 0",
     "certificate": "a whole number, from 0",
     "extra_rtt_ms": f"a number of milliseconds, from 0 to {LONGEST_EXTRA_RTT_MS:g}",
-    "after_load": "a list of paths that begin with /",
+    "not_awaited": "a list of paths that begin with /",
 }
 
 
@@ -39,8 +39,8 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Names of one page with the same number share a certificate."""
     extra_rtt_ms: float = 0.0
     """How much farther away it is than the access network's end."""
-    after_load: frozenset[str] = frozenset()
-    """Paths that are asked for after the load event."""
+    not_awaited: frozenset[str] = frozenset()
+    """Paths whose answers the load event does not wait for: asked for after it, or by a script that fetches."""
 
     @cached_property
     def responses(self) -> Mapping[str, Mapping[str, Any]]:
@@ -63,13 +63,13 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         coded = {file.with_name(file.name.removesuffix(_CODED)) for file in files if file.suffix == _CODED}
         return [file for file in files if file not in coded] if self._precoded else files
 
-    def only_after_load(self, folder: Path) -> bool:
-        """Whether all it is asked for is asked for after the load event, so that a load can do without the name."""
-        if not self.after_load:
+    def is_never_awaited(self, folder: Path) -> bool:
+        """Whether the load event waits for nothing of it, so that a load can do without the name."""
+        if not self.not_awaited:
             return False
         ending = _CODED if self._precoded else ""
         files = {f"/{file.relative_to(folder).as_posix()}".removesuffix(ending) for file in self.files(folder)}
-        return {*files, *self.responses} <= self.after_load
+        return {*files, *self.responses} <= self.not_awaited
 
     @property
     def _precoded(self) -> bool:
@@ -100,7 +100,7 @@ def read_serving(told: object, folder: Path) -> tuple[Serving, list[str]]:
         address_group=told.get("address_group"),
         certificate=told.get("certificate"),
         extra_rtt_ms=float(told.get("extra_rtt_ms", 0.0)),
-        after_load=frozenset(told.get("after_load", ())),
+        not_awaited=frozenset(told.get("not_awaited", ())),
     ), []
 
 
@@ -118,7 +118,7 @@ def _fits(key: str, value: object) -> bool:
     match key:
         case "settings":
             return isinstance(value, str)
-        case "after_load":
+        case "not_awaited":
             return isinstance(value, list) and all(isinstance(one, str) and one.startswith("/") for one in value)
         case "extra_rtt_ms":
             # TOML has nan, which is in no range.

@@ -228,7 +228,7 @@ def answered_requests(requests: Iterable[EdgeRequestRecord], site: Site) -> set[
 
 
 def _is_given(request: EdgeRequestRecord, serving: Serving) -> bool:
-    if request.path in serving.after_load:
+    if request.path in serving.not_awaited:
         return False
     response = serving.response(request.path) or {}
     # Another status is the edge's own, of a request it would not take: POST in early data, a host it does not serve.

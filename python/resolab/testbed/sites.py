@@ -30,7 +30,7 @@ def _site(page: Page, numbers: Iterator[int]) -> Site:
                 address=address,
                 folder=folder if has_files(folder) else None,
                 serving=serving,
-                needed=not serving.only_after_load(folder),
+                needed=not serving.is_never_awaited(folder),
             )
         )
     return Site(page=page.name, origins=tuple(origins), path=page.path, request_count=page.request_count)

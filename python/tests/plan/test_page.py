@@ -120,7 +120,7 @@ settings = "img.toml"
 address_group = 0
 certificate = 2
 extra_rtt_ms = 12.5
-after_load = ["/17.png"]
+not_awaited = ["/17.png"]
 """
 
 
@@ -131,7 +131,7 @@ def test_what_is_particular_about_a_name_is_read(tmp_path: Path) -> None:
     serving = page.served("img.shop.test")
     assert serving.settings == {"cors": True, "response": [{"path": "/a", "status": 404}]}
     assert (serving.address_group, serving.certificate, serving.extra_rtt_ms) == (0, 2, 12.5)
-    assert serving.after_load == {"/17.png"}
+    assert serving.not_awaited == {"/17.png"}
     assert page.served("shop.resolab.test") == ORDINARY
     assert page.addresses_count == 2
 
@@ -141,7 +141,7 @@ def test_everything_wrong_with_how_names_are_served_is_told_at_once(tmp_path: Pa
         f'[serving."{name}"]\n{keys}\n'
         for name, keys in {
             "shop.resolab.test": "colour = 1\naddress_group = -1\ncertificate = true\nextra_rtt_ms = nan",
-            "gone.test": "extra_rtt_ms = 20_001\nafter_load = ['x']",
+            "gone.test": "extra_rtt_ms = 20_001\nnot_awaited = ['x']",
         }.items()
     )
     folder = written(tmp_path, text + "[serving.a]\nsettings = 3\n")
@@ -154,7 +154,7 @@ def test_everything_wrong_with_how_names_are_served_is_told_at_once(tmp_path: Pa
         "certificate: must be a whole number, from 0, not True",
         "extra_rtt_ms: must be a number of milliseconds, from 0 to 20000, not nan",
         "not 20001",
-        "after_load: must be a list of paths that begin with /, not ['x']",
+        "not_awaited: must be a list of paths that begin with /, not ['x']",
         "settings: must be the path of a TOML file, not 3",
         "img.toml sets host, which is the testbed's; remove it",
         "sets addresses,",
@@ -192,9 +192,9 @@ def test_a_name_is_only_asked_after_the_load_event_when_all_it_serves_is(tmp_pat
     settings = {"response": [{"path": "/3"}]}
     precoded = settings | {"precoded": True}
     asked = frozenset({"/1.png", "/2.js", "/3"})
-    assert Serving(settings=precoded, after_load=asked).only_after_load(tmp_path)
+    assert Serving(settings=precoded, not_awaited=asked).is_never_awaited(tmp_path)
     # Without it the coded file is one of its own.
-    assert not Serving(settings=settings, after_load=asked).only_after_load(tmp_path)
-    assert not Serving(settings=precoded, after_load=asked - {"/3"}).only_after_load(tmp_path)
-    assert not ORDINARY.only_after_load(tmp_path)
+    assert not Serving(settings=settings, not_awaited=asked).is_never_awaited(tmp_path)
+    assert not Serving(settings=precoded, not_awaited=asked - {"/3"}).is_never_awaited(tmp_path)
+    assert not ORDINARY.is_never_awaited(tmp_path)
     assert [file.name for file in Serving(settings=precoded).files(tmp_path)] == ["1.png", "2.js.gz"]

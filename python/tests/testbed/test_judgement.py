@@ -196,9 +196,9 @@ def test_a_load_without_all_of_its_page_is_told_by_its_answered_requests():
     assert judgement.missing_requests([document], SITE, LOAD) is None
 
 
-def served(*responses, after_load=()):
+def served(*responses, not_awaited=()):
     """The page of two names whose document's name has answers of its own."""
-    serving = Serving(settings={"response": list(responses)}, after_load=frozenset(after_load))
+    serving = Serving(settings={"response": list(responses)}, not_awaited=frozenset(not_awaited))
     return msgspec.structs.replace(MANY, origins=(msgspec.structs.replace(ORIGIN, serving=serving), OTHER))
 
 
@@ -228,7 +228,7 @@ def test_what_a_page_answers_by_itself_counts_whatever_its_status_and_what_it_le
 
 
 def test_preflights_and_what_is_asked_after_the_load_event_do_not_make_up_for_what_is_missing():
-    site = served({"path": "/late", "status": 204}, after_load=("/late", "/17.png"))
+    site = served({"path": "/late", "status": 204}, not_awaited=("/late", "/17.png"))
     late = [("/late", 204, "POST"), ("/17.png", 200, "GET")]
     assert given(site, ("/", 200, "GET"), ("/", 204, "OPTIONS"), *late) == {"/"}
     assert given(site, ("/1.json", 204, "OPTIONS")) == set()

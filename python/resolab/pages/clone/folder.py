@@ -12,6 +12,7 @@ from pathlib import Path
 from resolab.pages.clone.content import Content, content_of
 from resolab.pages.clone.names import host_name, path_of
 from resolab.pages.clone.roles import has_body, roles_of
+from resolab.pages.facts import holds_load
 from resolab.pages.file import model_text
 from resolab.pages.model import Host, Outcome, PageModel
 
@@ -80,23 +81,29 @@ def _page_lines(model: PageModel, hosts: Sequence[int]) -> Iterator[str]:
     yield f"host = {json.dumps(host_name(model, first))}"
     yield f'folder = "hosts/{first}"'
     yield f"path = {json.dumps(path_of(model, 0))}"
-    yield f"request_count = {sum(not one.after_load and one.outcome is Outcome.ANSWERED for one in model.resources)}"
+    yield f"request_count = {sum(holds_load(one) and one.outcome is Outcome.ANSWERED for one in model.resources)}"
     if others:
         yield ""
         yield "[hosts]"
         for host in others:
             yield f'{json.dumps(host_name(model, host))} = "hosts/{host}"'
     nearest_ms = min((one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None), default=0.0)
+    of_host = _places_by_host(model)
     for host in hosts:
         yield ""
         yield f"[serving.{json.dumps(host_name(model, host))}]"
         yield f'settings = "hosts/{host}.toml"'
-        if late := [
-            path_of(model, place) for place, one in enumerate(model.resources) if one.after_load and one.host == host
-        ]:
-            yield f"after_load = {json.dumps(late)}"
+        if rest := [path_of(model, place) for place in of_host[host] if not holds_load(model.resources[place])]:
+            yield f"not_awaited = {json.dumps(rest)}"
         for key, value in _facts(model.hosts[host], nearest_ms).items():
             yield f"{key} = {json.dumps(value)}"
+
+
+def _places_by_host(model: PageModel) -> Mapping[int, Sequence[int]]:
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, one in enumerate(model.resources):
+        places[one.host].append(place)
+    return places
 
 
 def _facts(host: Host, nearest_ms: float) -> Mapping[str, int | float]:

@@ -3,10 +3,10 @@
 For: one load of a page whose discoverers are known. Pure. Not for: sums over loads (`report.paths`), or what
 other look-ups would cost (`estimate`).
 
-From the request that ended last before the load event back through what led to each: its discoverer or, of what a
-script asked for, what the script waited for if that came later than the script. A request counts from its start to
-its end, or to where the next link began, which may be earlier: markup is found while its document still arrives. What
-lies between two links is the browser's.
+From the request that ended last of those the load event waits for, back through what led to each: its discoverer or, of
+what a script asked for, what the script waited for if that came later than the script. A request counts from its start
+to its end, or to where the next link began, which may be earlier: markup is found while its document still arrives.
+What lies between two links is the browser's.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.holders import holders_of
 from resolab.pages.path.load import LoadInstants, Teller
@@ -96,7 +97,8 @@ def _links(
 
 def _chain(model: PageModel, load: LoadInstants, load_ns: int) -> Iterator[tuple[int, bool]]:
     """Go back from the last request that ended by the load event; says of each whether it held the next one up."""
-    ended = [place for place, one in load.requests.items() if end_ns(one) <= load_ns]
+    awaited = (place for place in load.requests if holds_load(model.resources[place]))
+    ended = [place for place in awaited if end_ns(load.requests[place]) <= load_ns]
     if not ended:
         return
     holders = holders_of(model)

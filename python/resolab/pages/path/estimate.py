@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
 from resolab.pages.path.holders import holders_of
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
@@ -118,6 +119,7 @@ class _Walk:
         """When each host looked up can take a request."""
         self._first_bytes: dict[int, _Instant] = {}
         self._ends: dict[int, _Instant] = {}
+        self._starts: dict[int, _Instant] = {}
         self._holders = holders_of(model)
 
     def estimate(self) -> LoadEstimate:
@@ -130,8 +132,12 @@ class _Walk:
                 missing[child] -= 1
                 if not missing[child]:
                     heapq.heappush(queue, (self._start(child), child))
-        last = max(self._ends.values())
+        last = max(self._awaited(place) for place in self._ends)
         return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
+
+    def _awaited(self, place: int) -> _Instant:
+        """Tell until when the load event waits for a request: of what scripts fetch, until they ask."""
+        return self._ends[place] if holds_load(self._model.resources[place]) else self._starts[place]
 
     def _dependencies(self) -> tuple[Mapping[int, Sequence[int]], dict[int, int]]:
         """Say which requests wait for each, and for how many each waits; those after the load event are left out."""
@@ -154,6 +160,7 @@ class _Walk:
 
     def _exchange(self, place: int, start: _Instant) -> None:
         one = self._model.resources[place]
+        self._starts[place] = start
         if one.outcome is Outcome.FAILED:
             self._first_bytes[place] = self._ends[place] = start
             return

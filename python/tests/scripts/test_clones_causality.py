@@ -1,0 +1,267 @@
+"""Pages changed in one thing: what changes, what the graph predicts, and what measured pairs come to."""
+
+import contextlib
+
+import msgspec
+import pytest
+from made_page_model import MARKUP, SCRIPT, document, model, request
+
+from benches.clones.causality import chosen
+from benches.clones.changes import Change, Changed, busier_script, changed_models, slower_host
+from benches.clones.effects import Effect, effects_of, is_effect, table
+from benches.clones.predicted import in_lab, load_ms, transfer_ms
+from benches.clones.trials import read_times, write_model, write_plan
+from resolab.errors import ConfigurationError
+from resolab.pages.clone.names import host_name
+from resolab.pages.file import read_model
+from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, ScriptMode
+from resolab.plan import Corpus
+from resolab.records import DirectionProfile, LinkProfile
+
+PROFILE = LinkProfile(
+    name="made", source="made", up=DirectionProfile(one_way_delay_ms=4), down=DirectionProfile(one_way_delay_ms=6)
+)
+
+
+def script(host: int, **more: object) -> object:
+    return request(0, MARKUP, Kind.SCRIPT, host=host, script_mode=ScriptMode.ASYNC, **more)
+
+
+PAGE = model(
+    document(server_time_ms=50),
+    script(1, server_time_ms=20, start_ms=1),
+    request(1, SCRIPT, host=2, due_ms=30, server_time_ms=40, start_ms=2),
+    request(0, host=3, server_time_ms=5),
+    request(0, host=3, server_time_ms=6),
+    request(0, host=3, server_time_ms=900, outcome=Outcome.FAILED),
+    request(0, host=4, server_time_ms=900, after_load=True),
+    hosts=5,
+)
+"""A script of h1 and what it asks h2 for are the longest path, by far; h3 and its images are off it."""
+
+
+def made(page: PageModel = PAGE) -> dict[Change, Changed]:
+    return {one.change: one for one in changed_models(page, PROFILE, server_ms=100, run_ms=50)}
+
+
+def times_of(page: PageModel, key: str) -> list[float]:
+    return [getattr(one, key) or 0.0 for one in page.resources]
+
+
+def test_a_slower_host_is_slower_in_each_answer_and_in_nothing_else() -> None:
+    slower = slower_host(PAGE, 3, 100)
+    assert times_of(slower, "server_time_ms") == [50, 20, 40, 105, 106, 900, 900]
+    assert slower_host(slower, 3, -100) == PAGE
+
+
+def test_a_busier_script_asks_later_for_what_it_asks_for() -> None:
+    busier = busier_script(PAGE, 1, 50)
+    assert times_of(busier, "run_ms") == [0, 50, 0, 0, 0, 0, 0]
+    assert times_of(busier, "due_ms") == [0, 0, 80, 0, 0, 0, 0]
+    assert busier.resources[2].start_ms == PAGE.resources[2].start_ms, "what held it in the recording still does"
+
+
+def test_the_lab_s_round_trips_and_transfers_are_the_profile_s() -> None:
+    page = model(document(wire_bytes=10_000, receive_ms=700, first_byte_ms=100), request(0, host=1), hosts=2)
+    page = msgspec.structs.replace(
+        page,
+        hosts=(
+            msgspec.structs.replace(page.hosts[0], round_trip_ms=30.0, protocols=("h3",)),
+            msgspec.structs.replace(page.hosts[1], round_trip_ms=75.0),
+        ),
+    )
+    fast = msgspec.structs.replace(PROFILE, down=DirectionProfile(one_way_delay_ms=6, rate_bps=8_000_000))
+    lab = in_lab(page, fast)
+    assert [one.round_trip_ms for one in lab.hosts] == [10, 55]
+    assert lab.resources[0].receive_ms == 10, "10,000 bytes by 8 Mbit/s"
+    first_byte_ms = lab.resources[0].first_byte_ms
+    assert first_byte_ms is not None
+    assert first_byte_ms + lab.resources[0].receive_ms == 800, "its end in the recording"
+    # Look-up, TCP, TLS, request: then the image at once, a look-up at 10 ms and three round trips of 55.
+    assert load_ms(lab, fast) == pytest.approx(4 * 10 + 10 + 3 * 55)
+
+
+@pytest.mark.parametrize(
+    ("kind", "discovery", "is_waited_for"),
+    [
+        (Kind.XHR, SCRIPT, False),
+        (Kind.FETCH, SCRIPT, False),
+        (Kind.BEACON, SCRIPT, False),
+        (Kind.FONT, SCRIPT, False),
+        (Kind.IMAGE, SCRIPT, True),
+        (Kind.FONT, Discovery.STYLESHEET, True),
+    ],
+)
+def test_a_load_event_waits_for_what_is_used_and_for_others_only_to_be_asked_for(
+    kind: Kind, discovery: Discovery, is_waited_for: bool
+) -> None:
+    asker = request(0, kind=Kind.STYLESHEET) if discovery is Discovery.STYLESHEET else script(0)
+    page = model(document(), asker, request(1, discovery, kind, due_ms=25, server_time_ms=300))
+    # Look-up, TCP, TLS, two requests; then due_ms, which a style sheet does not have, and the answer.
+    asked_ms = 50 + (25 if discovery is SCRIPT else 0)
+    assert load_ms(in_lab(page, PROFILE), PROFILE) == asked_ms + (310 if is_waited_for else 0)
+    led_on = msgspec.structs.replace(page, resources=(*page.resources, request(2, SCRIPT)))
+    assert load_ms(in_lab(led_on, PROFILE), PROFILE) == asked_ms + 310 + 10
+
+
+def test_what_comes_in_flights_waits_a_round_trip_for_each() -> None:
+    assert transfer_ms(14_480, 20, None) == 0
+    assert transfer_ms(14_481, 20, None) == 20
+    assert transfer_ms(43_440, 20, 1_000_000) == pytest.approx(20 + 347.52)
+    assert transfer_ms(43_441, 20, None) == 40
+
+
+def test_a_change_on_the_path_is_predicted_whole_and_one_off_it_not_at_all() -> None:
+    # Document 40 + 50; script 40 + 20; 30; its request 40 + 40: by 10 ms a round trip and a look-up.
+    assert load_ms(in_lab(PAGE, PROFILE), PROFILE) == 260
+    found = made()
+    assert list(found) == [*Change]
+    assert (found[Change.SAME].predicted_ms, found[Change.SAME].model.resources) == (0, PAGE.resources)
+    assert (found[Change.SERVER_ON].what, found[Change.SERVER_ON].predicted_ms) == ("h1 +100 ms", pytest.approx(100))
+    assert (found[Change.SERVER_OFF].what, found[Change.SERVER_OFF].predicted_ms) == ("h3 +100 ms", 0)
+    assert (found[Change.SCRIPT].what, found[Change.SCRIPT].predicted_ms) == ("script 1 +50 ms", pytest.approx(50))
+    assert found[Change.SERVER_ON].model.resources == slower_host(PAGE, 1, 100).resources
+    assert found[Change.SCRIPT].model.resources == busier_script(PAGE, 1, 50).resources
+
+
+def test_of_hosts_off_the_path_the_one_with_most_slack_and_then_most_to_do() -> None:
+    # h0 to h2 are the path; of the others only h4's images would come too late.
+    late = (request(0, host=4, server_time_ms=100) for _ in range(3))
+    others = (request(0, host=host) for host in (3, 5, 5, 6))
+    page = model(*PAGE.resources[:3], *late, *others, hosts=7)
+    assert made(page)[Change.SERVER_OFF].what == "h5 +100 ms"
+    without = model(*PAGE.resources[:3], request(0, host=3, server_time_ms=100), hosts=4)
+    assert made(without)[Change.SERVER_OFF].predicted_ms == pytest.approx(100 - 30)
+
+
+def test_what_slack_does_not_cover_is_predicted_and_a_host_asked_twice_counts_twice() -> None:
+    # The images of h3 end at 90 + 40 + 66 = 196: 64 ms before the load.
+    page = slower_host(PAGE, 3, 60)
+    found = made(page)
+    assert found[Change.SERVER_OFF].predicted_ms == pytest.approx(100 - 64)
+    chain = model(document(), script(1), request(1, SCRIPT, host=1), hosts=2)
+    assert made(chain)[Change.SERVER_ON].predicted_ms == pytest.approx(200)
+
+
+def test_a_page_without_such_a_host_or_script_lacks_the_change() -> None:
+    alone = made(model(document(server_time_ms=5)))
+    assert list(alone) == [Change.SAME, Change.SERVER_ON]
+    assert alone[Change.SERVER_ON].what == "h0 +100 ms", "its own, as there is no other"
+    assert len(changed_models(PAGE, PROFILE, server_ms=0, run_ms=0)) == 1
+    assert [one.change for one in changed_models(PAGE, PROFILE, server_ms=0, run_ms=1)] == [Change.SAME, Change.SCRIPT]
+    # A script that was answered by 404 runs nothing: the document asks in its stead.
+    error = msgspec.structs.replace(
+        PAGE,
+        resources=(PAGE.resources[0], script(1, status=404), request(1, SCRIPT, host=2, evidence=Evidence.REFERER)),
+    )
+    assert Change.SCRIPT not in made(error)
+
+
+def test_changed_models_are_pages_of_one_plan_without_a_name_in_common(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    long = msgspec.structs.replace(PAGE, name="a-page-with-a-name-as-long-as-no-other-page-has-one")
+    changed = [*made(long).values()]
+    files = [write_model(one, tmp_path) for one in changed]
+    assert len({host_name(one.model, 0) for one in changed}) == len(changed)
+    assert len({len(host_name(one.model, 0)) for one in changed}) == 1, "longer names would be more bytes"
+    assert [read_model(file) for file in files] == [one.model for one in changed]
+    plan = write_plan("made", files, 3, 7, tmp_path)
+    assert (plan.blocks, plan.seed) == (3, 7)
+    assert sorted(one.page for one in plan.conditions()) == sorted(one.model.name for one in changed)
+    assert dict(plan.own_pages) == {one.model.name: file for one, file in zip(changed, files, strict=True)}
+
+
+def effect(predicted: float, differences: list[float | None]) -> Effect:
+    changed = tuple(None if one is None else 1_000 + block + one for block, one in enumerate(differences))
+    same = tuple(1_000.0 + block for block in range(len(differences)))
+    return Effect(
+        page="made", change=Change.SERVER_ON, what="h1 +100 ms", predicted_ms=predicted, graph_load_ms=990,
+        changed_ms=changed, same_ms=same,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("predicted", "differences", "agrees"),
+    [
+        (100, [98, 99, 100, 101, 102, 100, 99, 101], True),
+        (109, [98, 99, 100, 101, 102, 100, 99, 101], True),
+        (111, [98, 99, 100, 101, 102, 100, 99, 101], False),
+        (140, [40, 60, 180, 90, 150, 200, 70, 100], True),
+        (0, [98, 99, 100, 101, 102, 100, 99, 101], False),
+        (100, [99, None], True),
+        (100, [None, None], None),
+    ],
+)
+def test_it_agrees_within_its_interval_or_10_ms(
+    predicted: float, differences: list[float | None], agrees: bool | None
+) -> None:
+    assert effect(predicted, differences).agrees is agrees
+
+
+def test_pairs_are_of_one_block_and_a_failed_load_takes_its_pair() -> None:
+    changed = [*made().values()]
+    times = {one: {0: 300.0, 2: 340.0, 1: 320.0} for one in Change}
+    times[Change.SERVER_ON] = {1: 421.0, 0: 400.0}
+    times[Change.SERVER_OFF] = {0: 300.5, 1: None, 2: 340.5}
+    on, off, busy = effects_of("made", changed, times, 260.0)
+    assert on.pairs == [(400, 300), (421, 320)]
+    assert off.pairs == [(300.5, 300), (340.5, 340)]
+    assert (busy.measured.value, busy.predicted_ms, busy.graph_load_ms) == (0, 50, 260)
+
+
+def test_the_table_is_made_of_the_file_alone() -> None:
+    lines = [
+        msgspec.to_builtins(effect(100, [98, 99, 100, 101, 102, 100, 99, 101])),
+        msgspec.to_builtins(effect(0, [98, 99, 100, 101, 102, 100, None, 101])),
+    ]
+    assert all(map(is_effect, lines))
+    rows = table(lines).splitlines()
+    assert rows[2].startswith("| `made` | 1,004 (990) | server, on the path: h1 +100 ms | 100.0 | 100.0 [")
+    assert rows[2].endswith("] | yes |")
+    assert rows[3].endswith("] (1 of 8 left out) | **no** |")
+    assert "1 of 2 agree" in rows[5]
+    assert "For 1 ms it takes some" in rows[6]
+    with pytest.raises(ConfigurationError, match="no measured change"):
+        table([{"page": "made"}])
+
+
+def test_pages_are_chosen_that_load_soon_and_whose_graph_is_known() -> None:
+    def page(requests: int, load_ms: float | None, evidence: Evidence) -> PageModel:
+        others = (request(0, Discovery.DOCUMENT, evidence=evidence) for _ in range(requests))
+        return msgspec.structs.replace(model(document(), *others), load_ms=load_ms)
+
+    models = {
+        "large": page(9, 5_000, Evidence.INITIATOR),
+        "small": page(2, 5_000, Evidence.INITIATOR),
+        "slow": page(1, 6_000, Evidence.INITIATOR),
+        "guessed": page(1, 1_000, Evidence.INFERRED),
+        "endless": page(1, None, Evidence.INITIATOR),
+    }
+    assert chosen(models) == ["small", "large"]
+    assert chosen(models, 1) == ["small"]
+
+
+def test_the_profile_is_one_of_the_project_s() -> None:
+    assert Corpus.of_project().profile("fiber").down.rate_bps
+
+
+def test_times_are_read_by_change_and_block(monkeypatch, tmp_path) -> None:
+    class Load(msgspec.Struct):
+        page: str
+        block: int
+        failure: str | None
+        times_ms: dict[str, float | None]
+
+    class Tables:
+        def measured_loads(self) -> list[Load]:
+            return [
+                Load("made-same", 0, None, {"plt": 300.0}),
+                Load("made-path", 0, None, {"plt": 401.0}),
+                Load("made-path", 1, "page_timeout", {"plt": None}),
+            ]
+
+    monkeypatch.setattr("benches.clones.trials.build_tables", lambda _folder: None)
+    monkeypatch.setattr("benches.clones.trials.open_dataset", lambda _folder: contextlib.nullcontext(Tables()))
+    times = read_times(tmp_path, [*made().values()])
+    assert times[Change.SAME] == {0: 300.0}
+    assert times[Change.SERVER_ON] == {0: 401.0, 1: None}

@@ -1,0 +1,85 @@
+"""Changes that the graph says make a page later, or do not, each measured: page after page, resumable.
+
+For: `scripts/bench clones --causality`: which pages, and going through them. Not for: single steps (`changes`,
+`trials`, `effects`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from benches.clones import trials
+from benches.clones.changes import Changed, changed_models
+from benches.clones.effects import effects_of
+from benches.clones.lines import add_lines, read_lines
+from benches.clones.predicted import in_lab, load_ms
+from benches.common.progress import Progress, duration
+from resolab.errors import ResolabError
+from resolab.fidelity.bars import EVIDENCE_RATIO
+from resolab.pages.facts import evidence_ratio
+from resolab.pages.file import read_model
+from resolab.pages.model import PageModel
+from resolab.plan import Corpus
+
+LOAD_MOST_MS = 6_000.0
+PAGES_COUNT = 10
+START_S = 10.0
+TRIAL_S = 2.5
+"""Of a trial beside its two loads, the warm-up's and the measured one."""
+
+Say = Callable[[str], None]
+
+
+def chosen(models: Mapping[str, PageModel], count: int = PAGES_COUNT) -> list[str]:
+    """Name pages that load soon and whose graph is known, those with the fewest requests first."""
+    fit = [
+        (len(one.resources), name)
+        for name, one in models.items()
+        if one.load_ms is not None and one.load_ms < LOAD_MOST_MS and evidence_ratio(one.resources) >= EVIDENCE_RATIO
+    ]
+    return [name for _, name in sorted(fit)[:count]]
+
+
+def measure(
+    files: Sequence[Path], out: Path, program: str, say: Say, *,
+    blocks: int, server_ms: float, run_ms: float, seed: int, keep: Path | None,
+) -> int:  # fmt: skip
+    """Measure the pages that do not stand in the file yet; returns how many could not be."""
+    profile = Corpus.of_project().profile(trials.PROFILE)
+    there = {line.get("page") for line in read_lines(out)}
+    models = [model for file in files if (model := read_model(file)).name not in there]
+    if len(models) < len(files):
+        say(f"{len(files) - len(models)} of {len(files)} pages stand in {out} already")
+    changes = [changed_models(one, profile, server_ms=server_ms, run_ms=run_ms) for one in models]
+    if unchanged := [one.name for one, of_one in zip(models, changes, strict=True) if len(of_one) == 1]:
+        say(f"nothing to change in {', '.join(unchanged)}: no such host or script on the longest path")
+    models = [one for one in models if one.name not in unchanged]
+    changes = [of_one for of_one in changes if len(of_one) > 1]
+    foreseen = [foreseen_s(one, of_one, blocks) for one, of_one in zip(models, changes, strict=True)]
+    say(
+        f"{len(models)} pages, {sum(map(len, changes))} models, {blocks} loads of each; about {duration(sum(foreseen))}"
+    )
+    steps, notes, missed = Progress(sum(foreseen), program), Console(stderr=True), 0
+    try:
+        for number, (model, of_one) in enumerate(zip(models, changes, strict=True), start=1):
+            told = ", ".join(f"{one.what} ({one.predicted_ms:+.0f} ms)" for one in of_one[1:])
+            steps.step(f"[{number}/{len(models)}] {model.name}: {told}", foreseen[number - 1])
+            try:
+                times = trials.measure(model.name, of_one, blocks, seed, keep, notes)
+            except ResolabError as error:
+                missed += 1
+                say(f"{model.name}: {error}")
+                continue
+            graph_ms = load_ms(in_lab(model, profile), profile)
+            effects = effects_of(model.name, of_one, times, graph_ms)
+            add_lines(out, [msgspec.to_builtins(one) for one in effects])
+    finally:
+        steps.end()
+    return missed
+
+
+def foreseen_s(model: PageModel, changed: Sequence[Changed], blocks: int) -> float:
+    """Foresee what a page's trials take."""
+    return START_S + blocks * len(changed) * (TRIAL_S + 2 * (model.load_ms or LOAD_MOST_MS) / 1000)

@@ -1,0 +1,146 @@
+"""What changes did to load times, beside what the graph predicted: paired differences by block, with intervals. Pure.
+
+For: the lines of `--causality` and their table. Not for: measuring (`trials`).
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import msgspec
+
+from benches.clones.changes import Change, Changed
+from benches.clones.lines import Line
+from benches.clones.trials import Times
+from resolab.errors import ConfigurationError
+from resolab.stats import Estimate, Sample, paired_difference
+
+CLOSE_MS = 10.0
+"""A prediction this near agrees, however narrow the interval: the closed form is of first order."""
+VISIBLE_MS = 1.0
+"""An effect as small as anybody may ask for."""
+_WORDS = {
+    Change.SERVER_ON: "server, on the path",
+    Change.SERVER_OFF: "server, off the path",
+    Change.SCRIPT: "script, on the path",
+}
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of one page, measured: a line of the file."""
+
+    page: str
+    change: Change
+    what: str
+    predicted_ms: float
+    graph_load_ms: float
+    """What the graph says of the load unchanged."""
+    changed_ms: tuple[float | None, ...]
+    """Page load times by block; none of a load that failed."""
+    same_ms: tuple[float | None, ...]
+
+    @property
+    def pairs(self) -> Sequence[tuple[float, float]]:
+        """Load times of blocks in which both loads ended: changed, unchanged."""
+        both = zip(self.changed_ms, self.same_ms, strict=True)
+        return [(one, other) for one, other in both if one is not None and other is not None]
+
+    @property
+    def measured(self) -> Estimate:
+        """Median of the differences by block."""
+        changed, same = [one for one, _ in self.pairs], [other for _, other in self.pairs]
+        return paired_difference(Sample.exact(changed), Sample.exact(same))
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the interval holds the prediction, or the measured difference is close; none without either."""
+        found = self.measured
+        if found.value is None:
+            return None
+        holds = (
+            found.ci_low is not None
+            and found.ci_high is not None
+            and found.ci_low <= self.predicted_ms <= found.ci_high
+        )
+        return holds or abs(found.value - self.predicted_ms) <= CLOSE_MS
+
+
+def effects_of(page: str, changed: Sequence[Changed], times: Times, graph_load_ms: float) -> list[Effect]:
+    """Hold each changed model's loads against the unchanged one's."""
+    same = times[Change.SAME]
+    return [
+        Effect(
+            page=page,
+            change=one.change,
+            what=one.what,
+            predicted_ms=round(one.predicted_ms, 3),
+            graph_load_ms=round(graph_load_ms, 3),
+            changed_ms=tuple(times[one.change].get(block) for block in sorted(same)),
+            same_ms=tuple(same[block] for block in sorted(same)),
+        )
+        for one in changed
+        if one.change is not Change.SAME
+    ]
+
+
+def is_effect(line: Mapping[str, object]) -> bool:
+    """Whether a line is of this experiment and not a load's fidelity."""
+    return "predicted_ms" in line
+
+
+def table(lines: Sequence[Line]) -> str:
+    """Write markdown, ready for a page of the documentation."""
+    try:
+        effects = [msgspec.convert(line, Effect) for line in lines]
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"failed to read a line, which is no measured change: {error}") from error
+    rows = [
+        "| page | load ms (graph) | change | predicted ms | measured ms | agrees |",
+        "| --- | --: | --- | --: | --: | --- |",
+        *map(_row, effects),
+    ]
+    return "\n".join([*rows, "", *_notes(effects)])
+
+
+def _row(one: Effect) -> str:
+    found = one.measured
+    same = [value for value in one.same_ms if value is not None]
+    load = f"{median(same):,.0f}" if same else "none ended"
+    left_out = len(one.same_ms) - len(one.pairs)
+    measured = _interval(found) + (f" ({left_out} of {len(one.same_ms)} left out)" if left_out else "")
+    agrees = {True: "yes", False: "**no**", None: "not told"}[one.agrees]
+    cells = (
+        f"`{one.page}`",
+        f"{load} ({one.graph_load_ms:,.0f})",
+        f"{_WORDS[one.change]}: {one.what}",
+        f"{one.predicted_ms:.1f}",
+        measured,
+        agrees,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _interval(found: Estimate) -> str:
+    if found.value is None:
+        return "no pair"
+    if found.ci_low is None or found.ci_high is None:
+        return f"{found.value:.1f} (too few pairs for an interval)"
+    return f"{found.value:.1f} [{found.ci_low:.1f}, {found.ci_high:.1f}]"
+
+
+def _notes(effects: Sequence[Effect]) -> Sequence[str]:
+    judged = [one.agrees for one in effects if one.agrees is not None]
+    agreed = (
+        f"{sum(judged)} of {len(judged)} agree: the interval (95 %, median of paired differences) holds the "
+        f"prediction, or it is within {CLOSE_MS:.0f} ms."
+    )
+    reaches = [(width / 2, len(one.pairs)) for one in effects if (width := one.measured.ci_width) is not None]
+    if not reaches:
+        return [agreed]
+    reach_ms, pairs = median(half for half, _ in reaches), median(count for _, count in reaches)
+    # Intervals shrink with the square root of the pairs.
+    needed = max(pairs, pairs * reach_ms**2 / VISIBLE_MS**2)
+    seen = (
+        f"Intervals reach {reach_ms:.1f} ms to either side (median, {pairs:.0f} pairs): less is not seen in so few "
+        f"blocks. For {VISIBLE_MS:.0f} ms it takes some {needed:,.0f}."
+    )
+    return [agreed, seen]

@@ -1,0 +1,64 @@
+"""What the graph says a load of a clone takes behind a profile: the closed form of `resolab.pages.path`, put there.
+
+For: differences between a model and a changed one. Pure. Not for: load times as such: it has no queue and no loss, and
+each name has a connection of its own.
+
+The closed form takes round trips and transfers as they were recorded. In the lab round trips are the profile's, with
+what is farther beyond it, and bytes take what the profile's rate and a slow start take; every host is asked over h2.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from resolab.pages.model import Host, PageModel, Resource
+from resolab.pages.path import load_estimate
+from resolab.records import LinkProfile
+
+_WINDOW_BYTES = 14_480
+"""Ten full packets: a connection's first flight (RFC 6928)."""
+_STEP_MS = 0.01
+
+
+def load_ms(model: PageModel, profile: LinkProfile) -> float:
+    """Estimate a load of a model that is in the lab, names asked over UDP."""
+    return load_estimate(model, lookup_ms=_round_trip_ms(profile)).load_ms
+
+
+def slope(load_after: Callable[[float], float]) -> float:
+    """Tell how often a change counts in the longest path: once for each of its requests that has it."""
+    return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
+
+
+def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
+    """Put hosts where the lab has them, and let transfers take what they take there."""
+    known = [one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None]
+    nearest_ms = min(known, default=0.0)
+    hosts = tuple(_host_in_lab(one, nearest_ms, profile) for one in model.hosts)
+    resources = tuple(_resource_in_lab(one, hosts[one.host], profile) for one in model.resources)
+    return replace(model, hosts=hosts, resources=resources)
+
+
+def _host_in_lab(host: Host, nearest_ms: float, profile: LinkProfile) -> Host:
+    beyond_ms = 0.0 if host.round_trip_ms is None else host.round_trip_ms - nearest_ms
+    return replace(host, round_trip_ms=_round_trip_ms(profile) + beyond_ms, protocols=("h2",))
+
+
+def _resource_in_lab(one: Resource, host: Host, profile: LinkProfile) -> Resource:
+    receive_ms = transfer_ms(one.wire_bytes, host.round_trip_ms or 0.0, profile.down.rate_bps)
+    if one.first_byte_ms is None:
+        return replace(one, receive_ms=receive_ms)
+    # What held a script up is told by when things ended in the recording: that stays.
+    return replace(one, receive_ms=receive_ms, first_byte_ms=one.first_byte_ms + one.receive_ms - receive_ms)
+
+
+def transfer_ms(size_bytes: int, round_trip_ms: float, rate_bps: float | None) -> float:
+    """Tell how long a body comes in: a round trip each flight after the first, each twice as large, then its bits."""
+    flights = 0
+    while _WINDOW_BYTES * (2 ** (flights + 1) - 1) < size_bytes:
+        flights += 1
+    return flights * round_trip_ms + (size_bytes * 8_000 / rate_bps if rate_bps else 0.0)
+
+
+def _round_trip_ms(profile: LinkProfile) -> float:
+    return profile.up.one_way_delay_ms + profile.down.one_way_delay_ms
