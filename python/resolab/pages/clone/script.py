@@ -37,13 +37,13 @@ _ASKERS = {
     "f": "f:function(u){var e=d.createElement('iframe');e.style.cssText='position:fixed;left:0;top:0;width:20px;"
     "height:20px;border:0';e.src=u;(d.body||d.documentElement).appendChild(e)}",
     "x": "x:function(u,c,m,n,p,e){var r=new XMLHttpRequest;r.open(m,u);r.withCredentials=c=='include';"
-    "if(p)r.setRequestHeader('x-preflight','1');if(e)r.onload=function(){E(r.responseText,u)};"
+    "if(p)r.setRequestHeader('x-preflight','1');if(e){W(e,1);r.onloadend=function(){E(r.responseText,u);W(e,-1)}}"
     "r.send(n?'a'.repeat(n):null)}",
     "b": "b:function(u,n){var t='a'.repeat(n);navigator.sendBeacon(u,t)||"
     "fetch(u,{method:'POST',mode:'no-cors',credentials:'include',body:t})}",
     "h": "h:function(u,c,m,n,p,e){fetch(u,{method:m,credentials:c,body:n?'a'.repeat(n):undefined,"
     "headers:p?{'x-preflight':'1'}:{}}).then(function(r){return e?r.text():r.arrayBuffer()})"
-    ".then(function(t){if(e)E(t,u)}).catch(function(){})}",
+    ".then(function(t){if(e)E(t,u)}).catch(function(){}).then(function(){if(e)W(e,-1)});if(e)W(e,1)}",
 }
 """Bodies are read: one nobody reads stops coming when the browser's buffer is full."""
 
@@ -55,6 +55,9 @@ _HOLD = (
 )
 _RUN_TEXT = "function E(t,u){(0,eval)(t+'\\n//# sourceURL='+u)}"
 """Runs a text that was fetched under the name it was fetched by."""
+_HOLD_FOR_TEXT = "function W(e,n){if(e==1)H(n)}"
+"""Before the load event it is held back until the text has run, too: what that asks for was asked for before it."""
+_NO_HOLD = "function W(){}"
 _BURN = "for(var e=performance.now()+%s;performance.now()<e;);"
 _SINCE_RUN = "performance.now()"
 _SINCE_FIRST_BYTE = "performance.getEntriesByType('navigation')[0].responseStart"
@@ -87,8 +90,10 @@ def script_text(
     words = sorted({call.word for call in calls})
     askers = ",".join(_ASKERS[word] for word in words)
     since = _SINCE_FIRST_BYTE if in_document else _SINCE_RUN
-    run_text = _RUN_TEXT if any(place in texts for place in runs) else ""
     hold = _HOLD if any(call.phase == _BEFORE_LOAD for call in calls) else ""
+    run_text = ""
+    if any(place in texts for place in runs):
+        run_text = _RUN_TEXT + (_HOLD_FOR_TEXT if hold else _NO_HOLD)
     return (
         f"(function(){{var w=window,d=document,k=w.__k||(w.__k=[]),t={since},A={{{askers}}};{burn}{hold}{run_text}"
         "function g(x){A[x[2]].apply(null,x.slice(3))}"
@@ -127,7 +132,7 @@ def _arguments(one: Resource, word: str, *, runs_text: bool) -> tuple[str | int,
             method = one.method if one.preflight or one.method in _SIMPLE_METHODS else "POST"
             size_bytes = one.request_bytes if method not in {"GET", "HEAD"} else 0
             told = (_CREDENTIALS[one.cors], method, size_bytes, int(one.preflight))
-            return (*told, 1) if runs_text else told
+            return (*told, _AFTER_LOAD if one.after_load else _BEFORE_LOAD) if runs_text else told
 
 
 def _written(calls: Iterable[_Call]) -> list[str]:
