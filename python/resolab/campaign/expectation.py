@@ -9,19 +9,23 @@ started where more ways are needed than may live. What waits for the link is the
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.page_time import Link, PageSize, load_link_s, query_link_s
-from resolab.campaign.schedule import schedule
-from resolab.plan import Condition, Corpus, Plan
+from resolab.campaign.schedule import PlannedTrial, schedule
+from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
 from resolab.testbed.distance import longest_rtt_ms, page_rtt_ms, resolver_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import SETTLE_MS
 from resolab.testbed.ways import Way, looks_up, probes, warms_up, way_of
+
+PAGES_LOOKED_AT_COUNT = 24
+"""Of a plan that samples pages, the first ones it loads: they are drawn at random and stand for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +61,36 @@ def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -
 
     What several paths cost each other is not in it.
     """
-    return _Expectation(plan, corpus).run_s(plan.blocks if blocks is None else blocks)
+    count = plan.blocks if blocks is None else blocks
+    pages = (
+        page_order(plan, plan.seed)[: min(count, PAGES_LOOKED_AT_COUNT)] if plan.samples_pages else plan.factors.page
+    )
+    return _Expectation(plan, corpus, pages).run_s(count)
 
 
 class _Expectation:
-    def __init__(self, plan: Plan, corpus: Corpus) -> None:
+    def __init__(self, plan: Plan, corpus: Corpus, pages: Sequence[str]) -> None:
+        """Take some pages for all where a plan samples pages, in the order in which they are loaded."""
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites = sites_of(corpus, plan.factors.page)
+        self._sites = sites_of(corpus, pages)
+        self._pages = pages
         self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
+        self._links: dict[tuple[str, str, float], tuple[LinkProfile, Link]] = {}
+        """What conditions of a page, a profile and a distance share; of many hosts it takes its time."""
 
     def run_s(self, blocks: int) -> float:
+        """Sum up blocks, which hold the same trials unless each has a page of its own, and starts of browsers."""
+        if not self._plan.samples_pages:
+            return blocks * self._block_s(self._plan.conditions()) + self._starts_s(blocks)
+        looked_at = range(len(self._pages))
+        blocks_s = [self._block_s(block_order(self._plan, self._plan.seed, block)) for block in looked_at]
+        return blocks * fmean(blocks_s) + self._starts_s(blocks) if blocks else 0.0
+
+    def _block_s(self, conditions: Sequence[Condition]) -> float:
         """Trials of a block share the paths; it has ended only when its longest trial has."""
-        trials_s = [self._trial_s(condition) for condition in self._plan.conditions()]
-        block_s = max(sum(trials_s) / self._plan.instrument.paths, *trials_s)
-        return blocks * block_s + self._starts_s(blocks)
+        trials_s = [self._trial_s(condition) for condition in conditions]
+        return max(sum(trials_s) / self._plan.instrument.paths, *trials_s)
 
     def _starts_s(self, blocks: int) -> float:
         """Walk through the run as it will be: its order says which browsers have to be started.
@@ -84,12 +103,18 @@ class _Expectation:
             way = way_of(trial.condition)
             count = living.pop(way, RENEWED_AFTER_COUNT)
             if count >= RENEWED_AFTER_COUNT:
-                total_s += self._start_s(trial.condition)
+                total_s += self._start_s(self._looked_at(trial))
                 count = 0
             living[way] = count + 1
             if len(living) > LIVE_LIMIT:
                 living.popitem(last=False)
         return total_s
+
+    def _looked_at(self, trial: PlannedTrial) -> Condition:
+        """Put a page that is looked at in the place of one that is not."""
+        if not self._plan.samples_pages:
+            return trial.condition
+        return replace(trial.condition, page=self._pages[trial.block % len(self._pages)])
 
     def _start_s(self, condition: Condition) -> float:
         """Seconds until a new browser has loaded the page once."""
@@ -132,13 +157,21 @@ class _Expectation:
         return min(link_s + lookups_count * self._answer_delay_s(condition) + own_s, self._plan.limits.page_timeout_s)
 
     def _link(self, condition: Condition) -> Link:
-        profile = self._profile(condition)
-        rtt_ms = page_rtt_ms(profile, self._sites[condition.page])
-        return Link.of(profile, rtt_s=rtt_ms / 1e3, resolver_rtt_s=resolver_rtt_ms(profile) / 1e3)
+        return self._as_met(condition)[1]
 
     def _profile(self, condition: Condition) -> LinkProfile:
-        profile = with_page_at(self._profiles[condition.profile], self._sites[condition.page])
-        return with_resolver_at(profile, condition.resolver_extra_rtt_ms)
+        return self._as_met(condition)[0]
+
+    def _as_met(self, condition: Condition) -> tuple[LinkProfile, Link]:
+        key = condition.page, condition.profile, condition.resolver_extra_rtt_ms
+        if key not in self._links:
+            site = self._sites[condition.page]
+            profile = with_resolver_at(
+                with_page_at(self._profiles[condition.profile], site), condition.resolver_extra_rtt_ms
+            )
+            rtt_s, resolver_rtt_s = page_rtt_ms(profile, site) / 1e3, resolver_rtt_ms(profile) / 1e3
+            self._links[key] = profile, Link.of(profile, rtt_s=rtt_s, resolver_rtt_s=resolver_rtt_s)
+        return self._links[key]
 
     def _answer_delay_s(self, condition: Condition) -> float:
         return self._plan.resolver.miss_delay_ms / 1e3 if condition.resolver_cache is ResolverCache.MISS else 0.0

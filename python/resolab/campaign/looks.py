@@ -13,7 +13,7 @@ from resolab.campaign.look import Look, StoppingRule
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import Precision
 from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
-from resolab.plan import Plan
+from resolab.plan import Plan, over_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
 from resolab.store.outcomes import OUTCOMES
@@ -24,8 +24,8 @@ class Looks:
 
     def __init__(self, plan: Plan, manifest: Manifest, finished: Mapping[str, Path]) -> None:
         """Take in what earlier processes measured, and look where they looked."""
-        self._cap, self._block_size = manifest.blocks, len(plan.conditions())
-        self._rule = _rule_of(plan, manifest)
+        self._cap, self._block_size = manifest.blocks, trials_a_block(plan)
+        self._rule = _rule_of(over_pages(plan), manifest)
         self._drops = plan.stop is not None and plan.stop.drops_conditions
         self.planned = schedule(plan, manifest.seed, manifest.blocks)
         self.last: Look | None = None
@@ -42,7 +42,7 @@ class Looks:
     def take_in(self, trial: PlannedTrial, records: Iterable[Record]) -> None:
         """Take in a trial that has just finished."""
         if self._rule is not None:
-            self._rule.add(trial.condition.id, trial.block, records)
+            self._rule.add(trial.compared_as, trial.block, records)
 
     def block_ended(self, blocks: int) -> Look | None:
         """Look if it is time, and in any case at the end; then only what is still needed is left."""
@@ -80,7 +80,7 @@ class Looks:
             needed = [one for one in trials if self.last is None or _is_loaded(one, self.last)]
             there = [one for one in needed if one.trial_id in finished]
             for one in there:
-                rule.add(one.condition.id, one.block, read_trial(finished[one.trial_id]))
+                rule.add(one.compared_as, one.block, read_trial(finished[one.trial_id]))
             if self.is_enough or len(there) < len(needed):
                 continue
             if number == whole:
@@ -106,4 +106,4 @@ def _kept(trials: Sequence[PlannedTrial], look: Look) -> list[PlannedTrial]:
 
 
 def _is_loaded(trial: PlannedTrial, look: Look) -> bool:
-    return look.loaded is None or trial.condition.id in look.loaded
+    return look.loaded is None or trial.compared_as in look.loaded

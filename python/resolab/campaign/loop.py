@@ -26,7 +26,7 @@ from resolab.campaign.stopping import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
 from resolab.campaign.turns import Turns
 from resolab.errors import ResolabError, StorageError
-from resolab.plan import Plan
+from resolab.plan import Plan, trials_a_block
 from resolab.records import TrialFlag
 from resolab.store import Manifest, cpu_ticks, describe_environment, finished_trials, other_paths, save_manifest
 from resolab.testbed import TrialResult
@@ -54,7 +54,7 @@ class Campaign:
         self._stop = StopRequest()
         self._instrument_failures: Counter[int] = Counter()
         """Consecutive ones, by path."""
-        self._paths = min(manifest.paths, len(plan.conditions()))
+        self._paths = min(manifest.paths, trials_a_block(plan))
         self._overload = Overload()
         self._looks = Looks(plan, manifest, finished_trials(folder))
         self._ticks = cpu_ticks()

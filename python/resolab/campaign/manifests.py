@@ -16,7 +16,7 @@ from resolab.browser.find import chromium_version, firefox_version
 from resolab.campaign.ground import differences, ground_now
 from resolab.campaign.look import Look
 from resolab.engine import find_core
-from resolab.plan import Corpus, Plan
+from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.records import FORMAT_VERSION, BrowserName
 from resolab.store import (
     Environment,
@@ -60,7 +60,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         machine=describe_machine(),
         git_commit=ground.git_commit,
         load_average_start=os.getloadavg()[0],
-        trials_planned_count=plan.blocks * len(plan.conditions()),
+        trials_planned_count=plan.blocks * trials_a_block(plan),
         starts=[ground],
         environment_start=describe_environment(versions=_named(core, browsers)),
     )

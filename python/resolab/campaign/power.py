@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from resolab.campaign.margins import margins_ms
-from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison, parse_plan, stream_seed
+from resolab.plan import (
+    EVERY_PAGE,
+    ComparisonKind,
+    Condition,
+    Plan,
+    PlannedComparison,
+    over_pages,
+    parse_plan,
+    stream_seed,
+)
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.stats import (
     LEVEL,
@@ -80,6 +89,7 @@ class PlanPower:
 
 def plan_power(plan: Plan, pilot: Dataset, asked: Asked) -> PlanPower:
     """Answer for every comparison of the plan but A/A."""
+    plan = over_pages(plan)
     found = _Pilot(plan, pilot)
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
@@ -94,7 +104,10 @@ class _Pilot:
     def __init__(self, plan: Plan, pilot: Dataset) -> None:
         self.outcome: Outcome = OUTCOMES[plan.analysis.primary]
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
-        own = replace(parse_plan(text, source, corpus=None), seed=pilot.manifest.seed)
+        own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
+        own = over_pages(replace(own, seed=pilot.manifest.seed))
+        if own.samples_pages:
+            pilot.take_pages_as_one(EVERY_PAGE)
         names = {_levels(one): one.id for one in own.conditions()}
         self._name_of: Callable[[Condition], str] = lambda one: names.get(_levels(one), "")
         self._loads = _by_condition(self.outcome, pilot.measured_loads())
@@ -102,7 +115,7 @@ class _Pilot:
 
     def samples(self, one: PlannedComparison) -> tuple[Sample, Sample]:
         """Return both arms in the blocks they share."""
-        own, other = (self._loads.get(self._name_of(arm), []) for arm in (one.treatment, one.baseline))
+        own, other = (_first_rounds(self._loads.get(self._name_of(arm), [])) for arm in (one.treatment, one.baseline))
         treated, compared = pairs([load.block for load in own], [load.block for load in other])
         return tuple(  # type: ignore[return-value]
             Sample.censored(*contributions(self.outcome, arm)).take(chosen)
@@ -120,6 +133,11 @@ def _by_condition(outcome: Outcome, loads: Sequence[LoadRow]) -> dict[str, list[
         if outcome.contribution(load) is not None:
             found.setdefault(load.condition, []).append(load)
     return found
+
+
+def _first_rounds(loads: Sequence[LoadRow]) -> list[LoadRow]:
+    """Leave a page that was sampled with one load."""
+    return list({load.block: load for load in reversed(loads)}.values())[::-1]
 
 
 def _levels(condition: Condition) -> tuple[object, ...]:

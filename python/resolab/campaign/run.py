@@ -74,7 +74,8 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
         problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
         raise ConfigurationError(f"could not resume {folder}: {problem}")
     base = None if manifest.plan_folder is None else Path(manifest.plan_folder)
-    plan = parse_plan(manifest.plan_text, str(folder / "plan.toml"), Corpus.of_project(), base=base)
+    source, begun_with = str(folder / "plan.toml"), manifest.pages()
+    plan = parse_plan(manifest.plan_text, source, Corpus.of_project(), base=base, begun_with=begun_with)
     corpus = Corpus.of_project(plan.own_pages)
     plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):

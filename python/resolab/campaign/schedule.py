@@ -1,13 +1,13 @@
 """Which trials a campaign has, in which order, and which are still to be done.
 
 For: pure scheduling: the same plan and seed give the same trials, so that a resumed campaign goes on where it stopped
-and every block gets each condition once. Not for: running or writing them.
+and every block gets each condition once, or each condition of its page. Not for: running or writing them.
 """
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from resolab.plan import Condition, Plan, block_order
+from resolab.plan import Condition, Plan, block_order, compared_as
 from resolab.store import trial_id
 
 
@@ -19,12 +19,14 @@ class PlannedTrial:
     block: int
     position: int
     condition: Condition
+    compared_as: str
+    """Identifier of the condition it counts for in comparisons: where pages are sampled, that of all pages."""
 
 
 def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
     """All trials of the campaign, in order."""
     return [
-        PlannedTrial(trial_id(block, position), block, position, condition)
+        PlannedTrial(trial_id(block, position), block, position, condition, compared_as(plan, condition).id)
         for block in range(blocks)
         for position, condition in enumerate(block_order(plan, seed, block))
     ]

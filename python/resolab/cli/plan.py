@@ -18,7 +18,7 @@ from resolab.campaign.power import Asked
 from resolab.campaign.progress import duration_text
 from resolab.campaign.too_few import too_few_blocks
 from resolab.cli.plan_power import console_of, power_json, power_of, print_power, printed
-from resolab.plan import Condition, Corpus, Plan, load_plan
+from resolab.plan import Condition, Corpus, Plan, load_plan, over_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
 
@@ -32,7 +32,8 @@ def _check(options: argparse.Namespace) -> int:
     plan = load_plan(options.plan, seed=options.seed, blocks=options.blocks)
     corpus = Corpus.of_project(plan.own_pages)
     expected_s = expected_duration_s(plan, corpus)
-    least_s = expected_duration_s(plan, corpus, _least_blocks(plan))
+    least = _least_blocks(plan)
+    least_s = expected_s if least == plan.blocks else expected_duration_s(plan, corpus, least)
     power = None if options.pilot is None else power_of(plan, options.pilot, Asked())
     if options.json:
         described = _described(plan, expected_s, least_s)
@@ -56,14 +57,17 @@ def _least_blocks(plan: Plan) -> int:
 
 
 def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
-    conditions = plan.conditions()
+    compared = over_pages(plan)
+    conditions = compared.conditions()
     return {
         "plan": plan.name,
         "question": plan.question,
         "seed": plan.seed,
         "blocks_count": plan.blocks,
+        "unit": plan.design.unit,
+        "pages": [*plan.factors.page],
         "conditions_count": len(conditions),
-        "trials_count": plan.blocks * len(conditions),
+        "trials_count": plan.blocks * trials_a_block(plan),
         "too_few_blocks": too_few_blocks(plan),
         "paths_count": plan.instrument.paths,
         "expected_duration_s": round(expected_s, 1),
@@ -71,19 +75,20 @@ def _described(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]:
         "least_duration_s": round(least_s, 1),
         "comparisons": [
             {"name": one.name, "kind": one.kind, "treatment": one.treatment.id, "baseline": one.baseline.id}
-            for one in plan.comparisons()
+            for one in compared.comparisons()
         ],
-        "varying": [*_varying(plan)],
+        "varying": [*_varying(compared)],
         "exclusions": [
-            {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(plan)
+            {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(compared)
         ],
         "conditions": [
-            {"condition": one.id, **_levels(one), "baseline": plan.baseline_of(one).id} for one in conditions
+            {"condition": one.id, **_levels(one), "baseline": compared.baseline_of(one).id} for one in conditions
         ],
     }
 
 
 def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> None:
+    pages, few, plan = plan.factors.page, too_few_blocks(plan), over_pages(plan)
     conditions = plan.conditions()
 
     def say(text: str) -> None:
@@ -94,13 +99,17 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
     say(f"{len(conditions)} conditions in {plan.blocks} blocks: {expected}")
-    few = too_few_blocks(plan)
+    if plan.samples_pages:
+        say(_sampled(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
     for line in _comparisons(plan, least_s):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
     for factor in EVERY_FACTOR:
+        if factor == "page" and plan.samples_pages:
+            table.add_row(factor, ", ".join(pages))
+            continue
         words = dict.fromkeys([*plan.words(factor), *(word_of(getattr(one, factor), factor) for one in conditions)])
         table.add_row(factor, ", ".join(words) if factor in _varying(plan) else f"{', '.join(words)} (held)")
     console.print(table, highlight=False)
@@ -111,6 +120,20 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         reference = plan.baseline_of(condition)
         note = "  (copy)" if condition.replicate > 1 else "  (baseline)" if reference == condition else ""
         say(f"  {condition.id}{note}")
+
+
+def _sampled(pages_count: int, blocks: int) -> str:
+    """Say which pages are loaded, where each block loads one."""
+    rounds, rest = divmod(blocks, pages_count)
+    if not rounds:
+        loaded = f"{blocks} of {pages_count} pages, drawn by the seed"
+    elif blocks == pages_count:
+        loaded = f"each of {pages_count} pages once"
+    else:
+        often = "once" if rounds == 1 else f"{rounds} times"
+        more = f", {rest} of them once more" if rest else ""
+        loaded = f"each of {pages_count} pages {often}{more}, in rounds, of which a page's mean counts"
+    return f"the page is the unit: a block loads one page under every condition; {loaded}; comparisons are over pages"
 
 
 def _comparisons(plan: Plan, least_s: float) -> list[str]:

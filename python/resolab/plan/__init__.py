@@ -13,11 +13,13 @@ from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.order import block_order, stream_seed
+from resolab.plan.order import block_order, page_of, page_order, stream_seed
 from resolab.plan.page import RESOLVER_NAME, Page
-from resolab.plan.settings import DecidedBy, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule
+from resolab.plan.settings import DecidedBy, Design, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule, Unit
+from resolab.plan.unit import EVERY_PAGE, compared_as, over_pages, trials_a_block
 
 __all__ = [
+    "EVERY_PAGE",
     "FACTORS",
     "OPTIONAL_FACTORS",
     "RESOLVER_NAME",
@@ -28,6 +30,7 @@ __all__ = [
     "Condition",
     "Corpus",
     "DecidedBy",
+    "Design",
     "Estimand",
     "Factors",
     "Instrument",
@@ -43,9 +46,15 @@ __all__ = [
     "ResolverSettings",
     "Stop",
     "StopRule",
+    "Unit",
     "access_rtt_ms",
     "block_order",
+    "compared_as",
     "load_plan",
+    "over_pages",
+    "page_of",
+    "page_order",
     "parse_plan",
     "stream_seed",
+    "trials_a_block",
 ]

@@ -13,9 +13,11 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.installation import project_root
-from resolab.pages.clone.kept import kept_clone
-from resolab.pages.file import ENDING
-from resolab.plan.own_pages import is_model
+from resolab.pages.clone.kept import kept_clone, kept_clone_of
+from resolab.pages.clone.names import host_name
+from resolab.pages.file import ENDING, read_model
+from resolab.pages.generated import generate
+from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model
 from resolab.plan.page import Page, read_pages
 from resolab.records import LinkProfile
 
@@ -27,11 +29,12 @@ class Corpus:
     """Pages under `root/pages`, profiles under `root/profiles`, plans under `root/plans`."""
 
     root: Path
-    own_pages: Mapping[str, Path] = field(default_factory=dict)
-    """Folders of pages that lie elsewhere, or their page models, by the name a plan has them under."""
+    own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
+    """Folders of pages that lie elsewhere, their page models, or pages drawn by a seed, by the name a plan has them
+    under."""
 
     @classmethod
-    def of_project(cls, own_pages: Mapping[str, Path] | None = None) -> Self:
+    def of_project(cls, own_pages: Mapping[str, OwnPage] | None = None) -> Self:
         """Open the corpus that this code came with, wherever the command was typed; a plan may have pages besides."""
         return cls(PROJECT_ROOT, own_pages or {})
 
@@ -70,8 +73,24 @@ class Corpus:
         """Folder of a page; of a page model, that of its clone."""
         if page not in self.pages():
             raise ConfigurationError(_unknown("page", page, self.pages()))
-        place = self.own_pages.get(page) or self.models().get(page, self.root / "pages" / page)
+        place = self._place(page)
+        if isinstance(place, GeneratedPage):
+            return kept_clone_of(generate(place.seed, place.number))
         return kept_clone(place) if is_model(place) else place
+
+    def is_model(self, page: str) -> bool:
+        """Whether a page is a model, whose clone is loaded."""
+        place = self._place(page)
+        return isinstance(place, GeneratedPage) or is_model(place)
+
+    def hosts_of_model(self, page: str) -> list[str]:
+        """Name the hosts that the clone of a model has, without making it."""
+        place = self._place(page)
+        model = generate(place.seed, place.number) if isinstance(place, GeneratedPage) else read_model(place)
+        return [host_name(model, host) for host in sorted({one.host for one in model.resources})]
+
+    def _place(self, page: str) -> OwnPage:
+        return self.own_pages.get(page) or self.models().get(page, self.root / "pages" / page)
 
     def read_pages(self, pages: Sequence[str]) -> list[Page]:
         """Read a plan's pages."""

@@ -5,7 +5,8 @@ For: every check that can be made before a run. Not for: whether the machine can
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,24 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
 from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.model import HIGHEST_SEED, Plan
-from resolab.plan.own_pages import is_model, is_path, name_of, own_pages
+from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, is_path, name_of
+from resolab.plan.page_levels import generated_in, page_levels, with_pages
 from resolab.plan.section import Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
+    Design,
     Instrument,
     Limits,
     Queries,
     ResolverSettings,
+    Unit,
     stop_in,
     table_in,
     value_in,
 )
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
-from resolab.plan.told_names import check_told_names
+from resolab.plan.told_names import check_told_names, tells_names
+from resolab.plan.unit import check_unit, over_pages
 from resolab.records import DnsTransport, ResolverPath
 
 # Names of pages and profiles become parts of condition identifiers, which are joined by dots.
@@ -47,11 +52,13 @@ def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = No
         raise ConfigurationError(f"{path}: seed: must be from 0 to {HIGHEST_SEED}, not {seed}")
     if blocks is not None and not 1 <= blocks <= HIGHEST_BLOCKS:
         raise ConfigurationError(f"{path}: blocks: must be from 1 to {HIGHEST_BLOCKS}, not {blocks}")
-    return replace(
+    plan = replace(
         plan,
         seed=plan.seed if seed is None else seed,
         blocks=plan.blocks if blocks is None else blocks,
     )
+    check_unit(str(path), plan)
+    return plan
 
 
 def _text(path: Path, corpus: Corpus) -> str:
@@ -72,28 +79,39 @@ def _name(top: Section, corpus: Corpus | None) -> str:
     return name
 
 
-def parse_plan(text: str, source: str, corpus: Corpus | None, *, base: Path | None = None) -> Plan:
+def parse_plan(
+    text: str,
+    source: str,
+    corpus: Corpus | None,
+    *,
+    base: Path | None = None,
+    begun_with: Sequence[str] | None = None,
+) -> Plan:
     """Check a plan's text; without a corpus pages and profiles are not looked up, as when reading an old dataset.
 
-    Pages that are paths lie relative to `base`, or to the folder the command was typed in.
+    Pages that are paths lie relative to `base`, or to the folder the command was typed in. Of a dataset's plan,
+    `begun_with` are the pages its patterns stood for.
     """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
-    top = Section(source, table)
     base = base or Path.cwd()
-    own = own_pages(_page_words(table), base)
+    generated = generated_in(Section(source, table).section("pages", required=False))
+    levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
+    top, own = Section(source, with_pages(table, levels)), levels.own if levels else generated
+    top.section("pages", required=False)
     if corpus is not None:
         _check_own_pages(top, own, corpus)
         corpus = replace(corpus, own_pages=own)
     factors = _factors(top.section("factors"), corpus)
     paths, factors = _resolver_paths(top.section("resolver_path"), factors)
+    design = table_in(top.section("design", required=False), Design)
     plan = Plan(
         name=_name(top, corpus),
         question=top.text("question"),
         seed=value_in(top, Plan, "seed"),
-        blocks=value_in(top, Plan, "blocks"),
+        blocks=len(factors.page) if "blocks" not in top and design.unit is Unit.PAGE else value_in(top, Plan, "blocks"),
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
@@ -109,30 +127,55 @@ def parse_plan(text: str, source: str, corpus: Corpus | None, *, base: Path | No
         queries=table_in(top.section("queries", required=False), Queries),
         key_exchange=key_exchange_in(top.section("key_exchange", required=False)),
         analysis=analysis_in(top.section("analysis", required=False)),
+        design=design,
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))
     top.finish()
+    check_unit(source, plan)
     if corpus is not None:
-        check_combinations(source, plan)
-        check_baselines(source, plan)
-        check_repeats(source, plan)
-        check_comparisons(source, plan)
-        check_told_names(source, plan, corpus.read_pages(plan.factors.page))
+        _check_whole(source, plan, corpus)
     return plan
 
 
-def _page_words(table: Mapping[str, Any]) -> list[str]:
+def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
+    """Check what only a reading of the whole plan knows; pages that are alike in this stand for each other."""
+    compared = over_pages(plan)
+    check_combinations(source, compared)
+    check_baselines(source, compared)
+    check_repeats(source, compared)
+    check_comparisons(source, compared)
+    check_told_names(source, compared, _hosts(source, plan, corpus, drawn=tells_names(compared)))
+
+
+def _hosts(source: str, plan: Plan, corpus: Corpus, *, drawn: bool) -> list[str]:
+    """Read pages and name their hosts; of models no clone is made for it, and what is drawn needs no reading."""
+    models = [page for page in plan.factors.page if corpus.is_model(page)]
+    pages = corpus.read_pages([page for page in plan.factors.page if page not in set(models)])
+    read = [page for page in models if drawn or not isinstance(plan.own_pages.get(page), GeneratedPage)]
+    hosts = [host for page in pages for host in page.hosts]
+    hosts += [host for page in read for host in corpus.hosts_of_model(page)]
+    twice = next((host for host, count in Counter(hosts).items() if count > 1), None)
+    if twice is not None:
+        problem = f"host name {twice} stands in more than one page; give every page names of its own"
+        raise ConfigurationError(f"{source}: factors.page: {problem}")
+    return hosts
+
+
+def _page_level(table: Mapping[str, Any]) -> object:
     """Take the levels of `page` before anything is checked; what is none is told later."""
     factors = table.get("factors")
-    words = factors.get("page") if isinstance(factors, dict) else None
-    return [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+    return factors.get("page") if isinstance(factors, dict) else None
 
 
-def _check_own_pages(top: Section, own: Mapping[str, Path], corpus: Corpus) -> None:
+def _check_own_pages(top: Section, own: Mapping[str, OwnPage], corpus: Corpus) -> None:
+    known = set(corpus.pages())
     for name, folder in own.items():
-        if name in corpus.pages():
-            top.fail("factors.page", f"{folder} has the name of a page that comes along; rename the folder")
+        if name in known:
+            place = f"generated page {name}" if isinstance(folder, GeneratedPage) else folder
+            top.fail("factors.page", f"{place} has the name of a page that comes along; rename the folder")
+        if isinstance(folder, GeneratedPage):
+            continue
         if is_model(folder):
             if not folder.is_file():
                 top.fail("factors.page", f"{folder} does not exist; `resolab page import` writes page models")

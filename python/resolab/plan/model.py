@@ -14,8 +14,19 @@ from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_c
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.key_exchange import KeyExchange
+from resolab.plan.own_pages import OwnPage
 from resolab.plan.preset_levels import fixed_levels
-from resolab.plan.settings import HIGHEST_BLOCKS, Instrument, Limits, Queries, ResolverSettings, Stop, Within
+from resolab.plan.settings import (
+    HIGHEST_BLOCKS,
+    Design,
+    Instrument,
+    Limits,
+    Queries,
+    ResolverSettings,
+    Stop,
+    Unit,
+    Within,
+)
 from resolab.records import DnsTransport, ResolverPath
 
 HIGHEST_SEED = 2**63 - 1
@@ -36,7 +47,7 @@ class Plan:
     name: str
     question: str
     seed: Annotated[int, Within(0, HIGHEST_SEED, "Every random choice derives from it.")]
-    blocks: Annotated[int, Within(1, HIGHEST_BLOCKS, "How often every condition runs.")]
+    blocks: Annotated[int, Within(1, HIGHEST_BLOCKS, "How often every condition runs; with unit = page, pages loaded.")]
     factors: Factors
     resolver_path: Mapping[DnsTransport, tuple[ResolverPath, ...]]
     baseline: Baseline
@@ -46,8 +57,8 @@ class Plan:
     source_text: str = ""
     base: Path | None = None
     """Folder its relative paths begin at."""
-    own_pages: Mapping[str, Path] = field(default_factory=dict)
-    """Folders of the pages it names by path, by their names."""
+    own_pages: Mapping[str, OwnPage] = field(default_factory=dict)
+    """Where the pages come from that it names by path or has drawn, by their names."""
     repeat: tuple[Repeat, ...] = ()
     comparison_rules: tuple[ComparisonRule, ...] = ()
     """Comparisons the plan names; see `comparisons` for what follows from them."""
@@ -57,6 +68,12 @@ class Plan:
     queries: Queries = field(default_factory=Queries)
     key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)
+    design: Design = field(default_factory=Design)
+
+    @property
+    def samples_pages(self) -> bool:
+        """Whether pages are what is sampled: each block loads one of them."""
+        return self.design.unit is Unit.PAGE
 
     def combinations(self) -> list[Condition]:
         """Every combination of levels, in the plan's order."""

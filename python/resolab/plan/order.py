@@ -1,12 +1,14 @@
-"""Seeds and the random order of a block.
+"""Seeds, and the random order of a block and of pages.
 
 For: an order that is the same on every machine and after every resume. Not for: cryptography.
 """
 
 import hashlib
+from dataclasses import replace
 
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
+from resolab.plan.unit import over_pages
 
 
 def stream_seed(run_seed: int, *labels: str | int) -> int:
@@ -20,5 +22,21 @@ def block_order(plan: Plan, seed: int, block: int) -> list[Condition]:
 
     Each condition draws its sorting key from (seed, block, condition), so that the order does not depend on the
     order of levels in the plan, on earlier blocks, or on any library's shuffle: a resumed run meets the same order.
+    A plan that samples pages loads one of them in a block: all its conditions.
     """
-    return sorted(plan.conditions(), key=lambda one: stream_seed(seed, "block_order", block, one.id))
+    conditions = plan.conditions() if not plan.samples_pages else _of_page(plan, page_of(plan, seed, block))
+    return sorted(conditions, key=lambda one: stream_seed(seed, "block_order", block, one.id))
+
+
+def page_order(plan: Plan, seed: int) -> list[str]:
+    """Order the plan's pages at random, by a key that each draws from seed and name: fewer blocks are a sample."""
+    return sorted(plan.factors.page, key=lambda page: (stream_seed(seed, "page_order", page), page))
+
+
+def page_of(plan: Plan, seed: int, block: int) -> str:
+    """Name the page of a block of a plan that samples pages; after the last page the first comes again."""
+    return page_order(plan, seed)[block % len(plan.factors.page)]
+
+
+def _of_page(plan: Plan, page: str) -> list[Condition]:
+    return [replace(one, page=page) for one in over_pages(plan).conditions()]

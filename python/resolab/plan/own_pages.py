@@ -1,14 +1,29 @@
-"""Pages a plan names by the path of their folder or page model. Not for: what is in such a folder (`page`).
+"""Pages a plan brings itself: by the path of their folder or page model, or drawn by a seed.
+
+Not for: what is in such a folder (`page`), or patterns that stand for many (`page_levels`).
 
 A path stands wherever a level of `page` may: `./shop` beside the plan's file, or an absolute one; `cnn.page.json` is a
 page model's file. The page's name, in identifiers and in other tables of the plan, is the folder's, or the file's
-without its ending.
+without its ending. A generated page has the name that `resolab page generate` gives it.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from resolab.pages.file import ENDING
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPage:
+    """A page that is drawn when it is needed: the same seed and number are the same page."""
+
+    seed: int
+    number: int
+
+
+OwnPage = Path | GeneratedPage
+"""Where a page comes from that lies in no corpus."""
 
 
 def is_path(word: str) -> bool:

@@ -12,10 +12,12 @@ from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.model import Plan, Repeat
-from resolab.plan.settings import Instrument, Limits, Queries, ResolverSettings, Stop, schema_of
+from resolab.plan.page_levels import GeneratedPages
+from resolab.plan.settings import Design, Instrument, Limits, Queries, ResolverSettings, Stop, Unit, schema_of
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
+_UNIT_PAGE: Schema = {"properties": {"unit": {"const": str(Unit.PAGE)}}, "required": ["unit"]}
 
 
 def plan_schema() -> Schema:
@@ -30,6 +32,8 @@ def plan_schema() -> Schema:
                 "seed": schema_of(Plan, "seed"),
                 "blocks": schema_of(Plan, "blocks"),
                 "factors": _factors(),
+                "pages": _table({"generated": _table(_keys(GeneratedPages), required=("count",))}),
+                "design": _settings(Design),
                 "resolver_path": _resolver_path(),
                 "exclude": {"type": "array", "items": _exclusion()},
                 "baseline": _baseline(),
@@ -43,8 +47,12 @@ def plan_schema() -> Schema:
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),
             },
-            required=("name", "question", "seed", "blocks", "factors", "resolver_path", "baseline"),
+            required=("name", "question", "seed", "factors", "resolver_path", "baseline"),
         ),
+        "allOf": [
+            {"anyOf": [{"required": ["blocks"]}, {"properties": {"design": _UNIT_PAGE}, "required": ["design"]}]},
+            {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, {"required": ["pages"]}]},
+        ],
     }
 
 
@@ -69,7 +77,7 @@ def _levels(factor: str) -> Schema:
 
 
 def _factors() -> Schema:
-    return _table({factor: _levels(factor) for factor in (*FACTORS, *OPTIONAL_FACTORS)}, required=FACTORS)
+    return _table({factor: _levels(factor) for factor in (*FACTORS, *OPTIONAL_FACTORS)}, required=FACTORS[1:])
 
 
 def _resolver_path() -> Schema:
@@ -95,7 +103,11 @@ def _comparison() -> Schema:
 
 
 def _settings(table: type) -> Schema:
-    return _table({one.name: schema_of(table, one.name) for one in fields(table)})
+    return _table(_keys(table))
+
+
+def _keys(table: type) -> Schema:
+    return {one.name: schema_of(table, one.name) for one in fields(table)}
 
 
 def _baseline() -> Schema:

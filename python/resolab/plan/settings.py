@@ -1,6 +1,7 @@
 """Tables of a plan that set numbers and switches: declared once, as fields with their bounds, then read and described.
 
-For: limits, instrument, resolver, queries, when to stop; reading any such field of a section, and its JSON Schema.
+For: limits, instrument, resolver, queries, the design, when to stop; reading any such field of a section, and its JSON
+Schema.
 `analysis` declares its table by the same means.
 Not for: levels of factors (`choices`), or the whole schema (`schema`).
 """
@@ -80,6 +81,22 @@ class Queries:
 
     warm_count: Annotated[int, Within(0, 100)] = 0
     """Further names of the page, asked one after the other over the connections the cold exchanges opened."""
+
+
+class Unit(StrEnum):
+    """What a plan samples, and what a block therefore is."""
+
+    BLOCK = "block"
+    """Times: a block loads every page under every condition."""
+    PAGE = "page"
+    """Pages: a block loads one page under every condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How trials are laid out."""
+
+    unit: Annotated[Unit, OneOf(tuple(Unit))] = Unit.BLOCK
 
 
 class StopRule(StrEnum):

@@ -6,8 +6,8 @@ For: refusing a plan before it runs. Not for: the command line itself (`browser.
 from collections.abc import Sequence
 
 from resolab.errors import ConfigurationError
+from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
-from resolab.plan.page import Page
 from resolab.records import BrowserName, BrowserPreset, HttpVersion
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
@@ -16,16 +16,24 @@ _PORT_BYTES = len(":443,")
 _MAPPING_BYTES = len("MAP  10.77.255.254 , EXCLUDE 10.77.255.254 , ")
 
 
-def check_told_names(source: str, plan: Plan, pages: Sequence[Page]) -> None:
+def tells_names(plan: Plan) -> bool:
+    """Whether a browser is told the names of pages at its start."""
+    return bool(_told(plan))
+
+
+def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
     """Refuse pages over HTTP/3 in Chromium, or with the preset that tells it addresses, whose names are too many."""
-    chromium = [one for one in plan.conditions() if one.browser is BrowserName.CHROMIUM]
-    told = [one for one in chromium if one.http_version is HttpVersion.H3]
+    told = _told(plan)
     if not told:
         return
     with_addresses = any(one.browser_preset is BrowserPreset.S24 for one in told)
     beside_bytes = _MAPPING_BYTES if with_addresses else _PORT_BYTES
-    names_bytes = sum(len(host) + beside_bytes for page in pages for host in page.hosts)
+    names_bytes = sum(len(host) + beside_bytes for host in hosts)
     if names_bytes > LONGEST_ARGUMENT_BYTES:
-        count = sum(len(page.hosts) for page in pages)
-        problem = f"chromium cannot be told {count} host names for HTTP/3: one argument has room for some thousand"
+        problem = f"chromium cannot be told {len(hosts)} host names for HTTP/3: one argument has room for some thousand"
         raise ConfigurationError(f"{source}: factors.page: {problem}; leave pages out, or take h1 or h2, or firefox")
+
+
+def _told(plan: Plan) -> list[Condition]:
+    chromium = [one for one in plan.conditions() if one.browser is BrowserName.CHROMIUM]
+    return [one for one in chromium if one.http_version is HttpVersion.H3]

@@ -31,7 +31,22 @@ def plain_answers(findings: Findings) -> list[str]:
             else combination_of(findings, one.comparison.treatment)
         )
         groups.setdefault(name, []).append(one)
-    return [_answer(findings, found, name, group) for name, group in groups.items()]
+    answers = [_answer(findings, found, name, group) for name, group in groups.items()]
+    return [*answers, _over_pages(findings)] if findings.plan.samples_pages else answers
+
+
+def _over_pages(findings: Findings) -> str:
+    """Say what pairs and intervals are of where pages were sampled."""
+    rounds: dict[tuple[str, str], int] = {}
+    for load in findings.loads:
+        rounds[load.page, load.condition] = rounds.get((load.page, load.condition), 0) + 1
+    pages = {page for page, _ in rounds}
+    several = max(rounds.values(), default=1) > 1
+    again = "; of a page that was loaded in several rounds the mean counts" if several else ""
+    return (
+        f"Pages are what was sampled: {len(pages)} of them, each a block and one pair of every comparison{again}. "
+        "Intervals are over pages and meant for pages like these; failed loads are at least their limit."
+    )
 
 
 def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequence[PairResult]) -> str:
@@ -62,7 +77,7 @@ def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]
     needed = PAIRS_FOR_CHANGE if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
     if pairs >= needed:
         return "undecided: too many of its loads failed for an interval."
-    return f"too few blocks to tell: {pairs} pairs where an interval takes {needed}."
+    return f"too few {findings.plan.design.unit}s to tell: {pairs} pairs where an interval takes {needed}."
 
 
 def _sorted(

@@ -27,7 +27,7 @@ from resolab.store.rows import (
     LatenessRow,
     LoadRow,
 )
-from resolab.store.views import unreadable, view_tables
+from resolab.store.views import unreadable, view_pages_as_one, view_tables
 
 # So that a report on any number of rows stays below 2 GB with what Python holds beside; DuckDB spills what needs more.
 _SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "1GB"}
@@ -60,6 +60,7 @@ class Dataset:
             self.connection.close()
             raise
         self._distributions = DistributionSource(self.connection)
+        self._takes_pages_as_one = False
 
     def __enter__(self) -> Self:
         return self
@@ -84,9 +85,22 @@ class Dataset:
         except duckdb.Error as error:
             raise unreadable(self.folder, error) from error
 
+    def take_pages_as_one(self, name: str) -> None:
+        """Have conditions of all pages counted as those of a page of this name, from now on."""
+        if not self._takes_pages_as_one:
+            view_pages_as_one(self.connection, name)
+            self._takes_pages_as_one = True
+
     def measured_loads(self) -> list[LoadRow]:
-        """List one row per finished trial, in the order they ran."""
-        return self._rows(queries.MEASURED_LOADS, LoadRow)
+        """List one row per finished trial, in the order they ran.
+
+        Where pages are taken as one, a page that was loaded in several blocks has all its rows in the first of them.
+        """
+        rows = self._rows(queries.MEASURED_LOADS, LoadRow)
+        if not self._takes_pages_as_one:
+            return rows
+        first: dict[str, int] = {}
+        return [msgspec.structs.replace(row, block=first.setdefault(row.page, row.block)) for row in rows]
 
     def settled_conditions(self) -> set[str]:
         """Name the conditions whose loads neither looked up nor connected after the document's request."""

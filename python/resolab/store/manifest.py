@@ -177,6 +177,10 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     warnings: list[str] = []
     """What a reader must know, such as versions that differ between merged runs."""
 
+    def pages(self) -> list[str] | None:
+        """Name the pages that the run began with; None where an older one does not say."""
+        return list(self.starts[0].pages_sha256) if self.starts and self.starts[0].pages_sha256 else None
+
 
 def dataset_id(plan_name: str, suffix: str) -> str:
     """Name a dataset after its plan; what cannot stand in a file's name is left out."""

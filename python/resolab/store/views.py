@@ -15,6 +15,7 @@ from resolab.errors import ConfigurationError
 from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
 from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.literals import literal
 
 _RECORDED = "page_loads_as_recorded"
 _PAGE_LOADS = f"""
@@ -38,6 +39,12 @@ LEFT JOIN (
 """Loads of before format 1.8 as those since: one without all of its page failed, and its last byte is that of its
 requests."""
 
+_PAGES_AS_ONE = """
+CREATE VIEW trials AS
+SELECT * REPLACE ({name} || substr(condition, length(page) + 1) AS condition) FROM trials_by_page
+"""
+"""A condition's identifier begins with its page."""
+
 
 def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make a view of every table of a dataset."""
@@ -54,6 +61,12 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
             raise unreadable(folder, error) from error
     _check_trials(connection, folder)
     connection.execute(_PAGE_LOADS)
+
+
+def view_pages_as_one(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Have every query see the conditions of all pages as those of one; `page` stays what it was."""
+    connection.execute("ALTER VIEW trials RENAME TO trials_by_page")
+    connection.execute(_PAGES_AS_ONE.format(name=literal(name)))
 
 
 def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:

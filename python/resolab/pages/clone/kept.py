@@ -1,6 +1,6 @@
-"""Clones that are made once and kept, for plans that name a page model.
+"""Clones that are made once and kept, for plans that name a page model or have pages drawn.
 
-For: from a model's file to the folder of its clone, in the user's cache. Not for: writing clones (`folder`).
+For: from a model or its file to the folder of its clone, in the user's cache. Not for: writing clones (`folder`).
 
 What is kept is found by the model's bytes and by the code that makes clones: another of either is another folder. Of
 two that make the same at a time the first one counts; nothing is ever changed in place.
@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 from resolab.pages.clone.folder import write_clone
-from resolab.pages.file import ENDING, read_model
+from resolab.pages.file import ENDING, model_text, read_model
+from resolab.pages.model import PageModel
 
 SEED = 1
 """Of the bytes nobody looks at."""
@@ -22,8 +23,16 @@ _CODE = Path(__file__).resolve().parent
 def kept_clone(model_file: Path) -> Path:
     """Give the folder of a model's clone, made if it is not there; its name is the page's."""
     model = read_model(model_file)
-    name = model_file.name.removesuffix(ENDING)
-    folder = cache_folder() / _key(model_file) / name
+    return _kept(model, model_file.name.removesuffix(ENDING), model_file.read_bytes())
+
+
+def kept_clone_of(model: PageModel) -> Path:
+    """Give the folder of the clone of a model that has no file, made if it is not there; its name is the model's."""
+    return _kept(model, model.name, model_text(model).encode())
+
+
+def _kept(model: PageModel, name: str, content: bytes) -> Path:
+    folder = cache_folder() / _key(content) / name
     if (folder / "page.toml").is_file():
         return folder
     folder.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -44,8 +53,8 @@ def cache_folder() -> Path:
     return (Path(named) if named else Path.home() / ".cache") / "resolab" / "clones"
 
 
-def _key(model_file: Path) -> str:
-    digest = hashlib.sha256(model_file.read_bytes())
+def _key(content: bytes) -> str:
+    digest = hashlib.sha256(content)
     for file in sorted(_CODE.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:20]

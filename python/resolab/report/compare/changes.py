@@ -88,8 +88,8 @@ class DatasetComparison:
 
 def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
     """Compare an outcome of the second dataset with that of the first."""
-    loads = (_loads(first, outcome), _loads(second, outcome))
     plans = (plan_of(first), plan_of(second))
+    loads = (_loads(first, outcome), _loads(second, outcome))
     common = [name for name in loads[0] if name in loads[1]]
     return DatasetComparison(
         dataset_ids=(first.manifest.dataset_id, second.manifest.dataset_id),

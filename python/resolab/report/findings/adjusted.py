@@ -59,6 +59,8 @@ def _adjusted(
     plan: Plan, one: PlannedComparison, part: Part, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> Adjusted | None:
     own, other = contributing(PLT, own), contributing(PLT, other)
+    if any(len({load.block for load in loads}) < len(loads) for loads in (own, other)):
+        return None  # Rounds of a page, whose means have no parts.
     treated, compared = pairs([load.block for load in own], [load.block for load in other])
     told = [(own[place], other[against]) for place, against in zip(treated, compared, strict=True)]
     failed = any(load.failure for pair in told for load in pair)

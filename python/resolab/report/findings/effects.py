@@ -15,7 +15,7 @@ from resolab.records import HandshakeMode
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import by_condition, contributing, paired_samples, sample_of
+from resolab.report.findings.page_loads import by_block, by_condition, paired_samples
 from resolab.stats import (
     EquivalenceTest,
     Sample,
@@ -138,11 +138,13 @@ def _differences(
     """Return each block's differences with their bounds, by the profile's round-trip time."""
     blocks: dict[int, dict[float, tuple[float, float]]] = {}
     for treatment, baseline in members:
-        own, other = (contributing(outcome, grouped.get(one.id, [])) for one in (treatment, baseline))
-        treated, compared = pairs([one.block for one in own], [one.block for one in other])
-        found = differences_of(sample_of(outcome, own).take(treated), sample_of(outcome, other).take(compared))
-        for position, low, high in zip(treated, found.low, found.high, strict=True):
-            blocks.setdefault(own[position].block, {})[rtt_ms[treatment.profile]] = (float(low), float(high))
+        (own, treated), (other, compared) = (
+            by_block(outcome, grouped.get(one.id, [])) for one in (treatment, baseline)
+        )
+        places, against = pairs(own, other)
+        found = differences_of(treated.take(places), compared.take(against))
+        for place, low, high in zip(places, found.low, found.high, strict=True):
+            blocks.setdefault(own[place], {})[rtt_ms[treatment.profile]] = (float(low), float(high))
     return [blocks[block] for block in sorted(blocks)]
 
 

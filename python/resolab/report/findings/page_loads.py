@@ -39,9 +39,25 @@ def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
 
 def paired_samples(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks in which both contribute, in the same order."""
-    own, other = contributing(outcome, own), contributing(outcome, other)
-    treated, compared = pairs([load.block for load in own], [load.block for load in other])
-    return sample_of(outcome, own).take(treated), sample_of(outcome, other).take(compared)
+    (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
+    treated, compared = pairs(own_blocks, other_blocks)
+    return own_sample.take(treated), other_sample.take(compared)
+
+
+def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
+    """Return the blocks of the loads that contribute, and a value of each.
+
+    Only a page that was sampled and loaded in several rounds has several loads in its block: their mean.
+    """
+    told = contributing(outcome, loads)
+    blocks, sample = [load.block for load in told], sample_of(outcome, told)
+    if len(set(blocks)) == len(blocks):
+        return blocks, sample
+    places: dict[int, list[int]] = {}
+    for place, block in enumerate(blocks):
+        places.setdefault(block, []).append(place)
+    low, high = (np.array([bound[of].mean() for of in places.values()]) for bound in (sample.low, sample.high))
+    return list(places), Sample(low, high)
 
 
 def condition_results(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcome: Outcome) -> list[ConditionResult]:
@@ -70,7 +86,7 @@ def _result(
         unusable_count=len(loads) - len(usable),
         reached_count=sum(load.handshake_mode == load.requested_handshake_mode for load in usable),
         told_count=len(told),
-        median_ms=estimators_of(plan).median(sample_of(outcome, contributing(outcome, usable))),
+        median_ms=estimators_of(plan).median(by_block(outcome, usable)[1]),
         comparison=comparison,
         range_ms=(min(told), max(told)) if told else None,
     )

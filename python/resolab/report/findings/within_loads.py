@@ -1,6 +1,7 @@
 """Two outcomes of the same loads beside each other, and their difference within each load.
 
-For: a sum beside the load time it is to be held against. Not for: one condition against another (`page_loads`).
+For: a sum beside the load time it is to be held against; of a page that was loaded in several rounds the first
+counts. Not for: one condition against another (`page_loads`).
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ def within_loads(plan: Plan, loads: Sequence[LoadRow], outcome: Outcome, other: 
 
 
 def _within(loads: Sequence[LoadRow], outcome: Outcome, other: Outcome, estimate: Estimators) -> WithinLoads:
+    loads = list({load.block: load for load in reversed(loads)}.values())[::-1]
     told = [(outcome.of(load), other.of(load)) for load in loads if not load.failure]
     both = [(one, another) for one, another in told if one is not None and another is not None]
     return WithinLoads(

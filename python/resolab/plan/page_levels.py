@@ -1,0 +1,139 @@
+"""Levels of `page` that stand for many: patterns, and pages drawn by a seed (`[pages.generated]`).
+
+For: the pages a plan names, in its order, before any of its keys is checked. Not for: reading pages.
+
+A pattern is expanded when the plan is read, its pages sorted by name: `corpus/*` and `names/flat-*` mean page models
+that come along, by their folder and name; `./mine/*.page.json` and other paths mean files and folders beside the plan.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any
+
+from resolab.errors import ConfigurationError
+from resolab.pages.generated import name_of as generated_name
+from resolab.plan.corpus import Corpus
+from resolab.plan.model import HIGHEST_SEED
+from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, name_of, own_pages
+from resolab.plan.section import Section
+from resolab.plan.settings import Within, table_in
+
+MOST_GENERATED = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPages:
+    """Which pages are drawn: those of the numbers from 1 on."""
+
+    count: Annotated[int, Within(1, MOST_GENERATED)]
+    seed: Annotated[int, Within(0, HIGHEST_SEED)] = 1
+
+    def pages(self) -> Mapping[str, OwnPage]:
+        """Name them."""
+        return {
+            generated_name(self.seed, number): GeneratedPage(self.seed, number) for number in range(1, self.count + 1)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageLevels:
+    """The pages of a plan as if it had written them out."""
+
+    words: Sequence[object]
+    own: Mapping[str, OwnPage]
+
+
+def page_levels(
+    source: str,
+    given: object,
+    generated: Mapping[str, OwnPage],
+    base: Path,
+    corpus: Corpus | None,
+    begun_with: Sequence[str] | None = None,
+) -> PageLevels | None:
+    """Expand what `factors.page` has and add what is drawn; None where that is no list, which others will say.
+
+    A dataset's plan is read with the pages that it was begun with: pages that have come since are left out, and
+    without a corpus they are taken as they are.
+    """
+    if given is None and generated:
+        given = []
+    if not isinstance(given, list):
+        return None
+    if begun_with is not None and corpus is None and any(map(_is_pattern, given)):
+        return PageLevels([*begun_with], generated)
+    words = _expanded(source, given, base, corpus or Corpus.of_project())
+    if begun_with is not None and any(map(_is_pattern, given)):
+        words = _as_begun(source, words, [one for one in begun_with if one not in generated])
+    paths = own_pages([word for word in words if isinstance(word, str)], base)
+    return PageLevels([*words, *generated], {**paths, **generated})
+
+
+def generated_in(section: Section) -> Mapping[str, OwnPage]:
+    """Read `[pages]`: so far it has only the table of pages that are drawn."""
+    table = section.section("generated", required=False)
+    section.finish()
+    return table_in(table, GeneratedPages).pages() if "generated" in section else {}
+
+
+def _is_pattern(word: object) -> bool:
+    return isinstance(word, str) and any(one in word for one in "*?")
+
+
+def _expanded(source: str, given: Sequence[object], base: Path, corpus: Corpus) -> list[object]:
+    written = [word for word in given if not _is_pattern(word)]
+    words: list[object] = []
+    for word in given:
+        if not isinstance(word, str) or not _is_pattern(word):
+            words.append(word)
+            continue
+        found = _beside(word, base) if _is_beside(word) else _of_corpus(word, corpus)
+        if not found:
+            remedy = "give a folder of page models that come along, such as corpus/*, or paths beside the plan"
+            raise ConfigurationError(f"{source}: factors.page: no page is like {word!r}; {remedy}")
+        words += [one for one in found if one not in words and one not in written]
+    return words
+
+
+def _is_beside(word: str) -> bool:
+    return word.startswith(("./", "../", "/")) or is_model(word)
+
+
+def _beside(word: str, base: Path) -> list[str]:
+    root, pattern = _split(base / word)
+    found = root.glob(pattern)
+    pages = [one for one in found if (is_model(one) and one.is_file()) or (one / "page.toml").is_file()]
+    return [str(one) for one in sorted(pages, key=lambda one: (name_of(str(one)), str(one)))]
+
+
+def _split(whole: Path) -> tuple[Path, str]:
+    """Part a path before its first part that is a pattern: what stands before may hold any character."""
+    first = next(place for place, part in enumerate(whole.parts) if _is_pattern(part))
+    return Path(*whole.parts[:first]), "/".join(whole.parts[first:])
+
+
+def _of_corpus(word: str, corpus: Corpus) -> list[str]:
+    """Name the page models that match by folder and name or, without a folder, all pages that match by name."""
+    models = corpus.models()
+    if "/" in word:
+        return sorted(name for name, file in models.items() if fnmatchcase(f"{file.parent.name}/{name}", word))
+    return sorted(name for name in corpus.pages() if fnmatchcase(name, word))
+
+
+def _as_begun(source: str, words: Sequence[object], begun_with: Sequence[str]) -> list[object]:
+    named = {name_of(word): word for word in words if isinstance(word, str)}
+    gone = next((name for name in begun_with if name not in named), None)
+    if gone is not None:
+        problem = f"page {gone!r}, which the run began with, is not there any more"
+        raise ConfigurationError(f"{source}: factors.page: {problem}; put it back, or start anew")
+    return [named[name] for name in begun_with]
+
+
+def with_pages(table: Mapping[str, Any], levels: PageLevels | None) -> Mapping[str, Any]:
+    """Write the pages out in a plan's table."""
+    factors = table.get("factors")
+    if levels is None or not isinstance(factors, dict):
+        return table
+    return {**table, "factors": {**factors, "page": [*levels.words]}}

@@ -1,0 +1,53 @@
+"""What a plan samples: blocks of given pages, or pages, each of which is a block then (`[design] unit = "page"`).
+
+For: a plan's comparisons over pages, what one block holds, and what such a plan cannot have. Not for: orders (`order`).
+
+Where the page is the unit, no condition is compared page by page: the pairs of a comparison are the pages. So the
+plan's conditions and comparisons are those of one page that stands for all.
+"""
+
+from dataclasses import replace
+
+from resolab.errors import ConfigurationError
+from resolab.plan.condition import Condition
+from resolab.plan.model import Plan
+
+EVERY_PAGE = "all-pages"
+"""Stands for the page in identifiers of what is compared over pages."""
+
+
+def over_pages(plan: Plan) -> Plan:
+    """Return the plan as its comparisons are made: with one page for all where pages are sampled, else as it is."""
+    if not plan.samples_pages:
+        return plan
+    levels = {**plan.factors.levels, "page": (EVERY_PAGE,)}
+    return replace(plan, factors=replace(plan.factors, levels=levels))
+
+
+def compared_as(plan: Plan, condition: Condition) -> Condition:
+    """Return the condition that a trial of this one counts for."""
+    return replace(condition, page=EVERY_PAGE) if plan.samples_pages else condition
+
+
+def trials_a_block(plan: Plan) -> int:
+    """Count a block's trials."""
+    return len(over_pages(plan).conditions())
+
+
+def check_unit(source: str, plan: Plan) -> None:
+    """Refuse what makes no sense where pages are sampled."""
+    if not plan.samples_pages:
+        return
+    chosen = [
+        *((f"exclude[{number}]", one) for number, one in enumerate(plan.exclude)),
+        *((f"repeat[{number}]", one.levels) for number, one in enumerate(plan.repeat)),
+        *((f"comparison[{number}].treatment", one.treatment) for number, one in enumerate(plan.comparison_rules)),
+    ]
+    where = next((where for where, levels in chosen if "page" in levels), None)
+    if where is not None:
+        problem = 'design.unit = "page" takes every page alike'
+        raise ConfigurationError(f"{source}: {where}.page: {problem}; name no page here, or leave it out of [factors]")
+    if plan.stop is not None and plan.blocks > len(plan.factors.page):
+        problem = f"{plan.blocks} blocks are more than the {len(plan.factors.page)} pages, and a second load of a page"
+        remedy = f"is no new unit; take at most {len(plan.factors.page)} blocks, or no [stop]"
+        raise ConfigurationError(f"{source}: stop: {problem} {remedy}")

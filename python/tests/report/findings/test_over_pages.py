@@ -1,0 +1,114 @@
+"""What a report says where pages are what was sampled: pairs are pages, and a page's rounds are no further pairs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import synthetic_dataset
+from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
+from test_page_loads import load
+
+from resolab.plan import Plan
+from resolab.report.compare.changes import compare_datasets
+from resolab.report.findings.analysis import analyse
+from resolab.report.findings.findings import Findings
+from resolab.report.findings.page_loads import by_block, paired_samples
+from resolab.report.findings.planned import plan_of
+from resolab.report.plain_answers import plain_answers
+from resolab.stats import Method
+from resolab.store import Dataset, build_tables, open_dataset
+from resolab.store.outcomes import PLT
+
+PAGES = [f"page{number}" for number in range(14)]
+
+
+@pytest.fixture(autouse=True)
+def _pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that differ by far more than conditions do."""
+    monkeypatch.setattr(synthetic_dataset, "RENDER_MS", {page: 400.0 * place for place, page in enumerate(PAGES)})
+    monkeypatch.setattr(synthetic_dataset, "ADDRESS", dict.fromkeys(PAGES, "10.77.1.1"))
+
+
+def plan_with(blocks: int, more: str = "") -> Plan:
+    text = PLAN_TEXT.replace('["example", "wikipedia"]', str(PAGES).replace("'", '"'))
+    return make_plan(text.replace("blocks = 6", f"blocks = {blocks}") + f'[design]\nunit = "page"\n{more}')
+
+
+def opened(folder: Path, plan: Plan, faults: Faults | None = None) -> Dataset:
+    make_dataset(folder, plan, faults)
+    build_tables(folder)
+    return open_dataset(folder)
+
+
+def findings_of(folder: Path, plan: Plan, faults: Faults | None = None) -> Findings:
+    with opened(folder, plan, faults) as dataset:
+        return analyse(dataset)
+
+
+def test_pairs_of_a_comparison_are_pages(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "d", plan_with(14))
+    assert len(found.plt.conditions) == 12
+    assert len(found.plt.comparisons) == 10
+    one = next(one for one in found.plt.comparisons if one.comparison.treatment.id == "all-pages.4g.doh.h3.full")
+    assert (one.difference_ms.n, one.difference_ms.method) == (14, Method.ORDER_STATISTIC)
+    # Two round trips more on every page, however the pages differ: the interval is not of the pages' times.
+    assert one.difference_ms.ci_low is not None
+    assert one.difference_ms.ci_low < 2 * RTT_MS["4g"] + 3
+    assert (one.difference_ms.ci_width or 99) < 20
+    assert all(result.trials_count == 14 for result in found.plt.conditions)
+    assert "14 of them" in plain_answers(found)[-1]
+    assert "several rounds" not in plain_answers(found)[-1]
+
+
+def test_failures_count_over_pages(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "d", plan_with(14), Faults(timeouts=True))
+    failed = {one.condition.id: one.failed_count for one in found.plt.conditions if one.failed_count}
+    assert failed
+    assert all(".doq." in name for name in failed)
+    told = {one.condition: one.count for one in found.failures if one.kind == "page load"}
+    assert told == failed
+    doq = next(one for one in found.plt.comparisons if one.comparison.treatment.dns_transport == "doq")
+    assert (doq.difference_ms.n, doq.difference_ms.ci_high) == (14, np.inf)
+
+
+def test_a_second_round_gives_no_further_pairs_but_its_mean(tmp_path: Path) -> None:
+    once, twice = (findings_of(tmp_path / str(blocks), plan_with(blocks)) for blocks in (14, 28))
+    assert {one.difference_ms.n for one in twice.plt.comparisons} == {14}
+    assert {one.median_ms.n for one in twice.plt.conditions} == {14}
+    assert {one.trials_count for one in twice.plt.conditions} == {28}
+    assert {one.slope.n for one in twice.slopes} <= {0, 14}
+    for one, other in zip(once.plt.comparisons, twice.plt.comparisons, strict=True):
+        # Means of two scatter less than one.
+        assert one.difference_ms.value == pytest.approx(other.difference_ms.value, abs=12)
+    assert "of a page that was loaded in several rounds the mean counts" in plain_answers(twice)[-1]
+
+
+def test_the_mean_of_rounds_keeps_what_is_known_only_within_bounds() -> None:
+    name = "all-pages.4g.doh.h3.full"
+    loads = [load(0, name, 100.0), load(1, name, 50.0), load(0, name, 300.0), load(1, name, None, "page_timeout")]
+    blocks, sample = by_block(PLT, loads)
+    assert blocks == [0, 1]
+    assert sample.low.tolist() == [200.0, (50.0 + 30_000.0) / 2]
+    assert sample.high.tolist() == [200.0, np.inf]
+    other = [msgspec.structs.replace(one, block=one.block + 1) for one in loads[:2]]
+    own, against = paired_samples(PLT, loads, other)
+    assert (own.low.tolist(), against.low.tolist()) == ([(50.0 + 30_000.0) / 2], [100.0])
+
+
+def test_two_datasets_over_pages_are_compared_by_their_comparisons(tmp_path: Path) -> None:
+    plan = plan_with(14)
+    with opened(tmp_path / "a", plan) as first, opened(tmp_path / "b", replace(plan, seed=8)) as second:
+        compared = compare_datasets(first, second)
+    assert {one.condition.partition(".")[0] for one in compared.conditions} == {"all-pages"}
+    assert len(compared.effects) == 10
+
+
+def test_the_tables_and_other_plans_stay_as_they_were(tmp_path: Path) -> None:
+    with opened(tmp_path / "d", plan_with(14)) as dataset:
+        assert {row["condition"].partition(".")[0] for row in dataset.sql("SELECT condition FROM trials")} == {*PAGES}
+        assert plan_of(dataset).factors.page == ("all-pages",)
+        assert plan_of(dataset) == plan_of(dataset)
+        assert {one.condition.partition(".")[0] for one in dataset.measured_loads()} == {"all-pages"}
+        assert {one.page for one in dataset.measured_loads()} == {*PAGES}
