@@ -66,9 +66,7 @@ def test_browsertime_checks_certificates_and_asks_only_for_the_labs_names(monkey
     peer = browsertime.Peer("node", "driver", 1, None, short_waits=False)
     command = peer.command("https://a.resolab.test/", 3, tmp_path)
     assert "--chrome.ignoreCertificateErrors=false" in command  # its default is true
-    assert (
-        "--chrome.args=host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE *.test" in command
-    )
+    assert "--chrome.args=host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE *.test" in command
     assert command[command.index("--iterations") + 1] == "3"
     assert "--pageCompleteCheckStartWait" not in command
     assert "--pageCompleteCheckStartWait" in browsertime.waits(short=True)
