@@ -302,7 +302,7 @@ mod tests {
             query_response_time: times(1.0),
             send_lateness: Some(times(0.1)),
             client_cpu_per_query_ns: Some(2_030.5),
-            ..summary::record(&plan, &Tally::new(true), &facts)
+            ..summary::record(&plan, &Tally::new(true, u64::MAX), &facts)
         }
     }
 

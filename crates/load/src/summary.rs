@@ -213,13 +213,13 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_distances() {
-        let mut tally = Tally::new(true);
+        let mut tally = Tally::new(true, u64::MAX);
         for position in 0..11 {
             let sent_ns = 5_000_000_000 + position * 1_000_000;
             tally.sent(sent_ns, sent_ns, 30);
         }
         assert!((sent_rate(&tally) - 1_000.0).abs() < 1e-6);
-        assert!(sent_rate(&Tally::new(true)).abs() < 1e-9);
+        assert!(sent_rate(&Tally::new(true, u64::MAX)).abs() < 1e-9);
     }
 
     #[test]

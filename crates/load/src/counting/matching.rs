@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn each_message_is_booked_once_and_in_its_place() {
         let names = Names::parse("a.test", None, false).unwrap();
-        let (mut slots, mut tally) = (Slots::new(1), Tally::new(false));
+        let (mut slots, mut tally) = (Slots::new(1), Tally::new(false, u64::MAX));
         let query = Waiting {
             name: 0,
             wanted_ns: 5,

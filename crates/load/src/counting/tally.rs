@@ -98,6 +98,8 @@ pub struct Tally {
     pub last_sent_ns: Option<u64>,
     /// Why sending was given up before its end.
     pub given_up: Option<Failure>,
+    /// How long after it was sent an answer counts.
+    timeout_ns: u64,
 }
 
 /// What only an open loop has.
@@ -110,8 +112,8 @@ pub struct OpenTimes {
 }
 
 impl Tally {
-    /// Nothing yet, for an open loop or a closed one.
-    pub fn new(is_open: bool) -> Self {
+    /// Nothing yet, for an open loop or a closed one, whose queries may take `timeout_ns`.
+    pub fn new(is_open: bool, timeout_ns: u64) -> Self {
         Self {
             sent_count: 0,
             completed_count: 0,
@@ -141,6 +143,7 @@ impl Tally {
             first_sent_ns: None,
             last_sent_ns: None,
             given_up: None,
+            timeout_ns,
         }
     }
 
@@ -155,13 +158,19 @@ impl Tally {
         }
     }
 
-    /// Its answer came.
+    /// Its answer came. One that came after its time is late and its query lost, even where nobody
+    /// has looked at the time in between: a loop may be held for longer than a timeout.
     pub fn completed(
         &mut self,
         (wanted_ns, sent_ns, received_ns): (u64, u64, u64),
         answer: Answer,
         response_bytes: usize,
     ) {
+        if received_ns.saturating_sub(sent_ns) > self.timeout_ns {
+            self.lost_count += 1;
+            self.late_count += 1;
+            return;
+        }
         self.completed_count += 1;
         self.rcodes[usize::from(answer.rcode & 0x0f)] += 1;
         self.truncated_count += u64::from(answer.truncated);
@@ -296,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_open_loop_counts_from_when_a_query_was_wanted() {
-        let mut tally = Tally::new(true);
+        let mut tally = Tally::new(true, u64::MAX);
         tally.sent(1_000, 4_000, 30);
         tally.completed((1_000, 4_000, 9_000), NOERROR, 50);
         let open = tally.open.as_ref().unwrap();
@@ -308,13 +317,28 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_after_its_time_is_late_however_it_was_found() {
+        let mut tally = Tally::new(false, 100);
+        for sent_ns in [0, 10, 1_000] {
+            tally.sent(sent_ns, sent_ns, 30);
+        }
+        tally.completed((0, 0, 101), NOERROR, 50);
+        tally.completed((10, 10, 110), NOERROR, 50);
+        // From its schedule an open loop's query may take longer: what counts is when it was sent.
+        tally.completed((500, 1_000, 1_100), NOERROR, 50);
+        assert_eq!((tally.completed_count, tally.response_bytes), (2, 100));
+        assert_eq!((tally.lost_count, tally.late_count), (1, 1));
+        assert_eq!(tally.outstanding_count(), 0);
+    }
+
+    #[test]
     fn workers_add_up() {
-        let mut one = Tally::new(false);
+        let mut one = Tally::new(false, u64::MAX);
         one.sent(5, 5, 10);
         one.sent(9, 9, 10);
         one.completed((5, 5, 105), NOERROR, 20);
         one.lost();
-        let mut other = Tally::new(false);
+        let mut other = Tally::new(false, u64::MAX);
         other.sent(3, 3, 10);
         other.sent(4, 4, 10);
         other.interrupted(Failure::QueryConnectionClosed);

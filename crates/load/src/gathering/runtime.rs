@@ -159,7 +159,7 @@ mod tests {
         assert!(took_ns >= WAIT.as_nanos() as u64, "{took_ns}");
         wakes.answered(7);
         wakes.answered(9);
-        let mut tally = Tally::new(false);
+        let mut tally = Tally::new(false, u64::MAX);
         wakes.add_to(&mut tally);
         assert_eq!((tally.wake_count, tally.woken_answer_count), (1, 2));
         assert!(tally.gathering_wait_sum_ns >= WAIT.as_nanos() as u64);
@@ -171,7 +171,7 @@ mod tests {
         wakes.set_next_due_ns(0);
         runtime.block_on(woken_by_a_packet());
         wakes.answered(7);
-        let mut tally = Tally::new(false);
+        let mut tally = Tally::new(false, u64::MAX);
         wakes.add_to(&mut tally);
         assert_eq!((tally.wake_count, tally.gathering_wait_sum_ns), (1, 0));
     }

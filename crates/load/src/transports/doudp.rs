@@ -49,7 +49,7 @@ struct Datagrams {
 /// Carry out a worker's share.
 pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError> {
     let mut carrier = Datagrams::open(worker)?;
-    let mut tally = Tally::new(worker.plan.pace != Pace::Closed);
+    let mut tally = Tally::new(worker.plan.pace != Pace::Closed, worker.timeout_ns());
     tally.kernel_receive_stamps = carrier.has_stamps;
     let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;
     loops::run(worker, start_ns, &mut carrier, live, &mut tally)?;

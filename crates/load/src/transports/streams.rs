@@ -52,7 +52,7 @@ pub fn run<P: Protocol>(
     protocol: P,
     live: &LiveCounters,
 ) -> Result<Tally, LoadError> {
-    let mut tally = Tally::new(worker.plan.pace != Pace::Closed);
+    let mut tally = Tally::new(worker.plan.pace != Pace::Closed, worker.timeout_ns());
     let mut carrier = Streams::new(worker, tls, protocol)?;
     carrier.open_all(live, &mut tally)?;
     let start_ns = worker.gate.arrive().ok_or(LoadError::CalledOff)?;

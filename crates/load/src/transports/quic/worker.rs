@@ -47,7 +47,10 @@ impl<P> Worker<P> {
         Self {
             connector,
             protocol: Rc::new(protocol),
-            tally: RefCell::new(Tally::new(share.plan.pace != Pace::Closed)),
+            tally: RefCell::new(Tally::new(
+                share.plan.pace != Pace::Closed,
+                share.timeout_ns(),
+            )),
             wakes,
             start_ns: Cell::new(0),
             connect_failure: Cell::new(Failure::QuicHandshakeTimeout),
