@@ -15,10 +15,20 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup, ring};
 pub fn provider(groups: &[KeyExchangeGroup]) -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.kx_groups = groups.iter().copied().map(supported).collect();
+    seed(&provider.kx_groups);
     provider
         .cipher_suites
         .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
     provider
+}
+
+/// Draw a key that nobody uses. The random generator under key exchange gathers its entropy when it is
+/// first asked, from the jitter of the processor, which takes 30 ms: no exchange shall have them in it.
+fn seed(groups: &[&'static dyn SupportedKxGroup]) {
+    if let Some(group) = groups.first() {
+        // Where it cannot draw one, the handshake says so.
+        drop(group.start());
+    }
 }
 
 fn supported(group: KeyExchangeGroup) -> &'static dyn SupportedKxGroup {
@@ -33,6 +43,32 @@ fn supported(group: KeyExchangeGroup) -> &'static dyn SupportedKxGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::crypto::ActiveKeyExchange;
+    use rustls::{Error, NamedGroup};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Debug)]
+    struct Counted(AtomicUsize);
+
+    impl SupportedKxGroup for Counted {
+        fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(Error::FailedToGetRandomBytes)
+        }
+
+        fn name(&self) -> NamedGroup {
+            NamedGroup::X25519
+        }
+    }
+
+    #[test]
+    fn a_key_is_drawn_before_any_handshake() {
+        static GROUPS: [Counted; 2] = [const { Counted(AtomicUsize::new(0)) }; 2];
+        seed(&[&GROUPS[0], &GROUPS[1]]);
+        let drawn = GROUPS.each_ref().map(|one| one.0.load(Ordering::Relaxed));
+        assert_eq!(drawn, [1, 0]);
+        seed(&[]);
+    }
 
     #[test]
     fn groups_are_those_asked_for_and_aes_128_is_first() {
