@@ -14,7 +14,7 @@ COMMAND = (sys.executable, "-m", "resolab")
 SHORT_REPORTS = (sys.executable, Path(__file__).with_name("short_reports.py"))
 """The same command line for tests that are not about reports."""
 CORES = ("resolab-core", "resolab-client", "resolab-server", "resolab-awake")
-LEFTOVERS = (*CORES, "chromium")
+LEFTOVERS = (*CORES, "chromium", "slirp4netns")
 OURS = f"RESOLAB_TESTS={os.environ.setdefault('RESOLAB_TESTS', str(os.getpid()))}".encode()
 """In the environment of whatever these tests start: somebody else on the machine may have a lab of his own."""
 PLAN = """

@@ -1,9 +1,9 @@
-//! `resolab-core enter`: runs a program in one of a path's hosts and ends as it ends. Not for: how
-//! that is done; that is `resolab_link::enter`.
+//! `resolab-core enter`: runs a program in one of a path's hosts, or here on the machine's own
+//! network, and ends as it ends. Not for: how that is done; that is `resolab_link::enter`.
 
 use crate::output;
-use resolab_link::enter::{self, Ending, EnterError, Order};
-use resolab_link::hosts::{Host, SERVER_ADDRESS};
+use resolab_link::enter::{self, Account, Ending, EnterError, Guest, Order, Program};
+use resolab_link::hosts::{HOSTS, SERVER_ADDRESS};
 use std::ffi::OsString;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -15,28 +15,32 @@ const KILLED: u8 = 137;
 
 /// Arguments of a program in a host.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("place").required(true))]
 pub struct Arguments {
-    /// Process id of the path, as in its path_ready record.
-    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    path: i32,
-    /// Which of its hosts.
-    #[arg(long)]
-    host: HostName,
-    /// The only name server the program's resolver knows.
-    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(SERVER_ADDRESS))]
-    nameserver: IpAddr,
+    /// Process id of the path, as in its path_ready record, or of an internet (internet_ready).
+    #[arg(long, value_name = "PID", group = "place", requires = "host",
+          value_parser = clap::value_parser!(i32).range(1..))]
+    path: Option<i32>,
+    /// Which of its hosts: client or server, or one of an internet's.
+    #[arg(long, value_name = "NAME", requires = "path", conflicts_with = "here")]
+    host: Option<String>,
+    /// No path: the machine's own network, for measuring the real one. The program is killed when
+    /// the process that started this one ends.
+    #[arg(long, group = "place")]
+    here: bool,
+    /// The only name server the program's resolver knows; without it the path's server host, in an
+    /// internet 127.0.0.1, or with --here the machine's own.
+    #[arg(long, value_name = "ADDR")]
+    nameserver: Option<IpAddr>,
+    /// With --here, as root: the user the program runs as. Its environment stays as it is.
+    #[arg(long, value_name = "NAME", requires = "here")]
+    user: Option<String>,
     /// The program's /etc/hosts; without it, the program knows localhost and this machine's name.
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum HostName {
-    Client,
-    Server,
 }
 
 /// Run the program; its exit code is ours.
@@ -51,23 +55,44 @@ pub fn run(arguments: Arguments) -> ExitCode {
             }
         },
     };
-    let order = Order {
-        path: arguments.path,
-        host: match arguments.host {
-            HostName::Client => Host::Client,
-            HostName::Server => Host::Server,
-        },
-        nameserver: arguments.nameserver,
-        hosts_text,
-        command: arguments.command,
-    };
-    match enter::start(&order) {
+    match start(arguments, hosts_text) {
         Ok(guest) => accompany(guest),
         Err(error) => output::fail(exit_code(&error), format!("failed to {error}")),
     }
 }
 
-fn accompany(guest: enter::Guest) -> ExitCode {
+fn start(arguments: Arguments, hosts_text: String) -> Result<Guest, EnterError> {
+    let account = arguments.user.as_deref().map(Account::named).transpose()?;
+    let mut program = Program {
+        nameserver: arguments.nameserver,
+        hosts_text,
+        account,
+        command: arguments.command,
+    };
+    let (Some(path), Some(host)) = (arguments.path, arguments.host) else {
+        return enter::start_here(&program);
+    };
+    program.nameserver.get_or_insert(default_nameserver(&host));
+    enter::start(&Order {
+        path,
+        host,
+        program,
+    })
+}
+
+/// Of a path the server host; an internet has no host of which this could be said, so the program's
+/// own, where nobody listens unless the program does.
+fn default_nameserver(host: &str) -> IpAddr {
+    let in_a_path = HOSTS.iter().any(|one| one.name() == host);
+    let address = if in_a_path {
+        SERVER_ADDRESS
+    } else {
+        Ipv4Addr::LOCALHOST
+    };
+    address.into()
+}
+
+fn accompany(guest: Guest) -> ExitCode {
     if !guest.own_processes {
         output::note(
             "no pid namespace here: if this process is killed, processes the program has started \
@@ -76,6 +101,10 @@ fn accompany(guest: enter::Guest) -> ExitCode {
     }
     match guest.wait() {
         Ok(Ending::Program(code)) => ExitCode::from(code),
+        Ok(Ending::CallerEnded) => output::fail(
+            KILLED,
+            "the process that started this one ended, so the program was killed",
+        ),
         Ok(Ending::PathEnded) => output::fail(KILLED, "the path ended, so the program was killed"),
         Err(error) => output::fail(
             output::EXIT_INTERNAL,
@@ -86,10 +115,14 @@ fn accompany(guest: enter::Guest) -> ExitCode {
 
 fn exit_code(error: &EnterError) -> u8 {
     match error {
-        EnterError::NoPath(_) | EnterError::Program(_) => output::EXIT_CONFIGURATION,
-        EnterError::OtherUser { .. } | EnterError::Join { .. } | EnterError::View(_) => {
-            output::EXIT_MACHINE
-        }
+        EnterError::NoPath(_)
+        | EnterError::NoHost { .. }
+        | EnterError::Program(_)
+        | EnterError::Account(_) => output::EXIT_CONFIGURATION,
+        EnterError::OtherUser { .. }
+        | EnterError::Join { .. }
+        | EnterError::NoUserNamespace(_)
+        | EnterError::View(_) => output::EXIT_MACHINE,
     }
 }
 

@@ -9,10 +9,13 @@ mod edns_arguments;
 mod enter;
 mod fetch;
 mod group_arguments;
+mod internet;
 mod output;
 mod path;
+mod ping;
 mod probe;
 mod query;
+mod relay;
 mod schema;
 mod stub;
 
@@ -42,10 +45,17 @@ struct Arguments {
 enum Command {
     /// Make client and server hosts joined by an emulated access link, until standard input closes.
     Path(path::Arguments),
-    /// Run a program in one of a path's hosts.
+    /// Make many hosts that meet at one exchange, at known distances, until standard input closes.
+    Internet(internet::Arguments),
+    /// Run a program in one of a path's hosts, or here with a resolver configuration of its own.
     Enter(enter::Arguments),
+    /// Make a host whose packets slirp4netns carries, for browsers of users who may not bind port 53,
+    /// until standard input closes.
+    Relay(relay::Arguments),
     /// Measure a path with packets or a transfer of its own, from outside its ferry.
     Probe(probe::Arguments),
+    /// Measure round trips to an address by ICMP, TCP or QUIC, whichever this user may and is answered.
+    Ping(ping::Arguments),
     /// DNS and web server of the lab, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
@@ -68,8 +78,11 @@ enum Command {
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Path(arguments) => path::run(arguments),
+        Command::Internet(arguments) => internet::run(&arguments),
         Command::Enter(arguments) => enter::run(arguments),
+        Command::Relay(arguments) => relay::run(&arguments),
         Command::Probe(arguments) => probe::run(arguments),
+        Command::Ping(arguments) => ping::run(&arguments),
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),

@@ -7,7 +7,10 @@ mod netem;
 
 use crate::command_lines::Stay;
 use crate::output;
-use announce::{Conditions, announce, exit_code, failed, say_what_was_not_captured};
+pub(crate) use announce::{say_what_was_not_captured, write_done};
+pub(crate) use commands::id_of;
+
+use announce::{Conditions, announce, exit_code, failed};
 use commands::{Controller, ServeError};
 use resolab_link::carrying::ferry::FerryError;
 use resolab_link::carrying::keep_awake;

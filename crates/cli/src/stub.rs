@@ -7,6 +7,7 @@ use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
+use resolab_link::enter::{self, Listening};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -25,6 +26,10 @@ pub struct Arguments {
     /// Where to listen for plain DNS, on UDP and TCP.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
+    /// Make the listening sockets in a host of the path, internet or relay with this process id,
+    /// while the stub itself stays on the network it is started in.
+    #[arg(long, value_name = "PID/HOST", value_parser = host_place)]
+    listen_in: Option<(i32, String)>,
     /// Resolver to forward to: udp://, tcp://, tls://, https://, h3://, quic:// or a
     /// DNS stamp (sdns://).
     #[arg(long, value_name = "URL")]
@@ -97,6 +102,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let Arguments {
         listen,
+        listen_in,
         upstream,
         timeout_ms,
         connections,
@@ -104,6 +110,11 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         edns,
         stay,
     } = arguments;
+    // First of all: it takes a process of one thread.
+    let listening = listen_in
+        .map(|(pid, host)| enter::listen_in(pid, &host, listen))
+        .transpose()
+        .map_err(Refusal::machine)?;
     let client = client.client(&upstream, edns.options())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -115,9 +126,14 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         connections: connections.policy(),
         limits: ClientLimits::default(),
     };
-    let stub = runtime
-        .block_on(Stub::bind(listen, client, options, records.clone()))
-        .map_err(|error| cannot_listen(listen, &error))?;
+    let stub = match listening {
+        None => runtime.block_on(Stub::bind(listen, client, options, records.clone())),
+        Some(Listening { udp, tcp }) => {
+            let _context = runtime.enter();
+            Stub::over(udp, tcp, client, options, records.clone())
+        }
+    }
+    .map_err(|error| cannot_listen(listen, &error))?;
     announce(&stub, upstream, &records).map_err(|error| broken_output(&error))?;
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
@@ -129,6 +145,12 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         .join()
         .unwrap_or(Ok(()))
         .map_err(|error| broken_output(&error))
+}
+
+fn host_place(text: &str) -> Result<(i32, String), String> {
+    let parts = text.split_once('/');
+    let place = parts.and_then(|(pid, host)| Some((pid.parse().ok()?, host.to_owned())));
+    place.ok_or_else(|| "not PID/HOST, such as 4711/relay".to_owned())
 }
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {

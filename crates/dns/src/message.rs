@@ -193,6 +193,25 @@ fn address_of(record: &Record) -> Option<IpAddr> {
     }
 }
 
+/// How long a response without an answer may be kept (RFC 2308 section 5): the lower of the SOA record's
+/// TTL and its MINIMUM field.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "hickory's; no other record says it"
+)]
+pub(crate) fn negative_ttl_s(message: &Message) -> Option<u32> {
+    if !message.answers.is_empty() {
+        return None;
+    }
+    message
+        .authorities
+        .iter()
+        .find_map(|record| match &record.data {
+            RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),
+            _ => None,
+        })
+}
+
 /// The records that are no addresses, as text. Few and short: a response of 64 KiB can have thousands,
 /// each with a name of hundreds of bytes that takes two in the message (RFC 1035 section 4.1.4).
 pub(crate) fn other_answers(answers: &[Record]) -> Vec<String> {

@@ -35,6 +35,24 @@ pub struct Stub {
 }
 
 impl Stub {
+    /// Listen on sockets that are bound already; needs the context of a tokio runtime. Records as
+    /// with `bind`.
+    pub fn over(
+        udp: std::net::UdpSocket,
+        tcp: std::net::TcpListener,
+        client: DnsClient,
+        options: StubOptions,
+        records: Sender<Record>,
+    ) -> io::Result<Self> {
+        udp.set_nonblocking(true)?;
+        tcp.set_nonblocking(true)?;
+        Ok(Self {
+            udp: Arc::new(UdpSocket::from_std(udp)?),
+            tcp: TcpListener::from_std(tcp)?,
+            service: Arc::new(Service::new(client, options, records)),
+        })
+    }
+
     /// Listen on UDP and TCP. Records go to `records`, which is written out elsewhere: writing may
     /// block.
     pub async fn bind(

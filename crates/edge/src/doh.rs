@@ -30,7 +30,8 @@ pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         message: &message,
         transport: match request.version {
             HttpVersion::H3 => DnsTransport::Doh3,
-            HttpVersion::H1 | HttpVersion::H2 => DnsTransport::Doh,
+            // Nothing is spoken over `Any`.
+            HttpVersion::H1 | HttpVersion::H2 | HttpVersion::Any => DnsTransport::Doh,
         },
         peer: request.connection.peer,
         connection: Some(request.connection),

@@ -1,6 +1,7 @@
 //! Moving packets between the two devices as the model says, and proving how late the moving was.
 //! Not for: what the model says (that is `model`).
 
+pub(crate) mod alarm;
 pub mod ferry;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod histogram;

@@ -1,5 +1,6 @@
-//! Running a program in a host of a path that stands: with the host's network, a resolver
-//! configuration of its own, and processes of its own, so that nothing of it outlives the path.
+//! Running a program in a host of a path that stands, or right here on the machine's own network
+//! ([`start_here`]): with a resolver configuration of its own, and processes of its own, so that
+//! nothing of it outlives the path, or whoever started it.
 //! The caller's uid, standard streams, environment and other open descriptors stay as they are.
 //! Not for: making the hosts (that is `path`).
 //!
@@ -7,15 +8,20 @@
 //! first process of a new pid namespace, which starts the program and reaps ([`init`]); and the
 //! program. When the first or second dies, the kernel kills everything after it.
 
+mod account;
+mod here;
 mod init;
 pub(crate) mod join;
+mod listening;
 mod mounts;
-mod signals;
+pub(crate) mod signals;
 mod supervise;
 
+pub use account::Account;
+pub use here::start_here;
+pub use listening::{Listening, listen_in};
 pub use supervise::{Ending, Guest};
 
-use crate::hosts::Host;
 use nix::errno::Errno;
 use nix::unistd::Pid;
 use std::ffi::OsString;
@@ -27,12 +33,21 @@ use thiserror::Error;
 pub struct Order {
     /// Process id of the path.
     pub path: i32,
-    /// Which of its hosts.
-    pub host: Host,
-    /// The only name server the program's resolver knows.
-    pub nameserver: IpAddr,
+    /// Name of one of its hosts.
+    pub host: String,
+    /// What to run there.
+    pub program: Program,
+}
+
+/// A program and its view of the machine.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The only name server the program's resolver knows; `None` leaves it the machine's.
+    pub nameserver: Option<IpAddr>,
     /// Text of the program's `/etc/hosts`.
     pub hosts_text: String,
+    /// Who it runs as; `None` leaves it the caller.
+    pub account: Option<Account>,
     /// The program and its arguments.
     pub command: Vec<OsString>,
 }
@@ -41,8 +56,22 @@ pub struct Order {
 #[derive(Debug, Error)]
 pub enum EnterError {
     /// No such path.
-    #[error("enter path {0}: no path has this process id; take it from the path_ready record")]
+    #[error(
+        "enter path {0}: no path has this process id; take it from the path_ready record, or of an \
+         internet from internet_ready"
+    )]
     NoPath(Pid),
+    /// It has no host of this name.
+    #[error(
+        "enter host {host}: path {path} has none of this name; names are client and server, or of \
+         an internet those in its internet_ready record"
+    )]
+    NoHost {
+        /// The path.
+        path: Pid,
+        /// The name.
+        host: String,
+    },
     /// Somebody else's.
     #[error("enter path {path}: it belongs to user {owner}; run this as that user")]
     OtherUser {
@@ -57,10 +86,20 @@ pub enum EnterError {
         /// The path.
         path: Pid,
         /// The host.
-        host: &'static str,
+        host: String,
         /// What the kernel answered.
         error: Errno,
     },
+    /// There is no such account, or it may not be taken on.
+    #[error("{0}")]
+    Account(String),
+    /// An ordinary user's view needs a user namespace.
+    #[error(
+        "make a user namespace: {0}; run this as root, or allow it: sudo sysctl -w \
+         kernel.unprivileged_userns_clone=1 (Debian), \
+         kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)"
+    )]
+    NoUserNamespace(Errno),
     /// The program's private view of the machine could not be made.
     #[error("{0}")]
     View(String),
@@ -71,10 +110,10 @@ pub enum EnterError {
 
 impl EnterError {
     /// The kernel refuses a host.
-    pub(crate) fn refused(path: Pid, host: Host, error: Errno) -> Self {
+    pub(crate) fn refused(path: Pid, host: impl AsRef<str>, error: Errno) -> Self {
         Self::Join {
             path,
-            host: host.name(),
+            host: host.as_ref().to_owned(),
             error,
         }
     }
@@ -83,6 +122,6 @@ impl EnterError {
 /// Start the program. The calling process must have one thread only and is in the host's
 /// namespaces afterwards.
 pub fn start(order: &Order) -> Result<Guest, EnterError> {
-    let path = join::join_host(Pid::from_raw(order.path), order.host)?;
-    supervise::start(order, path)
+    let path = join::join_host(Pid::from_raw(order.path), &order.host)?;
+    supervise::start(&order.program, Some(path), Ending::PathEnded)
 }

@@ -3,6 +3,7 @@
 //! the path was asked for it: a host with an IPv6 address asks more of a resolver (AAAA beside A).
 
 pub mod anchor;
+pub mod device;
 pub(crate) mod interface;
 pub mod namespace;
 pub mod rights;
@@ -87,13 +88,11 @@ impl Host {
             Self::Server => SERVER_ADDRESS_V6,
         }
     }
+}
 
-    /// Name of the process that holds the host's namespaces (at most 15 bytes, the kernel's limit).
-    pub fn anchor_name(self) -> &'static str {
-        match self {
-            Self::Client => "resolab-client",
-            Self::Server => "resolab-server",
-        }
+impl AsRef<str> for Host {
+    fn as_ref(&self) -> &str {
+        self.name()
     }
 }
 

@@ -18,8 +18,10 @@
 //! | [`seeing`] | the tap, captures, recognising QUIC packet types |
 //! | [`carrying`] | the ferry between the devices, its timetable of changes, its window of records |
 //! | [`path`] | a whole path: hosts, devices and ferry, made and taken down |
+//! | [`star`] | an internet in small: many hosts that meet at one exchange |
 //! | [`netem`] | the same hosts joined by the kernel's disciplines instead |
 //! | [`enter`] | running programs in a host of a path that stands |
+//! | [`relay`] | a host behind slirp4netns, for users who may not bind port 53 |
 //! | [`probe`] | measuring a path from outside its ferry |
 
 pub mod carrying;
@@ -40,4 +42,6 @@ pub mod path;
 pub mod probe;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod profile;
+pub mod relay;
 pub mod seeing;
+pub mod star;

@@ -7,25 +7,20 @@ use crate::carrying::punctual;
 use crate::devices::device::{Device, TunDevice};
 use crate::devices::packet_device::far_side::{FarSide, FarSideError};
 use crate::hosts::anchor::{drop_anchor, weigh_anchor};
+use crate::hosts::device::{self, HostDevice};
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::tun;
 use crate::hosts::{
     DEVICE_NAME, FURTHER_SERVER_NETWORKS, HOSTS, Host, LINK_PREFIX_LENGTH, PREFIX_LENGTH_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
-use crate::netlink::{Netlink, RouteKind};
 use crate::profile::DEFAULT_MTU_BYTES;
 use nix::errno::Errno;
-use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::Pid;
 use resolab_record::LinkProfile;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
-
-/// Transmit queue of the devices, in packets. The default of 500 drops packets before we read them
-/// when TCP sends a burst (mahimahi issue 132).
-const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
 /// Why there is no path; messages read after "failed to".
 #[derive(Debug, Error)]
@@ -163,14 +158,6 @@ pub struct Devices {
     pub largest_mtu_bytes: u32,
 }
 
-#[derive(Debug)]
-pub(crate) struct HostDevice {
-    netlink: Netlink,
-    index: u32,
-    reported_drops_count: u64,
-    pub(crate) refused_settings: Vec<RefusedSetting>,
-}
-
 impl Path {
     /// Make the hosts and the link by a complete profile. The process must have one thread only;
     /// that thread is given real-time scheduling where possible.
@@ -184,15 +171,14 @@ impl Path {
         let mut maker = DeviceMaker::new(wishes, mtu_bytes)?;
         let largest_mtu_bytes = maker.largest_mtu_bytes();
         let mut make = |host| make_host(host, mtu_bytes, wishes.ipv6, &mut maker, &mut anchors);
-        let (client_end, client) = make(Host::Client)?;
-        let (server_end, server) = make(Host::Server)?;
+        let (client_end, client, refused_settings) = make(Host::Client)?;
+        let (server_end, server, _) = make(Host::Server)?;
         let devices = Devices {
             client,
             server,
             largest_mtu_bytes,
         };
         let (ferry, control) = Ferry::new(client_end, server_end, profile, seed)?;
-        let refused_settings = devices.client.refused_settings.clone();
         let grants = Grants {
             realtime_scheduling,
             rootless,
@@ -212,10 +198,8 @@ impl Devices {
     /// Set both devices' MTU.
     pub fn set_mtu(&mut self, mtu_bytes: u32) -> Result<(), PathError> {
         for host in HOSTS {
-            let device = self.device(host);
-            device
-                .netlink
-                .set_sizes(device.index, mtu_bytes, DEVICE_QUEUE_PACKETS)
+            self.device(host)
+                .set_mtu(mtu_bytes)
                 .map_err(|error| refused(host, "MTU", error))?;
         }
         Ok(())
@@ -224,14 +208,9 @@ impl Devices {
     /// Packets `host` sent that its device dropped before they were read, since the last time this
     /// was asked.
     pub fn new_drops_count(&mut self, host: Host) -> Result<u64, PathError> {
-        let device = self.device(host);
-        let total = device
-            .netlink
-            .tx_dropped_count(device.index)
-            .map_err(|error| refused(host, "reading its drop counter", error))?;
-        let new = total.saturating_sub(device.reported_drops_count);
-        device.reported_drops_count = total;
-        Ok(new)
+        self.device(host)
+            .new_drops_count()
+            .map_err(|error| refused(host, "reading its drop counter", error))
     }
 
     fn device(&mut self, host: Host) -> &mut HostDevice {
@@ -248,61 +227,36 @@ fn make_host(
     ipv6: bool,
     maker: &mut DeviceMaker,
     anchors: &mut Anchors,
-) -> Result<(Device, HostDevice), PathError> {
+) -> Result<(Device, HostDevice, Vec<RefusedSetting>), PathError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
     let refused_settings = namespace::configure_network(ipv6);
     let end = maker.make(host)?;
-    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
+    let device = make_device(host, mtu_bytes, ipv6)?;
     anchors
         .0
         .push(drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?);
-    Ok((end, device))
+    Ok((end, device, refused_settings))
 }
 
-pub(crate) fn make_device(
-    host: Host,
-    mtu_bytes: u32,
-    ipv6: bool,
-    refused_settings: Vec<RefusedSetting>,
-) -> Result<HostDevice, PathError> {
-    let step = |step| move |error| refused(host, step, error);
-    let mut netlink = Netlink::open().map_err(step("rtnetlink"))?;
-    let loopback = if_nametoindex("lo").map_err(step("loopback"))?;
-    let index = if_nametoindex(DEVICE_NAME).map_err(step("device"))?;
-    netlink.set_up(loopback).map_err(step("loopback up"))?;
-    netlink
-        .clear_multicast(index)
-        .map_err(step("no multicast"))?;
-    netlink
-        .set_sizes(index, mtu_bytes, DEVICE_QUEUE_PACKETS)
-        .map_err(step("MTU and queue"))?;
-    netlink.set_up(index).map_err(step("device up"))?;
-    give_addresses(&mut netlink, host, (index, loopback), false).map_err(step("IPv4"))?;
+pub(crate) fn make_device(host: Host, mtu_bytes: u32, ipv6: bool) -> Result<HostDevice, PathError> {
+    let mut device = HostDevice::bring_up(mtu_bytes)
+        .map_err(|device::Refused { step, error }| refused(host, step, error))?;
+    give_addresses(&mut device, host, false).map_err(|error| refused(host, "IPv4", error))?;
     if ipv6 {
-        give_addresses(&mut netlink, host, (index, loopback), true).map_err(step("IPv6"))?;
+        give_addresses(&mut device, host, true).map_err(|error| refused(host, "IPv6", error))?;
     }
-    Ok(HostDevice {
-        netlink,
-        index,
-        reported_drops_count: 0,
-        refused_settings,
-    })
+    Ok(device)
 }
 
 /// The host's address of one family, and its routes: of the client, that to everywhere; of the
 /// server, those by which whole networks are delivered to it.
-fn give_addresses(
-    netlink: &mut Netlink,
-    host: Host,
-    (device, loopback): (u32, u32),
-    ipv6: bool,
-) -> Result<(), Errno> {
+fn give_addresses(device: &mut HostDevice, host: Host, ipv6: bool) -> Result<(), Errno> {
     let (address, link_prefix): (IpAddr, _) = if ipv6 {
         (host.address_v6().into(), PREFIX_LENGTH_V6)
     } else {
         (host.address().into(), LINK_PREFIX_LENGTH)
     };
-    netlink.add_address(device, address, link_prefix)?;
+    device.add_address(address, link_prefix)?;
     let (network, prefix): (IpAddr, _) = match (host, ipv6) {
         (Host::Client, false) => (Ipv4Addr::UNSPECIFIED.into(), 0),
         (Host::Client, true) => (Ipv6Addr::UNSPECIFIED.into(), 0),
@@ -310,12 +264,12 @@ fn give_addresses(
         (Host::Server, true) => (SERVER_NETWORK_V6.into(), PREFIX_LENGTH_V6),
     };
     match host {
-        Host::Client => netlink.add_route(device, RouteKind::Unicast, network, prefix),
+        Host::Client => device.lead_to(network, prefix),
         Host::Server => {
-            netlink.add_route(loopback, RouteKind::Local, network, prefix)?;
+            device.keep_here(network, prefix)?;
             let further = FURTHER_SERVER_NETWORKS.iter().filter(|_| !ipv6);
             for &(network, prefix) in further {
-                netlink.add_route(loopback, RouteKind::Local, network.into(), prefix)?;
+                device.keep_here(network.into(), prefix)?;
             }
             Ok(())
         }

@@ -18,12 +18,16 @@ mod edge_names;
 mod failure;
 mod fetch;
 mod hello;
+mod internet;
+mod live;
 mod load;
 mod path;
+mod ping;
 mod process;
 mod profile;
 mod query;
 mod rcode;
+mod relay;
 mod terms;
 mod trial;
 mod trial_flag;
@@ -42,21 +46,28 @@ pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
 };
 pub use hello::{HelloFacts, KeyExchangeGroup};
+pub use internet::{
+    InternetCommand, InternetConfig, InternetFlow, InternetFlowsRecord, InternetHost,
+    InternetNetwork, InternetReadyRecord,
+};
+pub use live::{LiveTrialRecord, LiveWay};
 pub use load::{HelloCount, LoadPace, LoadProgressRecord, LoadRecord, TimeDistribution};
 pub use path::{
     DirectionSummary, FlowRecord, PathBackend, PathReadyRecord, PathSummaryRecord,
     ProfileChangedRecord,
 };
+pub use ping::{PassedOver, PingFailure, PingMethod, PingRecord};
 pub use process::{CommandDoneRecord, StartRecord};
 pub use profile::{
     CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
     JitterDistribution, LinkProfile, PolicerSettings, QueueDiscipline, ScheduledChange,
 };
 pub use query::{
-    Bootstrap, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
+    Bootstrap, CacheState, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
 pub use rcode::{RCODE_NAMES, rcode_text};
+pub use relay::RelayReadyRecord;
 pub use terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
@@ -72,7 +83,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.11";
+pub const FORMAT_VERSION: &str = "1.12";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +101,10 @@ pub enum Record {
     PathSummary(Box<PathSummaryRecord>),
     /// Wire totals of one flow since the last summary.
     Flow(Box<FlowRecord>),
+    /// An internet of many hosts stands.
+    InternetReady(Box<InternetReadyRecord>),
+    /// What passed an internet's exchange since the last count.
+    InternetFlows(Box<InternetFlowsRecord>),
     /// A train of packets went through the link.
     Probe(Box<ProbeRecord>),
     /// A TCP transfer went through the link.
@@ -110,6 +125,10 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// A relay stands.
+    RelayReady(RelayReadyRecord),
+    /// A host's round trips.
+    Ping(PingRecord),
     /// A name and a page fetched together, whatever became of them.
     Fetch(Box<FetchRecord>),
     /// What a load run did since the last such line.
@@ -122,6 +141,8 @@ pub enum Record {
     PageLoad(Box<PageLoadRecord>),
     /// One request of a page load.
     Resource(Box<ResourceRecord>),
+    /// How a trial over the real network was carried out.
+    LiveTrial(Box<LiveTrialRecord>),
     /// Last line of a trial's file.
     TrialEnd(TrialEndRecord),
 }

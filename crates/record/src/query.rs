@@ -42,6 +42,19 @@ pub struct ForwardedFor {
     pub answered_ns: Option<u64>,
 }
 
+/// What a resolver was asked before, for the same name and type, over whatever transport, as far as the
+/// run's own queries and the answer's TTL tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// Nobody of ours asked it before.
+    FirstAsked,
+    /// It was asked, by us or by others, and may keep what it answered.
+    WithinTtl,
+    /// It was asked, and what it answered has expired.
+    AfterTtl,
+}
+
 /// What the COOKIE option (RFC 7873 section 4) of a message has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -207,6 +220,14 @@ pub struct QueryRecord {
     pub answers: Vec<String>,
     /// Smallest TTL of the answer section.
     pub ttl_s: Option<u32>,
+    /// How long a response without an answer may be kept (RFC 2308 section 5): the lower of the SOA
+    /// record's TTL and its MINIMUM field; `null` for responses with answers or without such a record.
+    #[serde(default)]
+    pub negative_ttl_s: Option<u32>,
+    /// What was asked of the resolver's cache before, judged by TTL and repeat; `null` where that is not
+    /// known, and wherever nobody judged.
+    #[serde(default)]
+    pub cache_state: Option<CacheState>,
     /// `null` means success.
     pub failure: Option<Failure>,
     /// One line for people.

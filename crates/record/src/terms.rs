@@ -81,7 +81,7 @@ pub enum HandshakeMode {
     ZeroRtt,
 }
 
-/// HTTP version spoken.
+/// HTTP version spoken, or asked for.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -93,6 +93,8 @@ pub enum HttpVersion {
     H2,
     /// HTTP/3 (RFC 9114).
     H3,
+    /// Whatever browser and site agree on: only ever asked for, never what was spoken.
+    Any,
 }
 
 /// Whether a query found its connection open.

@@ -41,6 +41,8 @@ pub enum PageFailure {
     BrowserHang,
     /// The driver could not carry out the load.
     Driver,
+    /// Nothing was contacted, as the site or the resolver is to be left alone; `failure_detail` says why.
+    LeftAlone,
     /// None of the above; `failure_detail` says what.
     Other,
 }
@@ -117,6 +119,12 @@ pub struct TrialRecord {
     /// Browser settings of a study, in force beside the other factors; `null`: none.
     #[serde(default)]
     pub browser_preset: Option<BrowserPreset>,
+    /// The resolver's name, as the plan has it; `lab` is the lab's own.
+    #[serde(default = "lab")]
+    pub resolver: String,
+    /// Where the trial was run from, as the plan has it; `lab` is the lab's client host.
+    #[serde(default = "lab")]
+    pub vantage_point: String,
     /// `CLOCK_MONOTONIC` at the trial's start.
     pub monotonic_ns: u64,
     /// Wall time at the trial's start, nanoseconds since the Unix epoch.
@@ -146,6 +154,10 @@ fn first() -> u32 {
 }
 fn hit() -> ResolverCache {
     ResolverCache::Hit
+}
+// And before there were live trials (format 1.11 and older).
+fn lab() -> String {
+    "lab".into()
 }
 
 /// Last line of a trial's file: without it the trial did not end.

@@ -10,6 +10,7 @@ mod crypto;
 pub mod exact_timer;
 mod flights;
 mod hellos;
+pub mod ping;
 mod plain_handshake;
 pub mod receive_stamp;
 pub mod server;

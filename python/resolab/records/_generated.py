@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.11"
+FORMAT_VERSION = "1.12"
 
 
 class AddressProof(enum.StrEnum):
@@ -60,6 +60,17 @@ class BulkTransferRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="r
     segment_bytes: int
     retransmitted_segments_count: int
     round_trip_min_us: int
+
+
+class CacheState(enum.StrEnum):
+    """What a resolver was asked before, for the same name and type, over whatever transport, as far as the
+
+    run's own queries and the answer's TTL tell.
+    """
+
+    FIRST_ASKED = "first_asked"
+    WITHIN_TTL = "within_ttl"
+    AFTER_TTL = "after_ttl"
 
 
 class CalibrationCheck(msgspec.Struct, kw_only=True, frozen=True):
@@ -627,11 +638,12 @@ class EdgeReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
 
 
 class HttpVersion(enum.StrEnum):
-    """HTTP version spoken."""
+    """HTTP version spoken, or asked for."""
 
     H1 = "h1"
     H2 = "h2"
     H3 = "h3"
+    ANY = "any"
 
 
 class EdgeRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="edge_request"):
@@ -843,6 +855,137 @@ class HelloCount(msgspec.Struct, kw_only=True, frozen=True):
     server_flight_packets_count: int | None = None
 
 
+class InternetSetHost(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_host"):
+    """Change a host's way to the exchange from now on;
+
+    packets under way keep the times they have.
+    """
+
+    id: int
+    name: str
+    one_way_ms: float | None = None
+    loss_ratio: float | None = None
+    down: bool | None = None
+
+
+class InternetCount(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="count"):
+    """Write an `internet_flows` record of the window since the last one (or the start) and begin a new
+
+    window.
+    """
+
+    id: int
+    label: str | None = None
+
+
+InternetCommand = InternetSetHost | InternetCount
+
+
+class InternetFlow(msgspec.Struct, kw_only=True, frozen=True):
+    """Packets of one host to one port of one address, whatever became of them."""
+
+    source_host: str
+    destination_address: str
+    destination_host: str | None = None
+    protocol: str
+    destination_port: int | None = None
+    packets_count: int
+    total_bytes: int
+
+
+class InternetFlowsRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="internet_flows"):
+    """What passed the exchange in a window of time."""
+
+    label: str | None = None
+    window_start_ns: int
+    window_end_ns: int
+    flows: list[InternetFlow]
+    unlisted_packets_count: int
+    delivered_packets_count: int
+    unowned_packets_count: int
+    foreign_source_packets_count: int
+    lost_packets_count: int
+    dropped_queue_count: int
+    dropped_down_count: int
+    dropped_device_count: int
+    lateness_p50_ns: int | None = None
+    lateness_p99_ns: int | None = None
+    lateness_max_ns: int | None = None
+
+
+class InternetNetwork(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Addresses that are a host's:
+
+    programs in it can use any of them.
+    """
+
+    prefix: str
+    extra_one_way_ms: float = 0.0
+
+
+class InternetHost(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """One host and its way to the exchange."""
+
+    name: str
+    address: str | None = None
+    one_way_ms: float = 0.0
+    rate_up_mbps: float | None = None
+    rate_down_mbps: float | None = None
+    loss_ratio: float = 0.0
+    queue_packets: int | None = None
+    down: bool = False
+    networks: list[InternetNetwork]
+
+
+class InternetReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="internet_ready"):
+    """An internet stands:
+
+    programs can be placed in its hosts with `resolab-core enter --path PID --host NAME`.
+    """
+
+    pid: int
+    hosts: list[InternetHost]
+    mtu_bytes: int
+    seed: int
+    realtime_scheduling: bool
+    keep_awake: bool
+    rootless: bool
+
+
+class LiveWay(enum.StrEnum):
+    """How browser and stub come to their place on the machine's network."""
+
+    ROOT = "root"
+    USER_CAPABILITY = "user_capability"
+    SLIRP4NETNS = "slirp4netns"
+    DNS_ONLY = "dns_only"
+
+
+class LiveTrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="live_trial"):
+    """One trial over the real network."""
+
+    vantage_point: str
+    way: LiveWay
+    way_note: str | None = None
+    url: str
+    resolver: str
+    dns_transport: DnsTransport
+    resolver_url: str
+    resolver_address: str | None = None
+    system_resolver: str | None = None
+    system_resolver_forwards_to: list[str]
+    ipv6: bool
+    user_agent: str | None = None
+    operator_url: str
+    authority_sha256: str | None = None
+    names: list[str]
+    server_addresses: list[str]
+    waited_s: float
+    stop_sign: str | None = None
+    unknown: list[str]
+    load_average_1min: float
+
+
 class LoadPace(enum.StrEnum):
     """When queries are sent."""
 
@@ -963,6 +1106,7 @@ class PageFailure(enum.StrEnum):
     BROWSER_CRASH = "browser_crash"
     BROWSER_HANG = "browser_hang"
     DRIVER = "driver"
+    LEFT_ALONE = "left_alone"
     OTHER = "other"
 
 
@@ -1011,6 +1155,22 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     ticket_state: ConnectionState | None = None
     console_errors: list[str] = []
     screenshot_file: str | None = None
+
+
+class PingMethod(enum.StrEnum):
+    """What was sent and waited for."""
+
+    ICMP = "icmp"
+    TCP = "tcp"
+    QUIC = "quic"
+
+
+class PassedOver(msgspec.Struct, kw_only=True, frozen=True):
+    """A method that was not taken."""
+
+    method: PingMethod
+    port: int | None = None
+    reason: str
 
 
 class PathSummary(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="summary"):
@@ -1101,6 +1261,28 @@ class PathSummaryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="re
     applied_change_indices: list[int] = []
 
 
+class PingFailure(enum.StrEnum):
+    """Why a ping has no round trip."""
+
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+    OTHER = "other"
+
+
+class PingRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="ping"):
+    """Pings of one address, by the first method that was answered."""
+
+    address: str
+    resolver: str | None = None
+    time_origin_ns: int
+    method: PingMethod | None = None
+    port: int | None = None
+    rtt_ns: list[int | None]
+    failures: list[PingFailure | None]
+    passed_over: list[PassedOver]
+
+
 class ProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="probe"):
     """A train of numbered UDP packets sent through the link."""
 
@@ -1171,6 +1353,8 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     addresses: list[str]
     answers: list[str] = []
     ttl_s: int | None = None
+    negative_ttl_s: int | None = None
+    cache_state: CacheState | None = None
     failure: Failure | None = None
     failure_detail: str | None = None
     forwarded_for: ForwardedFor | None = None
@@ -1208,6 +1392,18 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     certificate_bytes: int | None = None
     server_flight_packets_count: int | None = None
     group_sequence: int | None = None
+
+
+class RelayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="relay_ready"):
+    """The relay stands;
+
+    its host can be entered.
+    """
+
+    pid: int
+    host: str
+    ipv6: bool
+    mtu_bytes: int
 
 
 class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="resource"):
@@ -1303,6 +1499,8 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver_extra_rtt_ms: float = 0.0
     resolver_cache: ResolverCache = ResolverCache.HIT
     browser_preset: BrowserPreset | None = None
+    resolver: str = "lab"
+    vantage_point: str = "lab"
     monotonic_ns: int
     wall_time_unix_ns: int
     load_average_1min: float
@@ -1319,14 +1517,19 @@ Record = (
     | EdgeSummaryRecord
     | FetchRecord
     | FlowRecord
+    | InternetFlowsRecord
+    | InternetReadyRecord
+    | LiveTrialRecord
     | LoadProgressRecord
     | LoadRecord
     | PageLoadRecord
     | PathReadyRecord
     | PathSummaryRecord
+    | PingRecord
     | ProbeRecord
     | ProfileChangedRecord
     | QueryRecord
+    | RelayReadyRecord
     | ResourceRecord
     | StartRecord
     | StubReadyRecord

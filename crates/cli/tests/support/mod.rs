@@ -3,6 +3,8 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 pub mod edge;
+pub mod forwarding;
+pub mod internet;
 pub mod pcapng;
 pub mod probe;
 
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_resolab-core");
@@ -240,6 +243,19 @@ pub fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: {reason}");
 }
 
+/// Whether a process ends within some seconds; one that waits to be reaped has.
+pub fn has_gone(process: i32) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(10) {
+        let state = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        if state.is_err() || state.is_ok_and(|text| text.contains(") Z")) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
 /// The back end that `RESOLAB_TEST_BACKEND` names, for tests that do not ask for one themselves.
 fn backend_options(options: &[&str]) -> Vec<String> {
     match std::env::var("RESOLAB_TEST_BACKEND") {
@@ -258,7 +274,8 @@ fn profile_file(up: &str, down: &str) -> PathBuf {
     file
 }
 
-fn read_record(records: &mut impl BufRead) -> Option<Record> {
+/// The next record; `None` at the end.
+pub fn read_record(records: &mut impl BufRead) -> Option<Record> {
     let mut line = String::new();
     if records.read_line(&mut line).unwrap() == 0 {
         return None;

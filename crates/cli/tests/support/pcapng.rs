@@ -48,6 +48,11 @@ impl Drop for CaptureFile {
 
 /// The packets of a capture that must be whole: header, two interfaces, packets, two statistics.
 pub fn read(file: &Path) -> Vec<Captured> {
+    read_among(file, &["client", "server"])
+}
+
+/// The same of a capture with these interfaces.
+pub fn read_among(file: &Path, interfaces: &[&str]) -> Vec<Captured> {
     let bytes = std::fs::read(file).unwrap();
     let mut rest = &bytes[..];
     let mut kinds = Vec::new();
@@ -58,20 +63,23 @@ pub fn read(file: &Path) -> Vec<Captured> {
         let (block, after) = rest.split_at(length);
         match kind {
             SECTION_HEADER => assert_eq!(word(block, 8), BYTE_ORDER_MAGIC),
-            6 => packets.push(packet(block)),
+            6 => packets.push(packet(block, interfaces)),
             _ => {}
         }
         kinds.push(kind);
         rest = after;
     }
     let count = kinds.len();
-    assert_eq!(kinds[..3], [SECTION_HEADER, 1, 1]);
-    assert!(kinds[3..count - 2].iter().all(|kind| *kind == 6));
-    assert_eq!(kinds[count - 2..], [5, 5], "cut before its end");
+    let (first, last) = (1 + interfaces.len(), count - interfaces.len());
+    assert_eq!(kinds[0], SECTION_HEADER);
+    assert!(kinds[1..first].iter().all(|kind| *kind == 1));
+    assert!(kinds[first..last].iter().all(|kind| *kind == 6));
+    let ends = kinds[last..].iter().all(|kind| *kind == 5);
+    assert!(ends, "cut before its end");
     packets
 }
 
-fn packet(block: &[u8]) -> Captured {
+fn packet(block: &[u8], interfaces: &[&str]) -> Captured {
     let captured_bytes = word(block, 20) as usize;
     assert_eq!(word(block, 24) as usize, captured_bytes, "never cut");
     let bytes = &block[28..28 + captured_bytes];
@@ -90,7 +98,7 @@ fn packet(block: &[u8]) -> Captured {
     }
     assert_eq!(options, [0; 4], "the options' end");
     Captured {
-        interface: ["client", "server"][word(block, 8) as usize].to_owned(),
+        interface: interfaces[word(block, 8) as usize].to_owned(),
         unix_ns: u64::from(word(block, 12)) << 32 | u64::from(word(block, 16)),
         outbound: outbound.unwrap(),
         comment,

@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::attempt::Outcome;
 use super::wanted::Asking;
 use crate::cookie::{cookie_of, state_of};
-use crate::message::other_answers;
+use crate::message::{negative_ttl_s, other_answers};
 use crate::response_edns::{extended_errors, name_server_identifier};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
@@ -97,6 +97,8 @@ impl Asking<'_> {
             addresses: Vec::new(),
             answers: Vec::new(),
             ttl_s: None,
+            negative_ttl_s: None,
+            cache_state: None,
             failure: None,
             failure_detail: None,
             forwarded_for: None,
@@ -199,6 +201,7 @@ fn write_answer(record: &mut QueryRecord, answer: &Answer) {
     record.addresses.clone_from(&response.addresses);
     record.answers = other_answers(&response.message.answers);
     record.ttl_s = response.ttl_s;
+    record.negative_ttl_s = negative_ttl_s(&response.message);
     record.authentic_data = Some(response.message.metadata.authentic_data);
     record.extended_dns_errors = extended_errors(&response.message);
     record.name_server_identifier = name_server_identifier(&response.message);

@@ -2,7 +2,7 @@ use super::*;
 use crate::edns::{ClientEdns, EdnsOptions};
 use hickory_proto::rr::rdata::opt::EdnsCode;
 use hickory_proto::rr::rdata::svcb::{Alpn, SVCB, SvcParamKey, SvcParamValue};
-use hickory_proto::rr::rdata::{A, AAAA, CNAME, HTTPS, MX, TXT};
+use hickory_proto::rr::rdata::{A, AAAA, CNAME, HTTPS, MX, SOA, TXT};
 
 fn edns(padded: bool) -> QueryEdns {
     let resolver = IpAddr::from([192, 0, 2, 1]);
@@ -126,6 +126,26 @@ fn reads_addresses_and_the_smallest_ttl() {
         read.addresses,
         ["10.77.1.1", "fd00::1"].map(|a| a.parse::<IpAddr>().unwrap())
     );
+}
+
+#[test]
+fn a_response_without_answers_is_kept_as_long_as_its_soa_says() {
+    let with_soa = |ttl: u32, minimum: u32, answered: bool| {
+        let bytes = response(&query(false), |message| {
+            let name = message.queries[0].name().clone();
+            let soa = SOA::new(name.clone(), name.clone(), 1, 2, 3, 4, minimum);
+            message.add_authority(Record::from_rdata(name.clone(), ttl, RData::SOA(soa)));
+            if answered {
+                message.add_answer(Record::from_rdata(name, 9, RData::A(A::new(1, 2, 3, 4))));
+            }
+        });
+        negative_ttl_s(&read_response(&bytes).unwrap().message)
+    };
+    assert_eq!(with_soa(300, 60, false), Some(60));
+    assert_eq!(with_soa(20, 60, false), Some(20));
+    assert_eq!(with_soa(300, 60, true), None);
+    let bare = response(&query(false), |_| {});
+    assert_eq!(negative_ttl_s(&read_response(&bare).unwrap().message), None);
 }
 
 #[test]

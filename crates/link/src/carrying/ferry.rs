@@ -3,9 +3,9 @@
 //! timer, some tens of microseconds short of long sleeps' ends, and takes requests from a controlling thread between packets.
 //! Not for: any decision about a packet's fate, nor for standard input or output.
 
+use crate::carrying::alarm::Alarm;
 use crate::carrying::link::Link;
 use crate::carrying::timetable::Timetable;
-use crate::carrying::wake_lead::WakeLead;
 use crate::carrying::window::Window;
 use crate::clock::monotonic_ns;
 use crate::devices::device::Device;
@@ -13,12 +13,10 @@ use crate::elements::trace::TraceError;
 use crate::hosts::Host;
 use crate::seeing::capture::{Capture, CaptureError, CaptureReport};
 use nix::errno::Errno;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use resolab_record::{FarNetwork, LinkProfile};
 use std::path::Path;
 use std::sync::Arc;
@@ -172,12 +170,7 @@ pub struct Ferry {
     server: Device,
     link: Link,
     epoll: Epoll,
-    timer: TimerFd,
-    /// What the timer was set for, and to.
-    armed_for_ns: Option<u64>,
-    wake_ns: u64,
-    asleep_since_ns: u64,
-    lead: WakeLead,
+    alarm: Alarm,
     signals: SignalFd,
     wake: Arc<EventFd>,
     requests: Receiver<Request>,
@@ -206,17 +199,12 @@ impl Ferry {
         let wake_flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let wake = Arc::new(EventFd::from_flags(wake_flags)?);
         let signal_flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
-        let timer_flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let ferry = Self {
             client,
             server,
             link: Link::new(timetable, far, seed, monotonic_ns()),
             epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
-            timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, timer_flags)?,
-            armed_for_ns: None,
-            wake_ns: 0,
-            asleep_since_ns: 0,
-            lead: WakeLead::default(),
+            alarm: Alarm::new()?,
             signals: SignalFd::with_flags(&ending_signals(), signal_flags)?,
             wake: Arc::clone(&wake),
             requests,
@@ -237,9 +225,8 @@ impl Ferry {
         let readable = |source| EpollEvent::new(EpollFlags::EPOLLIN, source);
         self.epoll.add(&self.client, readable(CLIENT_DEVICE))?;
         self.epoll.add(&self.server, readable(SERVER_DEVICE))?;
-        // Told of each expiry once, so that it need not be read to fall silent.
         let expiry = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER);
-        self.epoll.add(&self.timer, expiry)?;
+        self.epoll.add(&self.alarm, expiry)?;
         self.epoll.add(&*self.wake, readable(REQUEST))?;
         self.epoll.add(&self.signals, readable(SIGNAL))
     }
@@ -262,7 +249,7 @@ impl Ferry {
         let mut events = [EpollEvent::empty(); 8];
         loop {
             self.deliver_due(monotonic_ns());
-            let patience = self.arm_timer(monotonic_ns())?;
+            let patience = self.alarm.arm(self.link.next_due_ns(), monotonic_ns())?;
             let count = match self.epoll.wait(&mut events, patience) {
                 Ok(count) => count,
                 Err(Errno::EINTR) => continue,
@@ -272,7 +259,7 @@ impl Ferry {
                 match event.data() {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
-                    TIMER => self.woken(monotonic_ns()),
+                    TIMER => self.alarm.woken(monotonic_ns()),
                     REQUEST if self.serve_requests() => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
@@ -284,41 +271,6 @@ impl Ferry {
     fn deliver_due(&mut self, now_ns: u64) {
         self.link
             .deliver_due(now_ns, &mut self.client, &mut self.server);
-    }
-
-    /// Ask to be woken for what is next due; returns how long to wait for that or a packet.
-    fn arm_timer(&mut self, now_ns: u64) -> Result<EpollTimeout, Errno> {
-        let due_ns = self.link.next_due_ns();
-        if due_ns.is_some() && due_ns == self.armed_for_ns {
-            return Ok(EpollTimeout::NONE);
-        }
-        let Some(due_ns) = due_ns else {
-            if self.armed_for_ns.take().is_some() {
-                self.timer.unset()?;
-            }
-            return Ok(EpollTimeout::NONE);
-        };
-        let Some(wake_ns) = self.lead.wake_ns(now_ns, due_ns) else {
-            return Ok(EpollTimeout::ZERO);
-        };
-        self.armed_for_ns = Some(due_ns);
-        self.wake_ns = wake_ns;
-        self.asleep_since_ns = now_ns;
-        let wake = TimeSpec::new(
-            (wake_ns / 1_000_000_000) as i64,
-            (wake_ns % 1_000_000_000) as i64,
-        );
-        let expiration = Expiration::OneShot(wake);
-        self.timer
-            .set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
-        Ok(EpollTimeout::NONE)
-    }
-
-    fn woken(&mut self, now_ns: u64) {
-        // An expiry seen after the timer was set anew tells nothing.
-        if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {
-            self.lead.learn(self.asleep_since_ns, self.wake_ns, now_ns);
-        }
     }
 
     /// Read what `host` sent, up to a batch, delivering in between whatever falls due.

@@ -2,7 +2,7 @@
 //! one. It makes the program's view of the machine, starts the program, reaps whatever is left to
 //! it, and ends with the program's exit code. Not for: watching the path.
 
-use super::Order;
+use super::Program;
 use super::mounts::{self, MountError};
 use super::signals;
 use nix::errno::Errno;
@@ -29,8 +29,8 @@ pub mod report {
 }
 
 /// Run as that process: never returns, ends with the program's exit code.
-pub fn run(order: &Order, own_processes: bool, mut reports: File) -> ! {
-    let code = match start(order, own_processes) {
+pub fn run(program: &Program, own_processes: bool, mut reports: File) -> ! {
+    let code = match start(program, own_processes) {
         // A supervisor that cannot be told is dead, perhaps since before we asked to die with it.
         Ok(_) if reports.write_all(&[report::RUNNING]).is_err() => 1,
         Ok((program, received)) => {
@@ -49,7 +49,7 @@ pub fn run(order: &Order, own_processes: bool, mut reports: File) -> ! {
     std::process::exit(i32::from(code))
 }
 
-fn start(order: &Order, own_processes: bool) -> Result<(Pid, SignalFd), (u8, String)> {
+fn start(order: &Program, own_processes: bool) -> Result<(Pid, SignalFd), (u8, String)> {
     let no_view = |text: String| (report::NO_VIEW, text);
     let errno = |error: Errno| no_view(format!("prepare to run the program: {error}"));
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(errno)?;
@@ -65,20 +65,25 @@ fn start(order: &Order, own_processes: bool) -> Result<(Pid, SignalFd), (u8, Str
     Ok((program, received))
 }
 
-fn spawn(order: &Order, own_processes: bool) -> Result<Pid, String> {
+fn spawn(order: &Program, own_processes: bool) -> Result<Pid, String> {
     let Some((program, arguments)) = order.command.split_first() else {
         return Err("run a program: none was given".to_owned());
     };
     let mut command = Command::new(program);
     command.args(arguments);
+    let account = order.account.clone();
     let prepare = move || -> io::Result<()> {
         SigSet::empty().thread_set_mask()?;
+        if let Some(account) = &account {
+            account.take_on()?;
+        }
+        // After the account: taking on another clears it.
         if !own_processes {
             prctl::set_pdeathsig(Signal::SIGKILL)?;
         }
         Ok(())
     };
-    // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
+    // SAFETY: between fork and exec the closure makes system calls only and allocates nothing.
     unsafe { command.pre_exec(prepare) };
     match command.spawn() {
         Ok(child) => Ok(Pid::from_raw(child.id() as i32)),

@@ -3,7 +3,7 @@
 
 use super::EnterError;
 use crate::hosts::Host;
-use crate::hosts::anchor::find_anchor;
+use crate::hosts::anchor::{find_anchor, has_anchors};
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::stat::stat;
@@ -32,27 +32,42 @@ pub fn find_path(path: Pid) -> Result<FoundPath, EnterError> {
         client_anchor: find_anchor(path, Host::Client).ok_or_else(no_path)?,
         server_anchor: find_anchor(path, Host::Server).ok_or_else(no_path)?,
     };
-    let owner = stat(format!("/proc/{path}").as_str()).map_err(|_| no_path())?;
-    if owner.st_uid != geteuid().as_raw() {
-        return Err(EnterError::OtherUser {
-            path,
-            owner: owner.st_uid,
-        });
-    }
+    check_owner(path)?;
     Ok(found)
 }
 
-/// Put this process, which must have one thread only, into `host`; returns a descriptor that
-/// becomes readable when the path ends.
-pub fn join_host(path: Pid, host: Host) -> Result<OwnedFd, EnterError> {
-    let found = find_path(path)?;
-    let anchor = match host {
-        Host::Client => found.client_anchor,
-        Host::Server => found.server_anchor,
+fn check_owner(path: Pid) -> Result<(), EnterError> {
+    let owner = stat(format!("/proc/{path}").as_str()).map_err(|_| EnterError::NoPath(path))?;
+    if owner.st_uid == geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(EnterError::OtherUser {
+        path,
+        owner: owner.st_uid,
+    })
+}
+
+/// Put this process, which must have one thread only, into the host called `host` of a path or an
+/// internet; returns a descriptor that becomes readable when that ends.
+pub fn join_host(path: Pid, host: &str) -> Result<OwnedFd, EnterError> {
+    let no_path = || EnterError::NoPath(path);
+    // Opened before the anchor is looked for: if the path is still there, so was its anchor.
+    let handle = open_process(path).map_err(|_| no_path())?;
+    let Some(anchor) = find_anchor(path, host) else {
+        let no_host = EnterError::NoHost {
+            path,
+            host: host.to_owned(),
+        };
+        return Err(if has_anchors(path) {
+            no_host
+        } else {
+            no_path()
+        });
     };
+    check_owner(path)?;
     join(anchor, CloneFlags::CLONE_NEWNET)
         .map_err(|error| EnterError::refused(path, host, error))?;
-    Ok(found.handle)
+    Ok(handle)
 }
 
 /// Put this process, which must have one thread only, into the user namespace of a host, if it is
@@ -79,7 +94,7 @@ fn user_namespace(process: &str) -> Result<std::path::PathBuf, Errno> {
 }
 
 /// A descriptor for a process (pidfd_open(2)), closed on exec.
-fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
+pub(super) fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
     // SAFETY: takes two integers.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0) };
     let descriptor = Errno::result(descriptor)? as RawFd;
@@ -94,12 +109,12 @@ mod tests {
 
     #[test]
     fn a_process_that_is_no_path_is_said_so() {
-        let error = join_host(getpid(), Host::Client).unwrap_err();
+        let error = join_host(getpid(), "client").unwrap_err();
         assert!(matches!(error, EnterError::NoPath(_)), "{error}");
         assert!(error.to_string().contains("path_ready"), "{error}");
         let nobody = Pid::from_raw(0x3fff_fffe);
         assert!(matches!(
-            join_host(nobody, Host::Client),
+            join_host(nobody, "client"),
             Err(EnterError::NoPath(_))
         ));
     }

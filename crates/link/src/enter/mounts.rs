@@ -3,7 +3,7 @@
 //! and a `/proc` of its own pid namespace. All in a private mount namespace, gone with it.
 //! Not for: hiding files from the program.
 
-use super::Order;
+use super::Program;
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use std::fs;
@@ -24,9 +24,10 @@ pub enum MountError {
 }
 
 /// Make the view in the mount namespace this process is in, which must be its own.
-pub fn prepare(order: &Order, fresh_proc: bool) -> Result<(), MountError> {
+pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     let none: Option<&str> = None;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    let resolver = resolver_text(program);
     mount(none, "/", none, private, none).map_err(other("make mounts private"))?;
     if fresh_proc {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -39,18 +40,26 @@ pub fn prepare(order: &Order, fresh_proc: bool) -> Result<(), MountError> {
         cover(folder).map_err(other("mask resolving services"))?;
     }
     cover(SCRATCH_FOLDER).map_err(other("make a private /tmp for a moment"))?;
-    let result = bind_files(order);
+    let result = bind_files(program, resolver.as_deref());
     let uncovered = umount2(SCRATCH_FOLDER, MntFlags::MNT_DETACH);
     result?;
     uncovered.map_err(other("uncover /tmp"))
 }
 
-fn bind_files(order: &Order) -> Result<(), MountError> {
-    bind(
-        "/etc/resolv.conf",
-        &format!("nameserver {}\n", order.nameserver),
-    )?;
-    bind("/etc/hosts", &order.hosts_text)?;
+/// Text of the program's resolv.conf(5). The machine's is read before the folder its link may lead
+/// to is masked; without one the C library asks 127.0.0.1.
+fn resolver_text(program: &Program) -> Option<String> {
+    match program.nameserver {
+        Some(nameserver) => Some(format!("nameserver {nameserver}\n")),
+        None => fs::read_to_string("/etc/resolv.conf").ok(),
+    }
+}
+
+fn bind_files(program: &Program, resolver: Option<&str>) -> Result<(), MountError> {
+    if let Some(text) = resolver {
+        bind("/etc/resolv.conf", text)?;
+    }
+    bind("/etc/hosts", &program.hosts_text)?;
     match fs::read_to_string("/etc/nsswitch.conf") {
         Ok(text) => bind("/etc/nsswitch.conf", &files_and_dns_only(&text)),
         // Without the file the C library asks files and DNS anyway.

@@ -1,8 +1,9 @@
 //! The caller's process while the program runs: starts the process that starts the program, passes
-//! signals on, and ends everything when the path ends. Not for: anything inside the program's view.
+//! signals on, and ends everything when the path (or whoever started this process) ends. Not for:
+//! anything inside the program's view.
 
 use super::init::{self, report};
-use super::{EnterError, Order, signals};
+use super::{EnterError, Program, signals};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
@@ -21,7 +22,9 @@ pub struct Guest {
     /// process is killed can outlive it.
     pub own_processes: bool,
     init: Pid,
-    path: OwnedFd,
+    /// Becomes readable when that ends on which the program's life depends.
+    watched: Option<OwnedFd>,
+    when_it_ends: Ending,
     received: SignalFd,
 }
 
@@ -32,14 +35,20 @@ pub enum Ending {
     Program(u8),
     /// It was killed because the path ended.
     PathEnded,
+    /// It was killed because the process that started this one ended.
+    CallerEnded,
 }
 
-/// Start the program of `order`; `path` becomes readable when the path ends.
-pub(super) fn start(order: &Order, path: OwnedFd) -> Result<Guest, EnterError> {
+/// Start the program; when `watched` becomes readable it is killed, which is then `when_it_ends`.
+pub(super) fn start(
+    program: &Program,
+    watched: Option<OwnedFd>,
+    when_it_ends: Ending,
+) -> Result<Guest, EnterError> {
     let received = signals::receive().map_err(|error| EnterError::View(error.to_string()))?;
-    let (own_processes, init) = match start_init(order, true)? {
+    let (own_processes, init) = match start_init(program, true)? {
         Some(init) => (true, init),
-        None => match start_init(order, false)? {
+        None => match start_init(program, false)? {
             Some(init) => (false, init),
             None => {
                 return Err(EnterError::View(
@@ -51,13 +60,14 @@ pub(super) fn start(order: &Order, path: OwnedFd) -> Result<Guest, EnterError> {
     Ok(Guest {
         own_processes,
         init,
-        path,
+        watched,
+        when_it_ends,
         received,
     })
 }
 
 /// Start the process in between; `None` if it may not have processes of its own.
-fn start_init(order: &Order, own_processes: bool) -> Result<Option<Pid>, EnterError> {
+fn start_init(program: &Program, own_processes: bool) -> Result<Option<Pid>, EnterError> {
     let errno = |error: Errno| EnterError::View(format!("make a mount namespace: {error}"));
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(errno)?;
     let namespaces = if own_processes { libc::CLONE_NEWPID } else { 0 } | libc::CLONE_NEWNS;
@@ -65,7 +75,7 @@ fn start_init(order: &Order, own_processes: bool) -> Result<Option<Pid>, EnterEr
         Ok(Some(init)) => init,
         Ok(None) => {
             drop(reader);
-            init::run(order, own_processes, File::from(writer))
+            init::run(program, own_processes, File::from(writer))
         }
         Err(_) if own_processes => return Ok(None),
         Err(error) => return Err(errno(error)),
@@ -99,7 +109,7 @@ fn fork_into(namespaces: libc::c_int) -> Result<Option<Pid>, Errno> {
 }
 
 impl Guest {
-    /// Wait for the end, of the program or of the path.
+    /// Wait for the end, of the program or of what it depends on.
     pub fn wait(self) -> Result<Ending, Errno> {
         loop {
             if let Some(code) = signals::exit_code(waitpid(self.init, Some(WaitPidFlag::WNOHANG))?)
@@ -107,13 +117,14 @@ impl Guest {
                 return Ok(Ending::Program(code));
             }
             let watch = |source| PollFd::new(source, PollFlags::POLLIN);
-            let mut sources = [watch(self.received.as_fd()), watch(self.path.as_fd())];
+            let mut sources = vec![watch(self.received.as_fd())];
+            sources.extend(self.watched.iter().map(|watched| watch(watched.as_fd())));
             match poll(&mut sources, PollTimeout::NONE) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(error),
             }
-            if sources[1].any() == Some(true) {
-                return self.end_with_path();
+            if sources.get(1).and_then(PollFd::any) == Some(true) {
+                return self.end_with_watched();
             }
             if sources[0].any() == Some(true) {
                 self.pass_on()?;
@@ -121,11 +132,11 @@ impl Guest {
         }
     }
 
-    fn end_with_path(&self) -> Result<Ending, Errno> {
+    fn end_with_watched(&self) -> Result<Ending, Errno> {
         // It may have ended by itself a moment ago.
         let _ = kill(self.init, Signal::SIGKILL);
         waitpid(self.init, None)?;
-        Ok(Ending::PathEnded)
+        Ok(self.when_it_ends)
     }
 
     fn pass_on(&self) -> Result<(), Errno> {

@@ -2,7 +2,6 @@
 //! among the children of the path. An anchor dies with the path, however that dies, and with it
 //! the host. Not for: doing anything in the host.
 
-use crate::hosts::Host;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::prctl;
@@ -13,11 +12,29 @@ use std::ffi::CString;
 use std::fs;
 use std::os::fd::OwnedFd;
 
-/// Leave an anchor in the namespaces this thread is in; it can be found when this returns. The
-/// process must have one thread only.
-pub fn drop_anchor(host: Host) -> Result<Pid, Errno> {
+/// What every anchor's name begins with.
+const NAME_START: &str = "resolab-";
+/// Of a process's name, by the kernel (PR_SET_NAME(2const)).
+const NAME_LIMIT_BYTES: usize = 15;
+
+/// Name of the process that holds the namespaces of the host called `host`: with the host's own in it
+/// if there is room, else with seven digits made from that (FNV-1a).
+pub fn anchor_name(host: &str) -> String {
+    let plain = format!("{NAME_START}{host}");
+    if plain.len() <= NAME_LIMIT_BYTES {
+        return plain;
+    }
+    let digest = host.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    format!("{NAME_START}{:07x}", digest >> 4)
+}
+
+/// Leave an anchor in the namespaces this thread is in, which are those of the host called `host`; it
+/// can be found when this returns. The process must have one thread only.
+pub fn drop_anchor(host: impl AsRef<str>) -> Result<Pid, Errno> {
     let path = getpid();
-    let name = CString::new(host.anchor_name()).map_err(|_| Errno::EINVAL)?;
+    let name = CString::new(anchor_name(host.as_ref())).map_err(|_| Errno::EINVAL)?;
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
     // SAFETY: one thread only, so no lock can be held across the fork; the child makes only
     // system calls.
@@ -60,15 +77,27 @@ pub fn weigh_anchor(anchor: Pid) {
 }
 
 /// The anchor of `host` of the path that is process `path`; `None` if it is no path (any more).
-pub fn find_anchor(path: Pid, host: Host) -> Option<Pid> {
+pub fn find_anchor(path: Pid, host: impl AsRef<str>) -> Option<Pid> {
+    let name = anchor_name(host.as_ref());
+    find_child(path, &format!("({name}) "))
+}
+
+/// Whether process `path` has an anchor of any host.
+pub fn has_anchors(path: Pid) -> bool {
+    find_child(path, &format!("({NAME_START}")).is_some()
+}
+
+/// The living child of `path` whose line begins, behind its process id, with `start`.
+fn find_child(path: Pid, start: &str) -> Option<Pid> {
     children(path).into_iter().find(|child| {
         // proc_pid_stat(5): pid, name in parentheses, state. Dead anchors of killed paths stay as
         // zombies with whoever inherited them until those reap them.
-        let living = |rest: &str| !rest.starts_with(['Z', 'X']);
-        fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| {
-            stat.strip_prefix(&format!("{child} ({}) ", host.anchor_name()))
-                .is_some_and(living)
-        })
+        let living = |stat: &str| {
+            let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+            !state.starts_with(['Z', 'X'])
+        };
+        fs::read_to_string(format!("/proc/{child}/stat"))
+            .is_ok_and(|stat| stat.starts_with(&format!("{child} {start}")) && living(&stat))
     })
 }
 
@@ -111,6 +140,15 @@ mod tests {
     fn this_process_is_a_child_but_no_path() {
         assert!(children(getppid()).contains(&getpid()));
         assert_eq!(parent_of(getpid()), Some(getppid()));
-        assert_eq!(find_anchor(getppid(), Host::Client), None);
+        assert_eq!(find_anchor(getppid(), "client"), None);
+    }
+
+    #[test]
+    fn names_fit_the_kernels_field_and_long_ones_stay_apart() {
+        assert_eq!(anchor_name("client"), "resolab-client");
+        assert_eq!(anchor_name("seventh").len(), NAME_LIMIT_BYTES);
+        let long = ["resolver-far-1", "resolver-far-2", "resolver"].map(anchor_name);
+        assert!(long.iter().all(|name| name.len() == NAME_LIMIT_BYTES));
+        assert!(long[0] != long[1] && long[1] != long[2]);
     }
 }

@@ -16,14 +16,20 @@ pub fn gain_rights() -> Result<bool, Errno> {
         Err(Errno::EPERM) => {}
         Err(error) => return Err(error),
     }
+    own_user_namespace()?;
+    Ok(true)
+}
+
+/// A user namespace in which this process, which must have one thread only, keeps its uid and has
+/// every right over what it makes there.
+pub fn own_user_namespace() -> Result<(), Errno> {
     let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;
     // A file capability (cap_sys_nice) makes the process undumpable and its /proc files root's.
     prctl::set_dumpable(true)?;
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{uid} {uid} 1"))?;
-    write("/proc/self/gid_map", &format!("{gid} {gid} 1"))?;
-    Ok(true)
+    write("/proc/self/gid_map", &format!("{gid} {gid} 1"))
 }
 
 /// One kernel setting that was refused.

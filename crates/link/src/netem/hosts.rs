@@ -11,8 +11,9 @@ use crate::carrying::ferry::ending_signals;
 use crate::clock;
 use crate::hosts::Host;
 use crate::hosts::anchor::drop_anchor;
+use crate::hosts::device::HostDevice;
 use crate::hosts::namespace::{self, RefusedSetting};
-use crate::path::{Anchors, Devices, HostDevice, PathError, make_device, refused};
+use crate::path::{Anchors, Devices, PathError, make_device, refused};
 use crate::profile::DEFAULT_MTU_BYTES;
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -154,10 +155,10 @@ fn make_hosts(
     // A device that speaks IPv6 would add packets of its own; without IPv6 there is no such file.
     let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
     let mut anchors = Anchors(Vec::new());
-    let mut client = make_host(Host::Client, mtu_bytes, ipv6, &middle, &mut anchors)?;
-    let server = make_host(Host::Server, mtu_bytes, ipv6, &middle, &mut anchors)?;
+    let (client, refused_settings) =
+        make_host(Host::Client, mtu_bytes, ipv6, &middle, &mut anchors)?;
+    let (server, _) = make_host(Host::Server, mtu_bytes, ipv6, &middle, &mut anchors)?;
     setns(&middle, CloneFlags::CLONE_NEWNET).map_err(NetemError::Middle)?;
-    let refused_settings = std::mem::take(&mut client.refused_settings);
     let devices = Devices {
         client,
         server,
@@ -172,12 +173,12 @@ fn make_host(
     ipv6: bool,
     middle: &OwnedFd,
     anchors: &mut Anchors,
-) -> Result<HostDevice, NetemError> {
+) -> Result<(HostDevice, Vec<RefusedSetting>), NetemError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(PathError::Namespaces)?;
     let refused_settings = namespace::configure_network(ipv6);
     run_all(&host_commands(host, middle.as_raw_fd()))?;
-    let device = make_device(host, mtu_bytes, ipv6, refused_settings)?;
+    let device = make_device(host, mtu_bytes, ipv6)?;
     let anchor = drop_anchor(host).map_err(|error| refused(host, "anchor process", error))?;
     anchors.0.push(anchor);
-    Ok(device)
+    Ok((device, refused_settings))
 }

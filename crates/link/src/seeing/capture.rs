@@ -104,8 +104,7 @@ pub struct Capture {
     writer: Option<JoinHandle<io::Result<()>>>,
     wall_clock_offset_ns: u64,
     started_ns: u64,
-    client: InterfaceCounts,
-    server: InterfaceCounts,
+    interfaces: Vec<InterfaceCounts>,
     /// Where packets are cut from trains.
     packet: Vec<u8>,
 }
@@ -117,10 +116,18 @@ struct InterfaceCounts {
 }
 
 impl Capture {
-    /// Make the file, which must not exist, and what it takes to fill it. Not for the ferry's
-    /// thread while it carries packets: this takes milliseconds.
+    /// Make the file, which must not exist, and what it takes to fill it, for the two hosts of a path.
+    /// Not for the ferry's thread while it carries packets: this takes milliseconds.
     pub fn start(file: &Path) -> Result<Self, CaptureError> {
-        Self::make(file).map_err(|error| {
+        Self::start_among(file, HOSTS.iter().map(|host| host.name()))
+    }
+
+    /// The same for the hosts of these names, which are the interfaces.
+    pub fn start_among<'a>(
+        file: &Path,
+        hosts: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, CaptureError> {
+        Self::make(file, &hosts.collect::<Vec<_>>()).map_err(|error| {
             let file = file.to_owned();
             if error.kind() == io::ErrorKind::AlreadyExists {
                 CaptureError::Exists { file }
@@ -130,10 +137,10 @@ impl Capture {
         })
     }
 
-    fn make(file: &Path) -> io::Result<Self> {
+    fn make(file: &Path, hosts: &[&str]) -> io::Result<Self> {
         let mut output = File::create_new(file)?;
         let wall_clock_offset_ns = wall_clock_offset_ns();
-        output.write_all(&file_header(wall_clock_offset_ns))?;
+        output.write_all(&file_header(hosts, wall_clock_offset_ns))?;
         // Both hold all chunks there are, so that no sender ever waits.
         let (full, to_write) = sync_channel(CHUNK_COUNT + 1);
         let (written, empty) = sync_channel(CHUNK_COUNT + 1);
@@ -156,20 +163,19 @@ impl Capture {
             writer: Some(writer),
             wall_clock_offset_ns,
             started_ns: monotonic_ns(),
-            client: InterfaceCounts::default(),
-            server: InterfaceCounts::default(),
+            interfaces: vec![InterfaceCounts::default(); hosts.len()],
             packet: Vec::with_capacity(PACKET_BYTES),
         })
     }
 
     /// Packets that `sender` sent entered the link at `at_ns` and are carried.
     pub fn entered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
-        self.add_all(sender, at_ns, Way::Outbound, packets, None);
+        self.sent(interface_of(sender), at_ns, packets, None);
     }
 
     /// Packets that `sender` sent were delivered to the other host at `at_ns`.
     pub fn delivered(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>) {
-        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, None);
+        self.received(interface_of(sender.peer()), at_ns, packets, None);
     }
 
     /// Packets that `sender` sent entered the link at `entered_ns` and were dropped by it; `why` is
@@ -181,18 +187,42 @@ impl Capture {
         packets: Packets<'_>,
         why: &'static str,
     ) {
-        self.add_all(sender, entered_ns, Way::Outbound, packets, Some(why));
+        self.sent(interface_of(sender), entered_ns, packets, Some(why));
     }
 
     /// The receiving host's device refused packets that `sender` sent at `at_ns`; `why` is the
     /// comment.
     pub fn refused(&mut self, sender: Host, at_ns: u64, packets: Packets<'_>, why: &'static str) {
-        self.add_all(sender.peer(), at_ns, Way::Inbound, packets, Some(why));
+        self.received(interface_of(sender.peer()), at_ns, packets, Some(why));
+    }
+
+    /// The host with this place among the interfaces sent packets at `at_ns`; `comment` says why they
+    /// are not carried, if so.
+    pub fn sent(
+        &mut self,
+        interface: usize,
+        at_ns: u64,
+        packets: Packets<'_>,
+        comment: Option<&'static str>,
+    ) {
+        self.add_all(interface, at_ns, Way::Outbound, packets, comment);
+    }
+
+    /// Packets came to the host with this place at `at_ns`; `comment` says why it did not get them, if
+    /// so.
+    pub fn received(
+        &mut self,
+        interface: usize,
+        at_ns: u64,
+        packets: Packets<'_>,
+        comment: Option<&'static str>,
+    ) {
+        self.add_all(interface, at_ns, Way::Inbound, packets, comment);
     }
 
     fn add_all(
         &mut self,
-        host: Host,
+        interface: usize,
         at_ns: u64,
         way: Way,
         packets: Packets<'_>,
@@ -210,21 +240,21 @@ impl Capture {
             packet.clear();
             let left = train.cut(offload, frame, index, &mut packet);
             left.finish_checksum(&mut packet);
-            self.add(host, at_ns, way, &packet, comment);
+            self.add(interface, at_ns, way, &packet, comment);
         }
         self.packet = packet;
     }
 
     fn add(
         &mut self,
-        host: Host,
+        interface: usize,
         at_ns: u64,
         way: Way,
         packet: &[u8],
         comment: Option<&'static str>,
     ) {
         let block = PacketBlock {
-            interface: interface_of(host),
+            interface: interface as u32,
             unix_ns: at_ns.wrapping_add(self.wall_clock_offset_ns),
             way,
             packet,
@@ -234,16 +264,9 @@ impl Capture {
         if has_room {
             block.write(&mut self.chunk);
         }
-        let counts = self.counts_mut(host);
+        let counts = &mut self.interfaces[interface];
         counts.captured_count += u64::from(has_room);
         counts.not_captured_count += u64::from(!has_room);
-    }
-
-    fn counts_mut(&mut self, host: Host) -> &mut InterfaceCounts {
-        match host {
-            Host::Client => &mut self.client,
-            Host::Server => &mut self.server,
-        }
     }
 
     /// Have a chunk with this many bytes free; returns whether there is one.
@@ -280,10 +303,13 @@ impl Capture {
             file: self.file.clone(),
             error,
         })?;
-        Ok(CaptureReport {
-            captured_count: self.client.captured_count + self.server.captured_count,
-            not_captured_count: self.client.not_captured_count + self.server.not_captured_count,
-        })
+        let all = self.interfaces.iter();
+        Ok(
+            all.fold(CaptureReport::default(), |sum, one| CaptureReport {
+                captured_count: sum.captured_count + one.captured_count,
+                not_captured_count: sum.not_captured_count + one.not_captured_count,
+            }),
+        )
     }
 
     fn end(&mut self) -> io::Result<()> {
@@ -302,14 +328,13 @@ impl Capture {
             .unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
     }
 
-    fn statistics(&mut self) -> Vec<u8> {
+    fn statistics(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let end_unix_ns = monotonic_ns().wrapping_add(self.wall_clock_offset_ns);
-        for host in HOSTS {
-            let counts = *self.counts_mut(host);
+        for (interface, counts) in self.interfaces.iter().enumerate() {
             let comment = format!("not captured: {}", counts.not_captured_count);
             StatisticsBlock {
-                interface: interface_of(host),
+                interface: interface as u32,
                 start_unix_ns: self.started_ns.wrapping_add(self.wall_clock_offset_ns),
                 end_unix_ns,
                 received_count: counts.captured_count + counts.not_captured_count,
@@ -329,14 +354,14 @@ impl Drop for Capture {
     }
 }
 
-fn interface_of(host: Host) -> u32 {
+fn interface_of(host: Host) -> usize {
     match host {
         Host::Client => 0,
         Host::Server => 1,
     }
 }
 
-fn file_header(wall_clock_offset_ns: u64) -> Vec<u8> {
+fn file_header(hosts: &[&str], wall_clock_offset_ns: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let application = concat!("resolab-core ", env!("CARGO_PKG_VERSION"));
     let remark = format!(
@@ -344,8 +369,7 @@ fn file_header(wall_clock_offset_ns: u64) -> Vec<u8> {
          the start of the capture"
     );
     pcapng::write_section_header(&mut out, application, &remark);
-    for host in HOSTS {
-        let name = host.name();
+    for name in hosts {
         let description = format!("the {name} host's end of the emulated link");
         pcapng::write_interface(&mut out, name, &description);
     }

@@ -1,0 +1,158 @@
+//! `resolab-core internet`: makes an internet of many hosts, says so on standard output, and carries
+//! out commands from standard input until that ends. Not for: how it works; that is
+//! `resolab_link::star`.
+
+mod commands;
+
+use crate::command_lines::Stay;
+use crate::output;
+use crate::path::say_what_was_not_captured;
+use commands::{Controller, ServeError};
+use resolab_link::carrying::keep_awake;
+use resolab_link::clock;
+use resolab_link::hosts::rights;
+use resolab_link::seeing::capture::Capture;
+use resolab_link::star::{Grants, Star, StarError, config};
+use resolab_record::{InternetConfig, InternetReadyRecord, Record};
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long an end by signal waits for the record being written.
+const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
+
+/// Arguments of an internet.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The hosts: a TOML file (docs/formats/internet.md).
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Keep idle processors from halting: costs a full load of each, removes the wake-up time of
+    /// virtual machines.
+    #[arg(long)]
+    keep_awake: bool,
+    /// Write every packet into this pcapng file, which must not exist, from the start: once on its
+    /// sender's interface, once on its receiver's.
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    #[command(flatten)]
+    stay: Stay,
+}
+
+/// Run until standard input ends or a signal comes.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let config = match config::load(&arguments.config) {
+        Ok(config) => config,
+        Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+    };
+    let mut star = match Star::open(&config) {
+        Ok(star) => star,
+        Err(error) => return failed(exit_code(&error), error),
+    };
+    if arguments.keep_awake
+        && let Err(error) = keep_awake::start()
+    {
+        let what = format!("keep processors awake: {error}");
+        return failed(output::EXIT_MACHINE, what);
+    }
+    if let Err(error) = rights::give_up() {
+        return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
+    }
+    if let Some(file) = &arguments.pcap {
+        // Not before: until here there may be one thread only.
+        let names = config.hosts.iter().map(|host| host.name.as_str());
+        match Capture::start_among(file, names) {
+            Ok(capture) => star.exchange.capture(capture),
+            Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+        }
+    }
+    say_what_was_refused(&star.grants);
+    match announce(&config, &star.grants, arguments.keep_awake) {
+        Ok(()) => carry(star, &config, arguments.stay),
+        Err(error) => failed(
+            output::EXIT_INTERNAL,
+            format!("write to standard output: {error}"),
+        ),
+    }
+}
+
+fn announce(config: &InternetConfig, grants: &Grants, keep_awake: bool) -> io::Result<()> {
+    output::write_record(&output::start_record("internet", clock::monotonic_ns()))?;
+    output::write_record(&Record::InternetReady(Box::new(InternetReadyRecord {
+        pid: std::process::id(),
+        hosts: config.hosts.clone(),
+        mtu_bytes: config.mtu_bytes.unwrap_or_default(),
+        seed: config.seed.unwrap_or_default(),
+        realtime_scheduling: grants.realtime_scheduling,
+        keep_awake,
+        rootless: grants.rootless,
+    })))
+}
+
+fn say_what_was_refused(grants: &Grants) {
+    if !grants.realtime_scheduling {
+        output::note(
+            "no real-time scheduling: packets can be late by milliseconds on a busy machine; run \
+             as root, or give this program cap_sys_nice (setcap cap_sys_nice+ep)",
+        );
+    }
+    for setting in &grants.refused_settings {
+        output::note(format!(
+            "could not set {} in the hosts: {}",
+            setting.name, setting.error
+        ));
+    }
+}
+
+/// Run the exchange on this thread, the punctual one, and commands on another.
+fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
+    let writing = Arc::new(Mutex::new(()));
+    let mut controller = Controller::new(star.control, star.devices, config, Arc::clone(&writing));
+    let commands = thread::Builder::new()
+        .name("commands".to_owned())
+        .spawn(move || {
+            let began = Instant::now();
+            match controller.serve(io::stdin().lock()) {
+                Ok(()) => stay.end(began),
+                // A signal ended the exchange first: nothing is left to serve.
+                Err(ServeError::Ended(_)) => {}
+                Err(error) => output::note(format!("failed to {error}")),
+            }
+            controller.stop();
+        });
+    if let Err(error) = commands {
+        return failed(
+            output::EXIT_INTERNAL,
+            format!("start the commands thread: {error}"),
+        );
+    }
+    let ended = star.exchange.run();
+    drop(star.anchors);
+    let patience = Instant::now();
+    while writing.try_lock().is_err() && patience.elapsed() < LAST_RECORD_WAIT {
+        thread::sleep(Duration::from_millis(1));
+    }
+    match ended {
+        Ok(captured) => {
+            say_what_was_not_captured(captured);
+            ExitCode::SUCCESS
+        }
+        Err(error) => failed(output::EXIT_INTERNAL, error),
+    }
+}
+
+fn exit_code(error: &StarError) -> u8 {
+    match error {
+        StarError::Namespaces(_) | StarError::Tun(_) | StarError::Network { .. } => {
+            output::EXIT_MACHINE
+        }
+        StarError::Start(_) => output::EXIT_INTERNAL,
+    }
+}
+
+fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+    output::fail(code, format!("failed to {what}"))
+}

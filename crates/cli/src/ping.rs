@@ -1,0 +1,185 @@
+//! `resolab-core ping`: round trips to an address or a resolver, one record. Not for: how they are
+//! measured; that is `resolab_transport::ping`.
+
+use crate::output;
+use resolab_dns::ResolverAddress;
+use resolab_dns::bootstrap::GivenAddresses;
+use resolab_record::{DnsTransport, Record};
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::ping::{PingOrder, Way, ping};
+use std::net::IpAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Where resolvers listen, over any transport.
+const USUAL_WAYS: [Way; 5] = [
+    Way::Tcp(443),
+    Way::Tcp(853),
+    Way::Tcp(53),
+    Way::Quic(443),
+    Way::Quic(853),
+];
+
+/// Arguments of a ping.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("target").required(true).multiple(true))]
+pub struct Arguments {
+    /// Whom to ping; without it, the address of the resolver.
+    #[arg(group = "target")]
+    address: Option<IpAddr>,
+    /// Resolver whose port is tried instead of 443, 853 and 53 where ICMP is not to be had; its own
+    /// URL, as in query --resolver.
+    #[arg(long, value_name = "URL", group = "target")]
+    resolver: Option<ResolverAddress>,
+    /// Methods to try, in this order, instead of all.
+    #[arg(long, value_enum, value_name = "METHOD", value_delimiter = ',')]
+    method: Vec<Method>,
+    /// How many pings.
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    count: u16,
+    /// How long each may take.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    timeout_ms: u64,
+    /// Time from the end of one to the next.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 200,
+          value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    pause_ms: u64,
+}
+
+/// A method as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Method {
+    /// Echo requests.
+    Icmp,
+    /// Connections.
+    Tcp,
+    /// Version negotiation.
+    Quic,
+}
+
+/// Ping, write, end.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let address = match address(arguments) {
+        Ok(address) => address,
+        Err(message) => {
+            return output::fail(output::EXIT_CONFIGURATION, format!("failed to {message}"));
+        }
+    };
+    let start = output::start_record("ping", monotonic_ns());
+    let mut record = ping(&PingOrder {
+        address,
+        ways: ways(arguments),
+        count: arguments.count.into(),
+        timeout: Duration::from_millis(arguments.timeout_ms),
+        pause: Duration::from_millis(arguments.pause_ms),
+    });
+    record.resolver = arguments.resolver.as_ref().map(|given| given.url.clone());
+    let written =
+        output::write_record(&start).and_then(|()| output::write_record(&Record::Ping(record)));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::fail(
+            output::EXIT_INTERNAL,
+            format!("failed to write to standard output: {error}"),
+        ),
+    }
+}
+
+fn address(arguments: &Arguments) -> Result<IpAddr, String> {
+    match (arguments.address, &arguments.resolver) {
+        (Some(address), _) => Ok(address),
+        (None, Some(resolver)) => GivenAddresses::default()
+            .locate(resolver)
+            .map(|(address, _)| address.ip())
+            .map_err(|error| error.to_string()),
+        (None, None) => Err("ping: nobody was named".to_owned()),
+    }
+}
+
+fn ways(arguments: &Arguments) -> Vec<Way> {
+    let usual = match &arguments.resolver {
+        None => USUAL_WAYS.to_vec(),
+        Some(resolver) => vec![way_to(resolver)],
+    };
+    let all: Vec<Way> = [Way::Icmp].into_iter().chain(usual).collect();
+    if arguments.method.is_empty() {
+        return all;
+    }
+    let of = |wanted| all.iter().filter(move |way| method(**way) == wanted);
+    arguments
+        .method
+        .iter()
+        .copied()
+        .flat_map(of)
+        .copied()
+        .collect()
+}
+
+/// Only what the resolver's own transport uses: nobody said that it listens elsewhere.
+fn way_to(resolver: &ResolverAddress) -> Way {
+    match resolver.transport {
+        DnsTransport::Doudp | DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh => {
+            Way::Tcp(resolver.port)
+        }
+        DnsTransport::Doh3 | DnsTransport::Doq => Way::Quic(resolver.port),
+    }
+}
+
+fn method(way: Way) -> Method {
+    match way {
+        Way::Icmp => Method::Icmp,
+        Way::Tcp(_) => Method::Tcp,
+        Way::Quic(_) => Method::Quic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        ping: Arguments,
+    }
+
+    impl std::fmt::Debug for Arguments {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("Arguments")
+        }
+    }
+
+    fn read(typed: &str) -> Vec<Way> {
+        let typed = ["ping"].into_iter().chain(typed.split_whitespace());
+        ways(&Only::try_parse_from(typed).unwrap().ping)
+    }
+
+    #[test]
+    fn a_resolver_is_tried_at_its_own_port_only() {
+        for (typed, expected) in [
+            ("--resolver quic://192.0.2.1:8853", Way::Quic(8853)),
+            ("--resolver h3://192.0.2.1", Way::Quic(443)),
+            ("192.0.2.1 --resolver tls://dns.example", Way::Tcp(853)),
+            ("--resolver 192.0.2.1", Way::Tcp(53)),
+        ] {
+            assert_eq!(read(typed), [Way::Icmp, expected], "{typed}");
+        }
+    }
+
+    #[test]
+    fn methods_are_tried_in_the_order_given() {
+        assert_eq!(read("192.0.2.1").first(), Some(&Way::Icmp));
+        let tcp = [443, 853, 53].map(Way::Tcp);
+        assert_eq!(read("192.0.2.1 --method tcp"), tcp);
+        let two = read("192.0.2.1 --method quic,icmp");
+        assert_eq!(two, [Way::Quic(443), Way::Quic(853), Way::Icmp]);
+    }
+
+    #[test]
+    fn somebody_must_be_named() {
+        assert!(Only::try_parse_from(["ping"]).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! Being woken when something is due: an absolute timer, set some tens of microseconds short of long
+//! sleeps' ends. Not for: how short (that is `wake_lead`), nor what is done then.
+
+use crate::carrying::wake_lead::WakeLead;
+use nix::errno::Errno;
+use nix::sys::epoll::EpollTimeout;
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// One timer.
+#[derive(Debug)]
+pub struct Alarm {
+    timer: TimerFd,
+    /// What the timer was set for, and to.
+    armed_for_ns: Option<u64>,
+    wake_ns: u64,
+    asleep_since_ns: u64,
+    lead: WakeLead,
+}
+
+impl Alarm {
+    /// Not set. To be watched edge-triggered: it is told of each expiry once, so that it need not be
+    /// read to fall silent.
+    pub fn new() -> Result<Self, Errno> {
+        let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
+        Ok(Self {
+            timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?,
+            armed_for_ns: None,
+            wake_ns: 0,
+            asleep_since_ns: 0,
+            lead: WakeLead::default(),
+        })
+    }
+
+    /// Ask to be woken for what is next due; returns how long to wait for that or anything else.
+    pub fn arm(&mut self, due_ns: Option<u64>, now_ns: u64) -> Result<EpollTimeout, Errno> {
+        if due_ns.is_some() && due_ns == self.armed_for_ns {
+            return Ok(EpollTimeout::NONE);
+        }
+        let Some(due_ns) = due_ns else {
+            if self.armed_for_ns.take().is_some() {
+                self.timer.unset()?;
+            }
+            return Ok(EpollTimeout::NONE);
+        };
+        let Some(wake_ns) = self.lead.wake_ns(now_ns, due_ns) else {
+            return Ok(EpollTimeout::ZERO);
+        };
+        self.armed_for_ns = Some(due_ns);
+        self.wake_ns = wake_ns;
+        self.asleep_since_ns = now_ns;
+        let wake = TimeSpec::new(
+            (wake_ns / 1_000_000_000) as i64,
+            (wake_ns % 1_000_000_000) as i64,
+        );
+        let expiration = Expiration::OneShot(wake);
+        self.timer
+            .set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        Ok(EpollTimeout::NONE)
+    }
+
+    /// The timer expired, as is seen at `now_ns`.
+    pub fn woken(&mut self, now_ns: u64) {
+        // An expiry seen after the timer was set anew tells nothing.
+        if self.armed_for_ns.take().is_some() && now_ns >= self.wake_ns {
+            self.lead.learn(self.asleep_since_ns, self.wake_ns, now_ns);
+        }
+    }
+}
+
+impl AsFd for Alarm {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.timer.as_fd()
+    }
+}

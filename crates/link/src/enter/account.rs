@@ -1,0 +1,55 @@
+//! Another user for a program that root starts: a browser that loads strangers' pages needs no
+//! rights over the machine. Not for: making users.
+
+use super::EnterError;
+use nix::unistd::{Gid, Uid, User, getgrouplist, setgroups, setresgid, setresuid};
+use std::ffi::CString;
+use std::io;
+
+/// Whom to become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    uid: Uid,
+    gid: Gid,
+    groups: Vec<Gid>,
+}
+
+impl Account {
+    /// Look an account up by its name (passwd(5)).
+    pub fn named(name: &str) -> Result<Self, EnterError> {
+        let refused =
+            |why: &dyn std::fmt::Display| EnterError::Account(format!("run as user {name}: {why}"));
+        let user = User::from_name(name)
+            .map_err(|error| refused(&error))?
+            .ok_or_else(|| refused(&"there is none of this name; `getent passwd` lists them"))?;
+        let name = CString::new(name).map_err(|error| refused(&error))?;
+        let groups = getgrouplist(&name, user.gid).map_err(|error| refused(&error))?;
+        Ok(Self {
+            uid: user.uid,
+            gid: user.gid,
+            groups,
+        })
+    }
+
+    /// Become it for good, with no right left. System calls only: it is called between fork and
+    /// exec.
+    pub(super) fn take_on(&self) -> io::Result<()> {
+        setgroups(&self.groups)?;
+        setresgid(self.gid, self.gid, self.gid)?;
+        setresuid(self.uid, self.uid, self.uid)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_found_by_name() {
+        let root = Account::named("root").unwrap();
+        assert_eq!((root.uid, root.gid), (Uid::from_raw(0), Gid::from_raw(0)));
+        let error = Account::named("no such user here").unwrap_err().to_string();
+        assert!(error.contains("getent passwd"), "{error}");
+    }
+}

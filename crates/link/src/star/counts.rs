@@ -1,0 +1,271 @@
+//! What passed the exchange in one window of time: packets by who sent them where, what became of
+//! them, and how late the carrying was. Not for: deciding any of that (that is `model`).
+
+use crate::carrying::histogram::Histogram;
+use crate::devices::packet::{PacketView, TCP, UDP};
+use crate::star::model::Gone;
+use resolab_record::{InternetFlow, InternetFlowsRecord};
+use rustc_hash::FxHashMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Flows told apart in a window; what is beyond them is counted together.
+const FLOWS_LIMIT_COUNT: usize = 20_000;
+/// Ports hosts' kernels choose themselves begin here (see `hosts::namespace`).
+const FIRST_CHOSEN_PORT: u16 = 10_240;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    from: usize,
+    destination: Ipv4Addr,
+    protocol: u8,
+    port: Option<u16>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sent {
+    packets_count: u64,
+    total_bytes: u64,
+}
+
+/// One window under way.
+#[derive(Debug, Default)]
+pub struct Counts {
+    started_ns: u64,
+    flows: FxHashMap<Key, Sent>,
+    /// All that is no flow's; its flows are put in when it is written.
+    totals: InternetFlowsRecord,
+    lateness: Histogram,
+}
+
+impl Counts {
+    /// Begin at `started_ns`.
+    pub fn begin(&mut self, started_ns: u64) {
+        self.started_ns = started_ns;
+    }
+
+    /// Host `from` sent `count` packets to `destination`, of `total_bytes` together; `view` is of the
+    /// first.
+    pub fn sent(&mut self, from: usize, view: &PacketView<'_>, count: usize, total_bytes: usize) {
+        let IpAddr::V4(destination) = view.destination else {
+            self.unlisted(count);
+            return;
+        };
+        let key = Key {
+            from,
+            destination,
+            protocol: view.protocol,
+            port: listed_port(view.ports),
+        };
+        if self.flows.len() >= FLOWS_LIMIT_COUNT && !self.flows.contains_key(&key) {
+            self.unlisted(count);
+            return;
+        }
+        let sent = self.flows.entry(key).or_default();
+        sent.packets_count += count as u64;
+        sent.total_bytes += total_bytes as u64;
+    }
+
+    /// Packets were sent that are no flow's.
+    pub fn unlisted(&mut self, count: usize) {
+        self.totals.unlisted_packets_count += count as u64;
+    }
+
+    /// Packets are gone.
+    pub fn gone(&mut self, why: Gone, count: usize) {
+        let totals = &mut self.totals;
+        *match why {
+            Gone::Lost => &mut totals.lost_packets_count,
+            Gone::QueueFull => &mut totals.dropped_queue_count,
+            Gone::Down => &mut totals.dropped_down_count,
+            Gone::Unowned => &mut totals.unowned_packets_count,
+            Gone::ForeignSource => &mut totals.foreign_source_packets_count,
+        } += count as u64;
+    }
+
+    /// The instrument itself lost packets.
+    pub fn dropped_by_device(&mut self, count: u64) {
+        self.totals.dropped_device_count += count;
+    }
+
+    /// Packets were handed to their host this much after they were due.
+    pub fn delivered(&mut self, count: usize, lateness_ns: u64) {
+        self.totals.delivered_packets_count += count as u64;
+        self.lateness.record(lateness_ns, count as u64);
+    }
+
+    /// As written out at `ended_ns`; `names` are the hosts', `owner` says whose an address is.
+    pub fn record(
+        &self,
+        label: Option<String>,
+        ended_ns: u64,
+        names: &[String],
+        owner: impl Fn(Ipv4Addr) -> Option<usize>,
+    ) -> InternetFlowsRecord {
+        let name = |host: usize| names.get(host).cloned().unwrap_or_default();
+        let mut flows: Vec<_> = self
+            .flows
+            .iter()
+            .map(|(key, sent)| InternetFlow {
+                source_host: name(key.from),
+                destination_address: key.destination,
+                destination_host: owner(key.destination).map(name),
+                protocol: protocol_name(key.protocol),
+                destination_port: key.port,
+                packets_count: sent.packets_count,
+                total_bytes: sent.total_bytes,
+            })
+            .collect();
+        flows.sort_unstable();
+        InternetFlowsRecord {
+            label,
+            window_start_ns: self.started_ns,
+            window_end_ns: ended_ns,
+            flows,
+            lateness_p50_ns: self.lateness.quantile(0.5),
+            lateness_p99_ns: self.lateness.quantile(0.99),
+            lateness_max_ns: self.lateness.max(),
+            ..self.totals.clone()
+        }
+    }
+}
+
+/// Answers to ports that kernels chose would make a flow of every connection.
+fn listed_port(ports: Option<(u16, u16)>) -> Option<u16> {
+    let (source, destination) = ports?;
+    let is_answer = source < FIRST_CHOSEN_PORT && destination >= FIRST_CHOSEN_PORT;
+    (!is_answer).then_some(destination)
+}
+
+fn protocol_name(protocol: u8) -> String {
+    match protocol {
+        TCP => "tcp".to_owned(),
+        UDP => "udp".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::packet::{samples, view};
+
+    const HOME: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 18, 0, 2), 40_000);
+    const FAR: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 18, 8, 1), 443);
+
+    fn names() -> Vec<String> {
+        vec!["home".to_owned(), "far".to_owned()]
+    }
+
+    fn sent(counts: &mut Counts, from: usize, packet: &[u8], count: usize) {
+        counts.sent(from, &view(packet).unwrap(), count, packet.len());
+    }
+
+    #[test]
+    fn packets_are_counted_by_who_sent_them_where() {
+        let mut counts = Counts::default();
+        counts.begin(7);
+        let request = samples::ipv4(UDP, HOME, FAR, b"ask");
+        sent(&mut counts, 0, &request, 1);
+        sent(&mut counts, 0, &request, 1);
+        sent(&mut counts, 0, &samples::ipv4(TCP, HOME, FAR, b""), 3);
+        sent(&mut counts, 1, &samples::ipv4(UDP, FAR, HOME, b"answer"), 1);
+        sent(&mut counts, 1, &samples::ipv4(1, FAR, HOME, b"icmp"), 1);
+        counts.unlisted(2);
+        let owner = |address| (address == FAR.0).then_some(1);
+        let record = counts.record(Some("x".to_owned()), 9, &names(), owner);
+        let flows: Vec<_> = record
+            .flows
+            .iter()
+            .map(|flow| {
+                let port = flow.destination_port;
+                (
+                    flow.source_host.as_str(),
+                    flow.protocol.as_str(),
+                    port,
+                    flow.packets_count,
+                )
+            })
+            .collect();
+        assert_eq!(
+            flows,
+            [
+                ("far", "1", None, 1),
+                ("far", "udp", None, 1),
+                ("home", "tcp", Some(443), 3),
+                ("home", "udp", Some(443), 2),
+            ]
+        );
+        assert_eq!(record.flows[3].total_bytes, 2 * request.len() as u64);
+        assert_eq!(record.flows[3].destination_host.as_deref(), Some("far"));
+        assert_eq!(record.flows[0].destination_host, None);
+        assert_eq!((record.window_start_ns, record.window_end_ns), (7, 9));
+        assert_eq!(record.unlisted_packets_count, 2);
+    }
+
+    #[test]
+    fn a_port_beyond_the_first_chosen_counts_unless_it_is_answered_from_below() {
+        assert_eq!(listed_port(Some((443, 50_000))), None);
+        assert_eq!(listed_port(Some((50_000, 50_001))), Some(50_001));
+        assert_eq!(listed_port(Some((443, 444))), Some(444));
+        assert_eq!(listed_port(None), None);
+    }
+
+    #[test]
+    fn what_became_of_packets_adds_up() {
+        let mut counts = Counts::default();
+        let causes = [
+            Gone::Lost,
+            Gone::QueueFull,
+            Gone::Down,
+            Gone::Unowned,
+            Gone::ForeignSource,
+        ];
+        for (index, cause) in causes.into_iter().enumerate() {
+            counts.gone(cause, index + 1);
+        }
+        counts.dropped_by_device(9);
+        let nothing = counts.record(None, 0, &[], |_| None);
+        assert_eq!(
+            (nothing.lateness_p50_ns, nothing.lateness_max_ns),
+            (None, None)
+        );
+        counts.delivered(2, 5_000);
+        let record = counts.record(None, 0, &[], |_| None);
+        assert_eq!(
+            (
+                record.lost_packets_count,
+                record.dropped_queue_count,
+                record.dropped_down_count,
+                record.unowned_packets_count,
+                record.foreign_source_packets_count,
+                record.dropped_device_count,
+                record.delivered_packets_count
+            ),
+            (1, 2, 3, 4, 5, 9, 2)
+        );
+        assert_eq!(record.lateness_max_ns, Some(5_000));
+    }
+
+    #[test]
+    fn a_flood_of_flows_is_counted_together() {
+        let mut counts = Counts::default();
+        for number in 0..FLOWS_LIMIT_COUNT as u32 + 5 {
+            let address = Ipv4Addr::from_bits(FAR.0.to_bits() + number);
+            sent(
+                &mut counts,
+                0,
+                &samples::ipv4(UDP, HOME, (address, 53), b""),
+                1,
+            );
+        }
+        sent(
+            &mut counts,
+            0,
+            &samples::ipv4(UDP, HOME, (FAR.0, 53), b""),
+            1,
+        );
+        let record = counts.record(None, 0, &names(), |_| None);
+        assert_eq!(record.flows.len(), FLOWS_LIMIT_COUNT);
+        assert_eq!(record.unlisted_packets_count, 5);
+    }
+}

@@ -1,0 +1,162 @@
+//! Making an internet: every host with its device, addresses and routes, held by an anchor, and the
+//! exchange between them. Everything belongs to this process and vanishes with it. Not for: the command
+//! line or records on standard output.
+
+use crate::carrying::ferry::ending_signals;
+use crate::carrying::punctual;
+use crate::devices::device::{Device, TunDevice};
+use crate::hosts::anchor::drop_anchor;
+use crate::hosts::device::{HostDevice, Refused};
+use crate::hosts::namespace::{self, RefusedSetting};
+use crate::hosts::{DEVICE_NAME, tun};
+use crate::path::Anchors;
+use crate::profile::DEFAULT_MTU_BYTES;
+use crate::star::config::prefixes;
+use crate::star::control::StarControl;
+use crate::star::exchange::Exchange;
+use crate::star::model::StarModel;
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use resolab_record::{InternetConfig, InternetHost};
+use std::net::{IpAddr, Ipv4Addr};
+use thiserror::Error;
+
+/// Why there is no internet; messages read after "failed to".
+#[derive(Debug, Error)]
+pub enum StarError {
+    /// No right to make namespaces.
+    #[error(
+        "make network namespaces: {0}; run as root, or allow user namespaces \
+         (user.max_user_namespaces, kernel.unprivileged_userns_clone, \
+         kernel.apparmor_restrict_unprivileged_userns)"
+    )]
+    Namespaces(Errno),
+    /// No TUN device.
+    #[error(
+        "open {file}: {0}; load the kernel module (modprobe tun), or let ordinary users open it \
+         (chmod 0666 as root)",
+        file = tun::DEVICE_FILE
+    )]
+    Tun(Errno),
+    /// A network setting was refused.
+    #[error("set up host {host} ({step}): {error}")]
+    Network {
+        /// Whose.
+        host: String,
+        /// What was tried.
+        step: &'static str,
+        /// Why not.
+        error: Errno,
+    },
+    /// The rest of the set-up.
+    #[error("start the exchange: {0}")]
+    Start(Errno),
+}
+
+/// What the machine granted.
+#[derive(Debug, Default)]
+pub struct Grants {
+    /// Whether the exchange's thread has real-time scheduling.
+    pub realtime_scheduling: bool,
+    /// Whether a user namespace was needed.
+    pub rootless: bool,
+    /// Settings inside the hosts that could not be made.
+    pub refused_settings: Vec<RefusedSetting>,
+}
+
+/// An internet that stands. The exchange still has to be run, on the thread that made it.
+#[derive(Debug)]
+pub struct Star {
+    /// Carries the packets.
+    pub exchange: Exchange,
+    /// Talks to the exchange.
+    pub control: StarControl,
+    /// The hosts' devices, in the configuration's order.
+    pub devices: Vec<HostDevice>,
+    /// What was granted.
+    pub grants: Grants,
+    /// What keeps the hosts.
+    pub anchors: Anchors,
+}
+
+impl Star {
+    /// Make everything by a complete configuration. The process must have one thread only; that thread
+    /// is given real-time scheduling where possible.
+    pub fn open(config: &InternetConfig) -> Result<Self, StarError> {
+        ending_signals().thread_block().map_err(StarError::Start)?;
+        // Before the user namespace, inside which the right to it does not count.
+        let mut grants = Grants {
+            realtime_scheduling: punctual::make_punctual(),
+            rootless: namespace::gain_rights().map_err(StarError::Namespaces)?,
+            refused_settings: Vec::new(),
+        };
+        let mtu_bytes = config.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
+        let mut anchors = Anchors(Vec::new());
+        let mut ends = Vec::new();
+        let mut devices = Vec::new();
+        for host in &config.hosts {
+            let made = make_host(host, mtu_bytes, &mut anchors)?;
+            ends.push(made.end);
+            devices.push(made.device);
+            grants.refused_settings = made.refused_settings;
+        }
+        let (exchange, control) =
+            Exchange::new(ends, StarModel::new(config)).map_err(StarError::Start)?;
+        Ok(Self {
+            exchange,
+            control,
+            devices,
+            grants,
+            anchors,
+        })
+    }
+}
+
+struct MadeHost {
+    end: Device,
+    device: HostDevice,
+    refused_settings: Vec<RefusedSetting>,
+}
+
+fn make_host(
+    host: &InternetHost,
+    mtu_bytes: u32,
+    anchors: &mut Anchors,
+) -> Result<MadeHost, StarError> {
+    let refused = |step| move |error| network_error(host, Refused { step, error });
+    unshare(CloneFlags::CLONE_NEWNET).map_err(StarError::Namespaces)?;
+    let refused_settings = namespace::configure_network(false);
+    let descriptor = tun::create(DEVICE_NAME, true).map_err(StarError::Tun)?;
+    let mut device = HostDevice::bring_up(mtu_bytes).map_err(|step| network_error(host, step))?;
+    give_addresses(&mut device, host).map_err(refused("addresses"))?;
+    let anchor = drop_anchor(&host.name).map_err(refused("anchor process"))?;
+    anchors.0.push(anchor);
+    Ok(MadeHost {
+        end: Device::Tun(TunDevice::new(descriptor)),
+        device,
+        refused_settings,
+    })
+}
+
+/// All of its networks are here; everything else is beyond the device.
+fn give_addresses(device: &mut HostDevice, host: &InternetHost) -> Result<(), Errno> {
+    if let Some(address) = host.address {
+        device.add_address(address.into(), 32)?;
+    }
+    device.lead_to(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)?;
+    for prefix in prefixes(host) {
+        let own = prefix.length_bits() == 32 && Some(prefix.first()) == host.address;
+        if !own {
+            device.keep_here(prefix.first().into(), prefix.length_bits())?;
+        }
+    }
+    Ok(())
+}
+
+fn network_error(host: &InternetHost, refused: Refused) -> StarError {
+    StarError::Network {
+        host: host.name.clone(),
+        step: refused.step,
+        error: refused.error,
+    }
+}

@@ -1,0 +1,181 @@
+//! What is under way through the exchange: taken in as it was read, acted upon when it is due. Not for:
+//! waiting and reading (that is `exchange`), nor for a packet's fate (that is `model`).
+
+use crate::clock::monotonic_ns;
+use crate::devices::arrival::Arrival;
+use crate::devices::device::Device;
+use crate::devices::offload::Train;
+use crate::devices::packet::{self, PacketView};
+use crate::seeing::capture::Packets;
+use crate::star::cargo::{Cargo, Step, UnderWay};
+use crate::star::model::{Gone, HostChange, Route, StarModel};
+use crate::star::seen::Seen;
+use std::net::IpAddr;
+
+/// All of it.
+#[derive(Debug)]
+pub struct Traffic {
+    model: StarModel,
+    under_way: UnderWay,
+    /// Who is told.
+    pub seen: Seen,
+}
+
+impl Traffic {
+    /// None yet, at `now_ns`.
+    pub fn new(model: StarModel, now_ns: u64) -> Self {
+        Self {
+            model,
+            under_way: UnderWay::default(),
+            seen: Seen::new(now_ns),
+        }
+    }
+
+    /// When something is next to be done.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        self.under_way.next_due_ns()
+    }
+
+    /// Change a host from now on.
+    pub fn change(&mut self, host: usize, change: HostChange) {
+        self.model.change(host, change);
+    }
+
+    /// Something came from host `from`: ask what becomes of it.
+    pub fn take(&mut self, from: usize, arrival: &Arrival<'_>) {
+        let train = Train::of(arrival.offload, arrival.frame);
+        let view = packet::view(arrival.frame);
+        self.seen.sent(from, view.as_ref(), &train);
+        match self.route(from, view.as_ref()) {
+            Err(why) => self.seen.refused(from, arrival, (0, train.count()), why),
+            Ok(_) if self.under_way.is_full() => self.seen.not_taken(from, arrival, train.count()),
+            Ok(route) if self.model.sends_plainly(from) => self.take_whole(route, arrival, &train),
+            Ok(route) => self.take_apart(route, arrival, &train),
+        }
+    }
+
+    fn route(&self, from: usize, view: Option<&PacketView<'_>>) -> Result<Route, Gone> {
+        match view.map(|view| (view.source, view.destination)) {
+            Some((IpAddr::V4(source), IpAddr::V4(destination))) => {
+                self.model.route(from, source, destination)
+            }
+            Some(_) | None => Err(Gone::Unowned),
+        }
+    }
+
+    /// A train that nothing parts stays one.
+    fn take_whole(&mut self, route: Route, arrival: &Arrival<'_>, train: &Train) {
+        let (count, bytes) = (train.count(), train.total_bytes() as u32);
+        match self.model.depart(route, arrival.at_ns, bytes) {
+            Err(why) => self.seen.refused(route.from, arrival, (0, count), why),
+            Ok(due_ns) => {
+                self.seen.admitted(route.from, arrival, 0, count);
+                let mut parcel = self.under_way.empty_parcel();
+                parcel.fill(|bytes| {
+                    bytes.extend_from_slice(arrival.frame);
+                    arrival.offload
+                });
+                self.under_way.load(Cargo {
+                    to: route.to,
+                    due_ns,
+                    step: Step::Arrives,
+                    parcel,
+                    count,
+                });
+            }
+        }
+    }
+
+    fn take_apart(&mut self, route: Route, arrival: &Arrival<'_>, train: &Train) {
+        for index in 0..train.count() {
+            let bytes = train.packet_bytes(index) as u32;
+            match self.model.depart(route, arrival.at_ns, bytes) {
+                Err(why) => self.seen.refused(route.from, arrival, (index, 1), why),
+                Ok(due_ns) => {
+                    self.seen.admitted(route.from, arrival, index, 1);
+                    let mut parcel = self.under_way.empty_parcel();
+                    parcel.fill(|bytes| train.cut(arrival.offload, arrival.frame, index, bytes));
+                    self.under_way.load(Cargo {
+                        to: route.to,
+                        due_ns,
+                        step: Step::Arrives,
+                        parcel,
+                        count: 1,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Do everything that is due by `now_ns`.
+    pub fn deliver_due(&mut self, mut now_ns: u64, devices: &mut [Device]) {
+        while let Some(cargo) = self.under_way.take_due(now_ns) {
+            if self.model.is_down(cargo.to) {
+                let packets = all_of(&cargo);
+                self.seen.gone(cargo.to, cargo.due_ns, packets, Gone::Down);
+                self.under_way.reuse(cargo.parcel);
+            } else if cargo.step == Step::IsDelivered || self.model.receives_plainly(cargo.to) {
+                now_ns = self.deliver(cargo, devices);
+            } else {
+                self.arrive(cargo);
+            }
+        }
+    }
+
+    /// At the side of a host that may keep packets waiting or lose them: one by one.
+    fn arrive(&mut self, cargo: Cargo) {
+        let (to, at_ns) = (cargo.to, cargo.due_ns);
+        let all = all_of(&cargo);
+        let train = Train::of(all.offload, all.frame);
+        for index in 0..train.count() {
+            let bytes = train.packet_bytes(index) as u32;
+            match self.model.arrive(to, at_ns, bytes) {
+                Err(why) => {
+                    let one = Packets {
+                        first: index,
+                        count: 1,
+                        ..all
+                    };
+                    self.seen.gone(to, at_ns, one, why);
+                }
+                Ok(due_ns) => {
+                    let mut parcel = self.under_way.empty_parcel();
+                    parcel.fill(|bytes| train.cut(all.offload, all.frame, index, bytes));
+                    self.under_way.load(Cargo {
+                        to,
+                        due_ns,
+                        step: Step::IsDelivered,
+                        parcel,
+                        count: 1,
+                    });
+                }
+            }
+        }
+        self.under_way.reuse(cargo.parcel);
+    }
+
+    /// Returns the time afterwards.
+    fn deliver(&mut self, mut cargo: Cargo, devices: &mut [Device]) -> u64 {
+        let taken = devices[cargo.to].send(&mut cargo.parcel);
+        let now_ns = monotonic_ns();
+        let packets = all_of(&cargo);
+        match taken {
+            Ok(()) => {
+                let lateness_ns = now_ns.saturating_sub(cargo.due_ns);
+                self.seen.delivered(cargo.to, now_ns, lateness_ns, packets);
+            }
+            Err(_) => self.seen.undeliverable(cargo.to, now_ns, packets),
+        }
+        self.under_way.reuse(cargo.parcel);
+        now_ns
+    }
+}
+
+fn all_of(cargo: &Cargo) -> Packets<'_> {
+    Packets {
+        frame: cargo.parcel.packet(),
+        offload: cargo.parcel.offload,
+        first: 0,
+        count: cargo.count,
+    }
+}

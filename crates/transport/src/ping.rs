@@ -1,0 +1,166 @@
+//! Round trips to one address by packets and connections made for nothing else: ICMP where the
+//! system lets this user, else TCP, else QUIC.
+//!
+//! For: how far a resolver is at this moment, by a method that is named.
+//! Not for: continuous measurement, nor for what a query's own connection met.
+
+mod icmp;
+mod quic;
+mod tcp;
+mod waiting;
+
+use crate::clock::monotonic_ns;
+use crate::stamped_udp::keep_stamping;
+use icmp::IcmpPinger;
+use quic::QuicPinger;
+use resolab_record::{PassedOver, PingFailure, PingMethod, PingRecord};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::thread;
+use std::time::Duration;
+use tcp::TcpPinger;
+
+/// So many unanswered from the start, and the next method is tried: a host that lets none through
+/// would otherwise cost the whole count's time-outs.
+const SILENT_COUNT: usize = 2;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PingOrder {
+    /// Whom.
+    pub address: IpAddr,
+    /// Methods, in the order they are tried.
+    pub ways: Vec<Way>,
+    /// How many pings.
+    pub count: usize,
+    /// How long each may take.
+    pub timeout: Duration,
+    /// From the end of one to the next.
+    pub pause: Duration,
+}
+
+/// A method, with its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Echo.
+    Icmp,
+    /// A connection to this port.
+    Tcp(u16),
+    /// A packet to this port.
+    Quic(u16),
+}
+
+impl Way {
+    /// As the record says it.
+    pub fn method(self) -> PingMethod {
+        match self {
+            Self::Icmp => PingMethod::Icmp,
+            Self::Tcp(_) => PingMethod::Tcp,
+            Self::Quic(_) => PingMethod::Quic,
+        }
+    }
+
+    /// The port, where it has one.
+    pub fn port(self) -> Option<u16> {
+        match self {
+            Self::Icmp => None,
+            Self::Tcp(port) | Self::Quic(port) => Some(port),
+        }
+    }
+}
+
+/// One ping's end: its round trip in nanoseconds, or why there is none.
+type Answer = Result<u64, PingFailure>;
+
+/// Something that pings by one method.
+trait Pinger {
+    /// Send the `sequence`-th, from 0, and wait for its answer.
+    fn ping(&mut self, sequence: u16, timeout: Duration) -> Answer;
+}
+
+/// Ping by the first way that is answered.
+pub fn ping(order: &PingOrder) -> PingRecord {
+    keep_stamping();
+    let mut record = PingRecord {
+        address: order.address,
+        resolver: None,
+        time_origin_ns: monotonic_ns(),
+        method: None,
+        port: None,
+        rtt_ns: vec![None; order.count],
+        failures: vec![Some(PingFailure::Other); order.count],
+        passed_over: Vec::new(),
+    };
+    let mut is_noted = false;
+    for &way in &order.ways {
+        let reason = match open(order.address, way) {
+            Ok(mut pinger) => {
+                let answers = ping_all(pinger.as_mut(), order);
+                // Where nothing is answered at all, the first method that could be tried speaks.
+                if !is_noted || is_answered(&answers) {
+                    note(&mut record, &answers, order.count);
+                    is_noted = true;
+                }
+                if is_answered(&answers) {
+                    record.method = Some(way.method());
+                    record.port = way.port();
+                    return record;
+                }
+                silence(&answers)
+            }
+            Err(error) => error.to_string(),
+        };
+        record.passed_over.push(PassedOver {
+            method: way.method(),
+            port: way.port(),
+            reason,
+        });
+    }
+    record
+}
+
+fn open(address: IpAddr, way: Way) -> io::Result<Box<dyn Pinger>> {
+    Ok(match way {
+        Way::Icmp => Box::new(IcmpPinger::open(address)?),
+        Way::Tcp(port) => Box::new(TcpPinger::open(SocketAddr::new(address, port))?),
+        Way::Quic(port) => Box::new(QuicPinger::open(SocketAddr::new(address, port))?),
+    })
+}
+
+fn ping_all(pinger: &mut dyn Pinger, order: &PingOrder) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(order.count);
+    for sequence in 0..order.count {
+        if sequence > 0 {
+            thread::sleep(order.pause);
+        }
+        answers.push(pinger.ping(sequence as u16, order.timeout));
+        if answers.len() == SILENT_COUNT && !is_answered(&answers) {
+            break;
+        }
+    }
+    answers
+}
+
+fn is_answered(answers: &[Answer]) -> bool {
+    answers.iter().any(Result::is_ok)
+}
+
+/// What the record says of each; pings given up count as the last one sent.
+fn note(record: &mut PingRecord, answers: &[Answer], count: usize) {
+    let Some(&last) = answers.last() else {
+        return;
+    };
+    let all = || (0..count).map(|index| answers.get(index).copied().unwrap_or(last));
+    record.rtt_ns = all().map(Result::ok).collect();
+    record.failures = all().map(Result::err).collect();
+}
+
+fn silence(answers: &[Answer]) -> String {
+    let why = match answers.last() {
+        Some(Err(PingFailure::Refused)) => "refused",
+        Some(Err(PingFailure::Unreachable)) => "unreachable",
+        Some(Err(PingFailure::Other)) => "the system did not send them",
+        Some(Err(PingFailure::Timeout) | Ok(_)) | None => "no answer in time",
+    };
+    format!("{} sent, {why}", answers.len())
+}

@@ -1,0 +1,37 @@
+"""The relay for ordinary users' browsers: `resolab-core relay` as a Python object.
+
+For: starting and ending it. Not for: when one is needed (`live.ground`), or what runs in its host
+(`programs.enter_prefix` with the relay's pid and host).
+"""
+
+from typing import Self
+
+from resolab.engine.process import CoreProcess
+from resolab.engine.programs import START_TIMEOUT_S, measured_environment
+from resolab.installation import find_core
+from resolab.records import RelayReadyRecord
+
+
+class Relay:
+    """A host whose packets slirp4netns carries to the machine's network."""
+
+    ready: RelayReadyRecord
+
+    def __init__(self, process: CoreProcess) -> None:
+        self.process = process
+
+    @classmethod
+    async def start(cls, *, ipv6: bool) -> Self:
+        """Make the host and wait until it stands."""
+        command = [str(find_core()), "relay", *(["--ipv6"] if ipv6 else [])]
+        relay = cls(await CoreProcess.start("the relay", command, environment=measured_environment()))
+        try:
+            relay.ready = await relay.process.first(RelayReadyRecord, START_TIMEOUT_S)
+        except BaseException:
+            await relay.close()
+            raise
+        return relay
+
+    async def close(self) -> None:
+        """Stop it, and with it everything that runs in its host."""
+        await self.process.close()

@@ -1,0 +1,42 @@
+"""Measure an internet's exchange: round trips beside what was asked by number of hosts, and what it carries.
+
+For: `scripts/bench internet`, the figures of docs/formats/internet.md. It uses the release build, or RESOLAB_CORE.
+Needs root or an open /dev/net/tun. Not for: links in detail; that is `scripts/bench link`. Exit code 1 when a figure
+is missed.
+"""
+
+import argparse
+import sys
+
+from benches.common import program
+from benches.internet import delay, load
+from benches.internet.bench import Bench
+
+PARTS = {"delay": delay, "load": load}
+ASKS_COUNT, QUICK_ASKS_COUNT = 4_000, 1_000
+LOAD_S, QUICK_LOAD_S = 5.0, 2.0
+
+
+def main() -> int:
+    """Measure what was asked for and print it."""
+    options = _options()
+    asks_count = QUICK_ASKS_COUNT if options.quick else ASKS_COUNT
+    load_s = QUICK_LOAD_S if options.quick else LOAD_S
+    keep_awake = (False,) if options.no_keep_awake else (False, True)
+    return program.run(
+        "bench internet",
+        PARTS,
+        options,
+        lambda _scratch, progress: Bench(asks_count, load_s, keep_awake, progress),
+        {},
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = program.parser("bench internet", __doc__, PARTS)
+    parser.add_argument("--no-keep-awake", action="store_true", help="delays only with processors left to idle")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""How much the exchange carries: small packets in a flood, and TCP.
+
+For: the part `load`. Not for: how late packets are then.
+"""
+
+import asyncio
+
+from benches.common.part import Part
+from benches.internet import standing
+from benches.internet.bench import Bench
+
+HOSTS_COUNTS = (2, 8, 20)
+FLOOD_PACKET_BYTES = 128
+"""With its headers."""
+
+
+def estimate_s(bench: Bench) -> float:
+    """Foresee how long it takes."""
+    return len(HOSTS_COUNTS) * (2.0 + 2 * bench.load_s)
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Flood the last host from the first, and have it send a TCP stream, beside hosts that do nothing."""
+    part = Part("load", "what the exchange carries", ["hosts", "packets/s", "of those sent", "TCP Gbit/s"])
+    for count in HOSTS_COUNTS:
+        bench.progress.step(f"load, {count} hosts", 2.0 + 2 * bench.load_s)
+        asyncio.run(_measure(part, bench, count))
+    part.remarks.append(f"UDP packets of {FLOOD_PACKET_BYTES} bytes, sender and exchange on the same processors")
+    return [part]
+
+
+async def _measure(part: Part, bench: Bench, count: int) -> None:
+    those = [standing.Host(host.name, host.address, 0.5) for host in standing.hosts(count)]
+    async with standing.standing(those, keep_awake=False) as made:
+        delivered, sent, seconds = await _flood(made, those[0], those[-1], bench.load_s)
+        await standing.said(await made.start(those[-1], "serve", those[-1].address, str(bench.load_s)))
+        taken = await made.run(those[0], "fetch", those[-1].address)
+    goodput_gbps = taken["bytes"] * 8e-9 / taken["seconds"]
+    cells = [str(count), f"{delivered / seconds:,.0f}", f"{delivered / sent:.0%}", f"{goodput_gbps:.1f}"]
+    part.add(cells, {"hosts": count, "packets_per_s": delivered / seconds, "goodput_gbps": goodput_gbps})
+
+
+async def _flood(
+    made: standing.Standing, sender: standing.Host, receiver: standing.Host, seconds: float
+) -> tuple[int, int, float]:
+    await made.internet.count()
+    said = await made.run(sender, "flood", receiver.address, str(seconds))
+    counted = await made.internet.count()
+    # Starting and ending the sender is part of the window, but nothing is carried then but what still waits.
+    return counted.delivered_packets_count, said["packets"], said["seconds"]
