@@ -76,6 +76,11 @@ class NetworkRequest(msgspec.Struct, frozen=True, kw_only=True):
     from_cache: bool = False
     encoded_bytes: int | None = None
     error_text: str | None = None
+    tls_version: str | None = None
+    """This and the two below are of its connection; Chromium tells them in its log alone."""
+    session_resumed: bool | None = None
+    in_early_data: bool | None = None
+    """Whether this request went in early data that the server accepted."""
     dns_start_ms: float | None = None
     dns_end_ms: float | None = None
     connect_start_ms: float | None = None

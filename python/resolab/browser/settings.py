@@ -55,6 +55,8 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the throw-away profile is made; `None`: the system's place for temporary files."""
     netlog_file: Path | None = None
     """Where the browser's own log of its network stack goes, if it has one."""
+    netlog_for_judging: bool = False
+    """Firefox: only what tells handshakes and look-ups, each line written at once; else everything, for people."""
     key_log_file: Path | None = None
     """Where the browser appends the secrets of its TLS connections (NSS key log)."""
     screenshot_folder: Path | None = None
@@ -62,7 +64,7 @@ class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
     binary: Path | None = None
     """`None`: the machine's stock browser."""
     own_sandbox: bool = False
-    """Whether Chromium locks its pages' processes up: for pages of others. It cannot as root or in a user namespace."""
+    """Whether Chromium locks its pages' processes up: for pages of others. As root it cannot."""
     window_width_px: int = 1280
     window_height_px: int = 720
     extra_flags: tuple[str, ...] = ()

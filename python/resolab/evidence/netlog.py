@@ -8,7 +8,7 @@ Chromium stamps events with TimeTicks in ms, which on Linux are CLOCK_MONOTONIC.
 import json
 from collections.abc import Iterable, Iterator
 
-from resolab.browser.chromium.netlog_lines import event_text, is_begin
+from resolab.browser.chromium.netlog.lines import event_text, is_begin
 
 _MS_NS = 1_000_000
 

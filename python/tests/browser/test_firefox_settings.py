@@ -123,6 +123,14 @@ def test_the_command_line_has_its_environment_with_it_through_any_prefix() -> No
         assert whole.index("inside") > whole.index("setpriv")
 
 
+@pytest.mark.parametrize(("version", "level"), [(HttpVersion.H2, 1), (HttpVersion.H3, 3)])
+def test_a_log_for_judging_has_what_its_reader_needs_line_by_line(version: HttpVersion, level: int) -> None:
+    doh = msgspec.structs.replace(DOH, http_version=version)
+    settings = msgspec.structs.replace(SETTINGS, netlog_file=Path("/log"), netlog_for_judging=True, doh=doh)
+    words = command_line(Path("/firefox"), settings, Path("/p"), Path("/t"))
+    assert f"MOZ_LOG=sync,timestamp,nsHttp:{level},nsHostResolver:4,pipnss:4" in words
+
+
 def test_the_profile_goes_away_with_what_the_browser_wrote(tmp_path: Path) -> None:
     home = FirefoxHome(msgspec.structs.replace(SETTINGS, scratch_folder=tmp_path, doh=DOH))
     written = (home.profile_folder / "user.js").read_text()

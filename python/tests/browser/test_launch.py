@@ -119,6 +119,12 @@ def test_without_doh_the_browser_is_left_to_the_hosts_nameserver() -> None:
     home.remove()
 
 
+def test_a_name_server_that_may_be_anybodys_is_asked_over_nothing_else() -> None:
+    home = ChromiumHome(BrowserSettings(resolvable_names=("*",)))
+    assert '"mode":"off"' in (home.profile_folder / "Local State").read_text()
+    home.remove()
+
+
 def test_an_authority_that_cannot_be_read_is_a_configuration_error_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,7 +154,8 @@ ROW = {
     "url": "https://a/", "type": "document", "method": "GET", "status": 200, "protocol": "h3", "address": "10.0.0.1:443",
     "fromCache": False, "transferBytes": 500, "error": None, "openUs": 5_000_000, "dnsStartUs": 5_001_000,
     "dnsEndUs": 5_011_500, "connectStartUs": 5_012_000, "connectEndUs": 5_042_000, "requestUs": 5_042_000,
-    "responseUs": 5_072_000, "endUs": 5_073_000, "openedMs": 5_001, "endedMs": 5_075,
+    "responseUs": 5_072_000, "endUs": 5_073_000, "openedMs": 5_001, "endedMs": 5_075, "tlsVersion": 4, "resumed": True,
+    "earlyData": None,
 }  # fmt: skip
 SILENT = dict.fromkeys(
     ("dnsStartUs", "dnsEndUs", "connectStartUs", "connectEndUs", "requestUs", "responseUs", "endUs"), 0
@@ -177,6 +178,26 @@ def test_rows_count_from_the_documents_request() -> None:
     assert (document.connection_reused, image.connection_reused, silent.connection_reused) == (False, True, None)
     assert (image.start_ms, image.send_start_ms, image.end_ms, image.dns_start_ms) == (80.0, 81.0, 90.0, None)
     assert (silent.end_ms, foreign.start_ms, foreign.end_ms, foreign.error_text) == (None, 90.0, 91.0, "E")
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, ("TLS 1.3", True, False)),
+        ({"earlyData": "accepted"}, ("TLS 1.3", True, True)),
+        ({"earlyData": "sent"}, ("TLS 1.3", True, None)),
+        ({"earlyData": "received 425"}, ("TLS 1.3", True, False)),
+        ({"tlsVersion": 3, "resumed": False}, ("TLS 1.2", False, False)),
+        ({"tlsVersion": None, "resumed": None}, (None, None, None)),
+        ({"fromCache": True}, (None, None, None)),
+        ({"status": None}, (None, None, None)),
+    ],
+)
+def test_a_row_tells_its_connections_handshake(
+    told: dict[str, Any], expected: tuple[str | None, bool | None, bool | None]
+) -> None:
+    (request,) = network_requests([ROW | told])
+    assert (request.tls_version, request.session_resumed, request.in_early_data) == expected
 
 
 def test_the_documents_status_is_the_last_of_its_redirections() -> None:

@@ -92,7 +92,7 @@ class MadeNetlog:
                 at + took,
                 ("QUIC_SESSION", session),
                 "QUIC_CHROMIUM_CLIENT_STREAM_SEND_REQUEST_HEADERS",
-                headers=[f":authority: {name}"],
+                headers=[f":authority: {name}", ":path: /"],
             )
         return session
 

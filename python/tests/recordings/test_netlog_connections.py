@@ -11,19 +11,21 @@ from hypothesis import strategies as st
 from made_har import START, entry, har
 from made_netlog import OFFSET_MS, MadeNetlog
 
+from resolab.browser.browser_log import BrowserLog, Carrier, Connection, Request, Sharing
+from resolab.browser.chromium.netlog import read_netlog
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 from resolab.pages.model import PageModel
-from resolab.recordings.netlog import Connection, Netlog, PageConnections, Sharing, import_with_netlog, read_netlog
+from resolab.recordings.netlog import PageConnections, import_with_netlog
 from resolab.recordings.netlog.connections import page_connections
 
 
-def read(made: MadeNetlog, folder: Path, **how: Any) -> Netlog:
+def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:
     (folder / "net.json").write_text(made.text(**how))
     return read_netlog(folder / "net.json")
 
 
-def only(log: Netlog) -> Connection:
+def only(log: BrowserLog) -> Connection:
     (one,) = log.connections
     return one
 
@@ -43,7 +45,7 @@ def test_a_connection_of_tcp_and_tls_with_its_instants_and_requests(tmp_path: Pa
     )
     assert (one.opened_ms, one.connected_ms, one.handshake_start_ms, one.handshake_end_ms) == (100, 130, 130, 160)
     assert one.closed_ms == 900
-    assert one.requests == ((170, "a.example"), (170, "a.example"))
+    assert one.requests == (Request(170, "a.example", "/", in_early_data=False),) * 2
     assert one.certificate is not None
     assert not one.shared_with
 
@@ -74,7 +76,8 @@ def test_a_connection_of_quic(tmp_path: Path, state: str, resumed: bool | None, 
     one = only(read(made, tmp_path))
     assert (one.host, one.address, one.protocol, one.connected_ms) == ("a.example", "2001:db8::1", "h3", 120)
     assert (one.handshake_start_ms, one.handshake_end_ms, one.resumed, one.early_data) == (100, 120, resumed, early)
-    assert one.requests == ((120, "a.example"),)
+    assert one.requests == (Request(120, "a.example", "/", in_early_data=early and None),)
+    assert (one.carrier, one.tls_version) == (Carrier.QUIC, "TLS 1.3")
 
 
 def test_requests_over_http_1_are_those_of_the_jobs_that_got_the_socket(tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_requests_over_http_1_are_those_of_the_jobs_that_got_the_socket(tmp_path
     ]  # fmt: skip
 
 
-def shared(folder: Path) -> Netlog:
+def shared(folder: Path) -> BrowserLog:
     """One page: two names on one h2 connection, two on one h3 connection, a wasted one of each, one that failed."""
     made = MadeNetlog()
     socket = made.socket(100, "192.0.2.1")

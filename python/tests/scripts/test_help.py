@@ -10,7 +10,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 SHELL = sorted(file.name for file in SCRIPTS.iterdir() if file.is_file() and not file.suffix)
 PYTHON = sorted(file.name for file in SCRIPTS.glob("*.py") if "__main__" in file.read_text())
-BENCHES = sorted(file.parent.name for file in SCRIPTS.glob("benches/*/__main__.py"))
+BENCHES = sorted(file.parent.name.replace("_", "-") for file in SCRIPTS.glob("benches/*/__main__.py"))
 
 
 def help_of(*command: str) -> str:
@@ -37,7 +37,7 @@ def test_a_python_script_says_what_it_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_a_benchmark_says_what_it_measures(name: str) -> None:
-    assert f"usage: scripts/bench {name}" in help_of(sys.executable, "-m", f"benches.{name}")
+    assert f"usage: scripts/bench {name}" in help_of(sys.executable, "-m", f"benches.{name.replace('-', '_')}")
 
 
 def test_the_index_names_them_all() -> None:

@@ -59,7 +59,13 @@ class Chromium(StockBrowser[Connection]):
         check_supported(request, self._settings)
         await self._probed()
         self._loads_count += 1
-        return await TrialLoad(self._connected, request, self._settings, self._loads_count).run()
+        return await TrialLoad(self._connected, self._outermost, request, self._settings, self._loads_count).run()
+
+    @property
+    def _outermost(self) -> int:
+        if self._process is None:
+            raise AssertionError("usable, so it has a process")
+        return self._process.pid
 
     async def _listen(self, asked: HearingRequest) -> Heard:
         await self._probed()

@@ -101,6 +101,9 @@ def _request(row: _Row, origin_s: float) -> NetworkRequest:
         from_cache=row.from_memory or bool(response.get("fromDiskCache") or response.get("fromPrefetchCache")),
         encoded_bytes=row.encoded_bytes,
         error_text=row.error_text,
+        tls_version=None,
+        session_resumed=None,
+        in_early_data=None,
         **_phases(response.get("timing"), origin_s),
     )
 

@@ -17,7 +17,9 @@ from resolab.browser import failures
 from resolab.browser.chromium import alt_svc
 from resolab.browser.chromium.cdp import Connection
 from resolab.browser.chromium.context import Context
+from resolab.browser.chromium.flags import DIRECT
 from resolab.browser.chromium.page import Navigation, Page
+from resolab.browser.chromium.renderers import end_renderers, renderers_of
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
@@ -59,8 +61,11 @@ def _learns_alt_svc(settings: BrowserSettings) -> bool:
 class TrialLoad:
     """One request being carried out."""
 
-    def __init__(self, connection: Connection, request: LoadRequest, settings: BrowserSettings, number: int) -> None:
+    def __init__(
+        self, connection: Connection, browser_pid: int, request: LoadRequest, settings: BrowserSettings, number: int
+    ) -> None:
         self._connection = connection
+        self._browser_pid = browser_pid
         self._request = request
         self._settings = settings
         self._number = number
@@ -68,6 +73,8 @@ class TrialLoad:
         self._warmup: PageLoad | None = None
         self._parts_ms: dict[str, float] = {}
         self._cache_is_cleared = False
+        self._renderers_before: frozenset[int] | None = None
+        """Those that are there before the measured load; none: it was not begun."""
 
     async def run(self) -> LoadResult:
         """Carry it out; only `between` may raise."""
@@ -86,6 +93,8 @@ class TrialLoad:
 
     async def _dispose(self) -> None:
         watch = Stopwatch()
+        if self._renderers_before is not None:
+            await asyncio.to_thread(end_renderers, self._browser_pid, self._renderers_before)
         for context in self._contexts:
             await context.dispose()
         self._parts_ms["dispose_ms"] = watch.lap_ms()
@@ -100,12 +109,13 @@ class TrialLoad:
             self._parts_ms["prepare_ms"] = watch.lap_ms()
         # Before the servers close: they wait for the browser's end of a connection, which it keeps when it is idle.
         await self._clear(context, page)
+        self._renderers_before = await asyncio.to_thread(renderers_of, self._browser_pid)
         if request.between is not None:
             await request.between()
         return await self._measure(page)
 
     async def _new_context(self) -> Context:
-        context = await Context.create(self._connection)
+        context = await Context.create(self._connection, proxy=DIRECT if self._settings.any_name else None)
         self._contexts.append(context)
         return context
 

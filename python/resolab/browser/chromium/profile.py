@@ -32,8 +32,8 @@ class ChromiumHome(BrowserHome):
         default = self.profile_folder / "Default"
         default.mkdir(parents=True)
         (default / "Preferences").write_bytes(msgspec.json.encode(PREFERENCES))
-        if settings.doh is not None:
-            state = {"dns_over_https": {"mode": "secure", "templates": _template(settings.doh)}}
+        if settings.doh is not None or settings.any_name:
+            state = {"dns_over_https": _dns_over_https(settings.doh)}
             (self.profile_folder / "Local State").write_bytes(msgspec.json.encode(state))
         if settings.ca_file is not None:
             self._trust(settings.ca_file)
@@ -44,6 +44,11 @@ class ChromiumHome(BrowserHome):
         trust(ca_file, database)
         # Newer versions look here first.
         shutil.copytree(database, self.folder / ".local" / "share" / "pki" / "nssdb")
+
+
+def _dns_over_https(doh: DohSettings | None) -> dict[str, str]:
+    # Without a word Chromium asks name servers that it knows over DoH, though they were given for Do53.
+    return {"mode": "off"} if doh is None else {"mode": "secure", "templates": _template(doh)}
 
 
 def _template(doh: DohSettings) -> str:

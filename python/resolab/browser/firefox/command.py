@@ -8,10 +8,13 @@ from pathlib import Path
 
 from resolab.browser.process import tie
 from resolab.browser.settings import BrowserSettings
+from resolab.records import HttpVersion
 
 SILENT = 'exec "$@" </dev/null >&2'
 """Firefox's words go to standard error; its standard streams carry nothing."""
 LOGGED = "timestamp,nsHttp:4,nsHostResolver:5,nsSocketTransport:4,neqo_transport::*:4"
+LOGGED_FOR_JUDGING = "sync,timestamp,nsHttp:{http},nsHostResolver:4,pipnss:4"
+"""Of DoH over HTTP/2 the lowest level tells enough, a fourth of the lines; QUIC sessions have names from level 3 on."""
 LOG_SUFFIX = ".moz_log"
 """Firefox puts it behind the name it is told."""
 
@@ -28,7 +31,7 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
         "TMPDIR": str(temporary_folder),
     }
     if settings.netlog_file is not None:
-        environment |= {"MOZ_LOG": LOGGED, "MOZ_LOG_FILE": str(settings.netlog_file)}
+        environment |= {"MOZ_LOG": _logged(settings), "MOZ_LOG_FILE": str(settings.netlog_file)}
     if settings.key_log_file is not None:
         environment["SSLKEYLOGFILE"] = str(settings.key_log_file)
     return [
@@ -45,6 +48,13 @@ def command_line(binary: Path, settings: BrowserSettings, profile_folder: Path, 
         *settings.extra_flags,
         "about:blank",
     ]
+
+
+def _logged(settings: BrowserSettings) -> str:
+    if not settings.netlog_for_judging:
+        return LOGGED
+    over_quic = settings.doh is not None and settings.doh.http_version is HttpVersion.H3
+    return LOGGED_FOR_JUDGING.format(http=3 if over_quic else 1)
 
 
 def whole_command(prefix: Sequence[str], browser: Sequence[str]) -> list[str]:

@@ -10,6 +10,8 @@ from resolab.browser.result import NetworkRequest
 
 Json = dict[str, Any]
 DOCUMENT = "document"
+_TLS_VERSIONS = {1: "TLS 1.0", 2: "TLS 1.1", 3: "TLS 1.2", 4: "TLS 1.3"}
+"""`nsITransportSecurityInfo.protocolVersion`."""
 
 
 def network_requests(rows: list[Json]) -> list[NetworkRequest]:
@@ -27,6 +29,8 @@ def document_status(rows: list[Json]) -> int | None:
 
 def _request(row: Json, origin_us: float) -> NetworkRequest:
     ended_us = row["endUs"] or (row["endedMs"] or 0) * 1000
+    # Of a response from the cache, all three are those of its first way here.
+    is_fresh = row["status"] is not None and not row["fromCache"] and row["tlsVersion"] is not None
     return NetworkRequest(
         url=row["url"],
         resource_type=row["type"],
@@ -40,6 +44,9 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
         from_cache=row["fromCache"],
         encoded_bytes=row["transferBytes"],
         error_text=row["error"],
+        tls_version=_TLS_VERSIONS.get(row["tlsVersion"]) if is_fresh else None,
+        session_resumed=row["resumed"] if is_fresh else None,
+        in_early_data=_in_early_data(row["earlyData"]) if is_fresh else None,
         dns_start_ms=_ms(row["dnsStartUs"], origin_us),
         dns_end_ms=_ms(row["dnsEndUs"], origin_us),
         connect_start_ms=_ms(row["connectStartUs"], origin_us),
@@ -47,6 +54,13 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
         send_start_ms=_ms(row["requestUs"], origin_us),
         headers_end_ms=_ms(row["responseUs"], origin_us),
     )
+
+
+def _in_early_data(word: str | None) -> bool | None:
+    """Read Firefox's word: `accepted` is what the server took; `sent` does not tell what became of it."""
+    if word is None:
+        return False
+    return {"accepted": True, "sent": None}.get(word, False)
 
 
 def _opened_us(row: Json) -> float:

@@ -159,6 +159,13 @@ def _add_clone(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     clone.add_argument("page", type=Path, metavar="FILE", help="a page model")
     clone.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where to (default: the page's name, here)")
     clone.add_argument("--seed", type=int, default=1, help="of the bytes nobody looks at (default: 1)")
+    clone.add_argument(
+        "--protocols",
+        choices=("plan", "recorded"),
+        default="plan",
+        help="HTTP versions of its hosts: all, so that a plan decides for the whole page (plan, the default), or none "
+        "newer than the recording saw of each (recorded)",
+    )
 
 
 def _add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

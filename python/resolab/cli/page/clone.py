@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from resolab.errors import ConfigurationError
-from resolab.pages.clone.folder import write_clone
+from resolab.pages.clone.folder import Protocols, write_clone
 from resolab.pages.file import read_model
 from resolab.plan.load import NAME
 from resolab.store import machine_errors
@@ -27,12 +27,16 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"{folder} is there; remove it, or give another place with -o")
     with machine_errors(f"write {folder}"):
         folder.mkdir(parents=True)
-        written = write_clone(model, folder, seed=options.seed)
+        written = write_clone(model, folder, seed=options.seed, protocols=Protocols(options.protocols))
     beyond = written.wire_bytes / max(written.model_bytes, 1) - 1
     Console(highlight=False).print(
         f"{folder}: {written.requests_count:,} requests, {written.wire_bytes / 1e3:,.0f} kB of bodies "
-        f"({beyond:+.1%} beside the model's); a plan names it by its path, or by the model's: the clone is the same",
+        f"({beyond:+.1%} beside the model's); a plan names it by its path{_the_same(options)}",
         markup=False,
         soft_wrap=True,
     )
     return 0
+
+
+def _the_same(options: argparse.Namespace) -> str:
+    return ", or by the model's: the clone is the same" if options.protocols == Protocols.PLAN else ""

@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
 def _imported(options: argparse.Namespace, file: Path, name: str) -> "tuple[PageModel, PageConnections | None]":
     if options.netlog is None:
         return import_page(file, name, keep_names=options.keep_names), None
-    from resolab.recordings.netlog import import_with_netlog, read_netlog
+    from resolab.browser.chromium.netlog import read_netlog
+    from resolab.recordings.netlog import import_with_netlog
 
     return import_with_netlog(file, name, read_netlog(options.netlog), keep_names=options.keep_names)
 

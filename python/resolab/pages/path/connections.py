@@ -1,9 +1,10 @@
 """The connections of one load as the server saw them: how many, which handshakes, which names shared one.
 
 For: clones in the lab, with any browser by its own rule of sharing. Pure. Not for: recorded loads, whose connections a
-netlog tells (`recordings.netlog`).
+netlog tells (`browser.chromium.netlog`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -31,6 +32,8 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
     """Names of the page that were asked for something."""
     sharing_names_count: int
     """Of these, those whose requests went over connections opened for other names alone."""
+    may_share_names_count: int
+    """Of these, those that have address and certificate in common with another one: what browsers may share by."""
 
 
 def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
@@ -51,14 +54,24 @@ def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnectio
         if isinstance(one, ConnectionRecord)
         and (one.connection_id in asked or (one.server_name in names and began <= one.accepted_ns <= until))
     ]
-    return _counted(there, asked, began)
+    return _counted(model, there, asked, began)
 
 
 def _name(authority: str) -> str:
     return authority.partition(":")[0].lower()
 
 
-def _counted(there: Sequence[ConnectionRecord], asked: dict[int, set[str]], began_ns: int) -> LoadConnections:
+def _may_share_count(model: PageModel, names: set[str]) -> int:
+    """Count the names that have a partner; one of which nobody knows address or certificate has its own in a clone."""
+    hosts = [one for place, one in enumerate(model.hosts) if host_name(model, place) in names]
+    known = [(one.address_group, one.certificate) for one in hosts]
+    groups = Counter(one for one in known if None not in one)
+    return sum(count for count in groups.values() if count > 1)
+
+
+def _counted(
+    model: PageModel, there: Sequence[ConnectionRecord], asked: dict[int, set[str]], began_ns: int
+) -> LoadConnections:
     complete = [one for one in there if one.handshake_complete_ns is not None or one.connection_id in asked]
     modes = [one.handshake_mode for one in complete if one.accepted_ns >= began_ns]
     own = {one.server_name for one in complete if one.server_name in asked.get(one.connection_id, ())}
@@ -70,4 +83,5 @@ def _counted(there: Sequence[ConnectionRecord], asked: dict[int, set[str]], bega
         handshakes_count={mode.value: modes.count(mode) for mode in HandshakeMode if mode in modes},
         names_count=len(names),
         sharing_names_count=len(names - own),
+        may_share_names_count=_may_share_count(model, names),
     )

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.browser.browser_log import BrowserLog, Connection
 from resolab.pages.model import Host, PageModel
 from resolab.recordings.imported import import_recording
-from resolab.recordings.netlog.connections import Connection, Netlog, PageConnections, page_connections
+from resolab.recordings.netlog.connections import PageConnections, page_connections
 from resolab.recordings.recording import Recording
 from resolab.recordings.values import host_of
 
@@ -23,7 +24,7 @@ _UNIX_FROM_MS = 1e11
 
 
 def import_with_netlog(
-    file: Path, name: str, log: Netlog, *, keep_names: bool = False
+    file: Path, name: str, log: BrowserLog, *, keep_names: bool = False
 ) -> tuple[PageModel, PageConnections]:
     """Import a recording with the log of the browser it was made with."""
     chosen: list[Connection] = []
@@ -35,7 +36,7 @@ def import_with_netlog(
     model = import_recording(file, name, keep_names=True, before=join)
     names = {host.name for host in model.hosts if host.name is not None}
     opened = Counter(one.host for one in chosen if one.is_open)
-    known = {name for one in chosen for _, name in one.requests} | set(opened)
+    known = {request.host for one in chosen for request in one.requests} | set(opened)
     hosts = tuple(_told(host, opened, known, keep_names=keep_names) for host in model.hosts)
     return msgspec.structs.replace(model, hosts=hosts), page_connections(chosen, names)
 
@@ -48,7 +49,7 @@ def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, ke
     return msgspec.structs.replace(host, name=host.name if keep_names else None, connection_count=count)
 
 
-def _connections_of(recording: Recording, log: Netlog) -> Sequence[Connection]:
+def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connection]:
     """Choose those of this load; a log may be of many."""
     begin = recording.exchanges[0].start_ms
     end = max(one.end_ms for one in recording.exchanges)

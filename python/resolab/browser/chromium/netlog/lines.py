@@ -1,7 +1,7 @@
 """The lines of a log of Chromium's network stack (`--log-net-log`, chrome://net-export): a head, then an event a line.
 
 For: the one place that knows how such a file is laid out; files still written or cut off are read as far as they go.
-Not for: what events say (`recordings.netlog`), or which of them are wanted (`evidence.netlog`).
+Not for: what events say (`events`, `reading`), or which of them are wanted (`evidence.netlog`).
 """
 
 EVENTS_BEGIN = '"events": ['

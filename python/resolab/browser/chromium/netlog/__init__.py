@@ -1,0 +1,10 @@
+"""Logs of Chromium's network stack (`--log-net-log`) as connections and look-ups.
+
+For: whole logs, and those still written. Not for: judging loads by them (`resolab.live.judged`), or cutting a log by
+trial for other programs (`evidence.netlog`).
+"""
+
+from resolab.browser.chromium.netlog.following import FollowedNetlog
+from resolab.browser.chromium.netlog.reading import read_netlog
+
+__all__ = ["FollowedNetlog", "read_netlog"]

@@ -1,0 +1,169 @@
+"""Events of a netlog one by one, by name.
+
+For: streaming: of a log of any size a line is in memory at a time, and parameters are decoded only where wanted. Not
+for: what events mean together (`reading`).
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from resolab.browser.chromium.netlog.lines import event_text, is_begin, is_last
+from resolab.errors import ConfigurationError
+
+BEGIN, END = 1, 2
+"""Phases of events that take time (`logEventPhase`)."""
+_GZIP = b"\x1f\x8b"
+_HEAD_MAX_CHARACTERS = 16 << 20
+_NO_PARAMETERS = msgspec.Raw(b"{}")
+
+
+class _Source(msgspec.Struct):
+    id: int
+    type: int = 0
+
+
+class _Line(msgspec.Struct):
+    source: _Source
+    type: int
+    phase: int = 0
+    time: str | float = 0.0
+    params: msgspec.Raw = _NO_PARAMETERS
+
+
+class Event:
+    """One event."""
+
+    __slots__ = ("_params", "name", "phase", "source", "source_kind", "time_ms")
+
+    def __init__(self, line: _Line, name: str, source_kind: str) -> None:
+        self.name, self.source_kind, self.phase, self.source = name, source_kind, line.phase, line.source.id
+        self.time_ms = float(line.time)
+        self._params = line.params
+
+    def params(self) -> dict[str, Any]:
+        """Decode the parameters; what is none of the log's shapes has none."""
+        found = msgspec.json.decode(self._params)
+        return found if isinstance(found, dict) else {}
+
+    def dependency(self) -> int | None:
+        """Return the source this event names beside its own."""
+        other = self.params().get("source_dependency")
+        found = other.get("id") if isinstance(other, dict) else None
+        return found if isinstance(found, int) else None
+
+
+class Head:
+    """What a log's head says: events, sources and errors by number, and its clock."""
+
+    def __init__(self, text: str) -> None:
+        """Read it; raises `ValueError` with what is wrong."""
+        try:
+            constants: dict[str, Any] = dict(msgspec.json.decode(text.rstrip().removesuffix(",") + "}")["constants"])
+            has_clock = "timeTickOffset" in constants
+            self.unix_offset_ms = float(constants["timeTickOffset"]) if has_clock else None
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"its head cannot be read ({error})") from error
+        self._names = _named(constants, "logEventTypes")
+        self._kinds = _named(constants, "logSourceType")
+        self.errors = _named(constants, "netError")
+        if not self._names:
+            raise ValueError("its head cannot be read (it names no events)")
+
+    def decoder(self, names: frozenset[str]) -> "EventDecoder":
+        """Make what picks the events of the given names out of lines."""
+        return EventDecoder({number: name for number, name in self._names.items() if name in names}, self._kinds)
+
+
+class EventDecoder:
+    """Makes events of lines."""
+
+    def __init__(self, wanted: dict[int, str], kinds: dict[int, str]) -> None:
+        self._wanted, self._kinds = wanted, kinds
+        self._decoder = msgspec.json.Decoder(_Line)
+
+    def event(self, text: str) -> Event | None:
+        """Return the event of a line; `None`: it has none that is wanted, or is broken."""
+        line = self._line(text)
+        if line is None or line.type not in self._wanted:
+            return None
+        return Event(line, self._wanted[line.type], self._kinds.get(line.source.type, ""))
+
+    def _line(self, text: str) -> _Line | None:
+        event = event_text(text)
+        if event is None:
+            return None
+        try:
+            line = self._decoder.decode(event)
+            line.time = float(line.time)
+        except (msgspec.DecodeError, ValueError):
+            return None  # The last line of a file that was cut off.
+        return line
+
+
+def head_of(lines: Iterable[str]) -> Head:
+    """Read lines up to the first event; raises `ValueError` with what is wrong."""
+    text = ""
+    for line in lines:
+        if is_begin(line):
+            return Head(text)
+        text += line
+        if len(text) > _HEAD_MAX_CHARACTERS:
+            raise ValueError("it does not begin with the names of its events")
+    raise ValueError("it has no events, one a line, as Chromium writes them")
+
+
+def no_netlog(file: Path, problem: object) -> ConfigurationError:
+    """Say in a line what of a file is no netlog."""
+    return ConfigurationError(f"failed to read netlog {file}: {problem}; give one of --log-net-log")
+
+
+class EventReader:
+    """Reads a file's events, those of the given names."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.is_cut_off = True
+        self.head: Head | None = None
+
+    def events(self, names: frozenset[str]) -> Iterator[Event]:
+        """Yield them in the file's order."""
+        try:
+            with _opened(self._file) as lines:
+                self.head = self._head(lines)
+                decoder = self.head.decoder(names)
+                for text in lines:
+                    event = decoder.event(text)
+                    if event is not None:
+                        yield event
+                    if is_last(text):
+                        self.is_cut_off = False
+                        break
+        except (OSError, EOFError, zlib.error) as error:
+            raise ConfigurationError(f"failed to read netlog {self._file}: {error}") from error
+
+    def _head(self, lines: IO[str]) -> Head:
+        try:
+            return head_of(lines)
+        except ValueError as problem:
+            raise no_netlog(self._file, problem) from problem
+
+
+def _opened(file: Path) -> IO[str]:
+    with file.open("rb") as handle:
+        packed = handle.read(2) == _GZIP
+    return (
+        gzip.open(file, "rt", encoding="utf-8", errors="replace")
+        if packed
+        else file.open(encoding="utf-8", errors="replace")
+    )
+
+
+def _named(constants: dict[str, Any], table: str) -> dict[int, str]:
+    found = constants.get(table)
+    told = found.items() if isinstance(found, dict) else ()
+    return {number: name for name, number in told if isinstance(number, int)}

@@ -1,0 +1,68 @@
+"""A netlog that its browser still writes, read load by load.
+
+For: each byte once, whatever the number of loads; the part that is of one load. Not for: whole logs (`reading`).
+
+Chromium writes events in groups of some, so that the last ones of a load may be missing until it has done something
+else. Its clock is `CLOCK_MONOTONIC` in ms.
+"""
+
+import time
+from pathlib import Path
+
+from resolab.browser.browser_log import BrowserLog
+from resolab.browser.chromium.netlog.events import EventDecoder, Head, head_of, no_netlog
+from resolab.browser.chromium.netlog.lines import is_begin
+from resolab.browser.chromium.netlog.reading import Log
+from resolab.errors import ConfigurationError
+
+
+class FollowedNetlog:
+    """One browser process's log."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read_bytes = 0
+        self._rest = ""
+        self._head_lines: list[str] = []
+        self._head: Head | None = None
+        self._decoder: EventDecoder | None = None
+        self._log = Log()
+        self._since_ms = 0.0
+
+    def mark(self) -> None:
+        """Begin a load's part here."""
+        self._since_ms = time.monotonic() * 1000
+
+    def read(self) -> BrowserLog:
+        """Return what is of the load since the mark, as far as it is written; the error names what is no netlog."""
+        for line in self._new_lines():
+            self._take(line)
+        if self._head is None:
+            raise no_netlog(self._file, "it has no events, one a line, as Chromium writes them")
+        # The log's instants have whole milliseconds.
+        return self._log.made(self._head, is_cut_off=True).since(self._since_ms - 1)
+
+    def _take(self, line: str) -> None:
+        if self._decoder is not None:
+            if (event := self._decoder.event(line)) is not None:
+                self._log.take(event)
+            return
+        self._head_lines.append(line)
+        if is_begin(line):
+            try:
+                self._head = head_of(self._head_lines)
+            except ValueError as problem:
+                raise no_netlog(self._file, problem) from problem
+            self._decoder, self._head_lines = self._head.decoder(self._log.names), []
+
+    def _new_lines(self) -> list[str]:
+        """Read the lines that are whole by now."""
+        try:
+            with self._file.open("rb") as file:
+                file.seek(self._read_bytes)
+                new = file.read()
+        except OSError as error:
+            raise ConfigurationError(f"failed to read netlog {self._file}: {error}") from error
+        self._read_bytes += len(new)
+        *lines, self._rest = (self._rest + new.decode("utf-8", "replace")).split("\n")
+        return lines

@@ -1,0 +1,123 @@
+"""A netlog's requests over TCP, and which names shared a connection.
+
+For: HTTP/2 sessions, jobs that fetch connections, requests over HTTP/1.1. Not for: requests over QUIC (`quic`).
+
+An HTTP/2 session names its socket, requests name themselves in the heads a session sends; requests over HTTP/1.1 are
+found through the job that fetched them a socket.
+"""
+
+from collections import defaultdict
+
+from resolab.browser.browser_log import Sharing
+from resolab.browser.chromium.netlog.events import BEGIN, Event
+from resolab.browser.chromium.netlog.opening import (
+    Asked,
+    Handlers,
+    Opening,
+    asked_of,
+    host_of,
+    host_of_url,
+    path_of_url,
+)
+
+_SHARED = {
+    "HTTP2_SESSION_POOL_FOUND_EXISTING_SESSION_FROM_IP_POOL": Sharing.ADDRESS,
+    "QUIC_SESSION_POOL_MATCHING_IP_SESSION_FOUND": Sharing.ADDRESS,
+    "QUIC_SESSION_POOL_POOLED_WITH_DIFFERENT_IP_SESSION": Sharing.CERTIFICATE,
+}
+
+
+class Requests:
+    """Takes events in their order."""
+
+    def __init__(self, opened: dict[int, Opening]) -> None:
+        self._open = opened
+        self._sessions: dict[int, tuple[str | None, int | None]] = {}
+        """Name and socket of each HTTP/2 session."""
+        self._job_hosts: dict[int, str] = {}
+        self._job_sockets: dict[int, int] = {}
+        self._job_askers: dict[int, int] = {}
+        self._urls: dict[int, tuple[str, str | None]] = {}
+        self._asked: list[Asked] = []
+        """Requests with the jobs that fetched them a connection."""
+        self._session_requests: dict[int, list[Asked]] = defaultdict(list)
+        self.reasons: dict[tuple[int, str], Sharing] = {}
+        """By socket or QUIC session, once finished."""
+        self._told: dict[tuple[int, str], Sharing] = {}
+        self.handlers: Handlers = {
+            "HTTP2_SESSION": self._h2_session,
+            "HTTP2_SESSION_INITIALIZED": self._h2_socket,
+            "HTTP2_SESSION_SEND_HEADERS": self._h2_request,
+            "HTTP_STREAM_JOB": self._job,
+            "SOCKET_POOL_BOUND_TO_SOCKET": self._job_socket,
+            "URL_REQUEST_START_JOB": self._url,
+            "HTTP_STREAM_REQUEST_BOUND_TO_JOB": self._asked_by,
+            **dict.fromkeys(_SHARED, self._shared),
+        }
+
+    def finish(self) -> None:
+        """Put sessions' requests and reasons to their sockets."""
+        self.reasons = {key: reason for key, reason in self._told.items() if key[0] in self._open}
+        of_sockets: dict[int, list[Asked]] = defaultdict(list)
+        with_session = set()
+        for session, (host, socket) in self._sessions.items():
+            if socket is None or socket not in self._open:
+                continue
+            with_session.add(socket)
+            self._open[socket].host = host
+            for asked in self._session_requests[session]:
+                asked.asker = None if asked.job is None else self._job_askers.get(asked.job)
+                of_sockets[socket].append(asked)
+            self.reasons |= {(socket, name): why for (of, name), why in self._told.items() if of == session}
+        for asked in self._asked:
+            socket = self._job_sockets.get(-1 if asked.job is None else asked.job)
+            if socket is not None and socket in self._open and socket not in with_session:
+                of_sockets[socket].append(asked)
+        for socket, requests in of_sockets.items():
+            one = self._open[socket]
+            one.requests = requests
+            for asked in requests:
+                asked.early = False if one.early_data is False else None
+
+    def _h2_session(self, event: Event) -> None:
+        if event.phase == BEGIN:
+            self._sessions[event.source] = (host_of(event.params().get("host")), None)
+
+    def _h2_socket(self, event: Event) -> None:
+        host, _ = self._sessions.get(event.source, (None, None))
+        self._sessions[event.source] = (host, event.dependency())
+
+    def _h2_request(self, event: Event) -> None:
+        if (asked := asked_of(event)) is not None:
+            asked.job = event.dependency()
+            self._session_requests[event.source].append(asked)
+
+    def _job(self, event: Event) -> None:
+        if event.phase == BEGIN:
+            params = event.params()
+            host = host_of_url(params.get("destination") or params.get("original_url") or params.get("url"))
+            if host is not None:
+                self._job_hosts[event.source] = host
+
+    def _job_socket(self, event: Event) -> None:
+        if (socket := event.dependency()) is not None:
+            self._job_sockets[event.source] = socket
+
+    def _shared(self, event: Event) -> None:
+        session = event.dependency()
+        host = host_of_url(event.params().get("destination")) or self._job_hosts.get(event.source)
+        if session is not None and host is not None:
+            self._told.setdefault((session, host), _SHARED[event.name])
+
+    def _url(self, event: Event) -> None:
+        url = event.params().get("url") if event.phase == BEGIN else None
+        if (host := host_of_url(url)) is not None:
+            self._urls[event.source] = (host, path_of_url(url))
+
+    def _asked_by(self, event: Event) -> None:
+        job = event.dependency()
+        if job is None:
+            return
+        self._job_askers[job] = event.source
+        if (url := self._urls.get(event.source)) is not None:
+            self._asked.append(Asked(event.time_ms, *url, asker=event.source, job=job))

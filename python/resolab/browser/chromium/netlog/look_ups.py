@@ -1,0 +1,84 @@
+"""A netlog's look-ups: what Chromium's own DNS client asked, over Do53 or DoH, and what came back.
+
+For: one `LookUp` for each name and type. Not for: what the system's resolver was asked, of which the log tells an end
+but no answer; or the browser's probes of its DoH server, which have no name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from resolab.browser.browser_log import Connection, LookUp, Request
+from resolab.browser.chromium.netlog.events import BEGIN, END, Event
+from resolab.browser.chromium.netlog.opening import Handlers, number_of, text_of
+
+_TYPES = {1: "A", 28: "AAAA", 65: "HTTPS"}
+_RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED"}
+"""RFC 1035 section 4.1.1."""
+
+
+@dataclass(slots=True)
+class _Transaction:
+    name: str
+    qtype: str | None
+    begun_ms: float
+    ended_ms: float | None = None
+    rcode: str | None = None
+    error: str | None = None
+    doh: int | None = None
+    """Source of its first DoH request."""
+
+
+class LookUps:
+    """Takes events in their order."""
+
+    def __init__(self) -> None:
+        self._transactions: dict[int, _Transaction] = {}
+        self.errors: Mapping[int, str] = {}
+        """The log's names of network errors."""
+        self.handlers: Handlers = {
+            "DNS_TRANSACTION": self._transaction,
+            "DNS_TRANSACTION_HTTPS_ATTEMPT": self._doh,
+            "DNS_TRANSACTION_RESPONSE": self._response,
+        }
+
+    def made(self, of_askers: Mapping[int, tuple[Connection, Request]]) -> list[LookUp]:
+        """Make them, each with what its DoH request went over."""
+        return [self._made(one, of_askers) for one in self._transactions.values()]
+
+    @staticmethod
+    def _made(one: _Transaction, of_askers: Mapping[int, tuple[Connection, Request]]) -> LookUp:
+        connection, request = (None, None) if one.doh is None else of_askers.get(one.doh, (None, None))
+        return LookUp(
+            name=one.name,
+            qtype=one.qtype,
+            begun_ms=one.begun_ms,
+            ended_ms=one.ended_ms,
+            rcode=one.rcode,
+            error=one.error,
+            connection=connection,
+            request=request,
+        )
+
+    def _transaction(self, event: Event) -> None:
+        if event.source_kind != "DNS_TRANSACTION":  # A job names its transactions, too.
+            return
+        params = event.params()
+        if event.phase == BEGIN:
+            name, number = text_of(params, "hostname"), number_of(params, "query_type")
+            if name is not None:
+                kind = None if number is None else _TYPES.get(number, f"TYPE{number}")
+                self._transactions[event.source] = _Transaction(name.rstrip(".").lower(), kind, event.time_ms)
+        elif event.phase == END and (one := self._transactions.get(event.source)) is not None:
+            one.ended_ms = event.time_ms
+            error = number_of(params, "net_error")
+            one.error = None if error is None else self.errors.get(error, str(error))
+
+    def _doh(self, event: Event) -> None:
+        one = self._transactions.get(event.source)
+        if one is not None and one.doh is None:
+            one.doh = event.dependency()
+
+    def _response(self, event: Event) -> None:
+        one, number = self._transactions.get(event.source), number_of(event.params(), "rcode")
+        if one is not None and number is not None:
+            one.rcode = _RCODES.get(number, f"RCODE{number}")

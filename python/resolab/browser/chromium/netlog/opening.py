@@ -1,0 +1,112 @@
+"""What the parts of a netlog's reading share: a connection and a request being put together, names out of parameters.
+
+For: mutable shapes that events fill. Not for: what events mean (`sockets`, `quic`, `http`, `look_ups`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from resolab.browser.browser_log import Request
+from resolab.browser.chromium.netlog.events import Event
+
+Handlers = dict[str, Callable[[Event], None]]
+"""What takes an event, by its name."""
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """A request being put together."""
+
+    at_ms: float
+    host: str
+    path: str | None = None
+    asker: int | None = None
+    """Source of the request: of a page's, of a DoH query's."""
+    job: int | None = None
+    """Source of the job that got it its connection."""
+    sent_early: bool | None = None
+    """Whether its head went in a packet of early data."""
+    early: bool | None = None
+    """Whether that was accepted."""
+    made: Request | None = None
+
+    def request(self) -> Request:
+        """Return it as it is known now, the same at every call."""
+        if self.made is None:
+            self.made = Request(self.at_ms, self.host, self.path, self.early)
+        return self.made
+
+
+@dataclass(slots=True, eq=False)
+class Opening:
+    """A connection being put together: a socket, or a QUIC session."""
+
+    opened_ms: float = 0.0
+    is_quic: bool = False
+    host: str | None = None
+    address: str | None = None
+    alpn: str | None = None
+    tls_version: str | None = None
+    connected_ms: float | None = None
+    handshake_start_ms: float | None = None
+    handshake_end_ms: float | None = None
+    closed_ms: float | None = None
+    resumed: bool | None = None
+    early_data: bool | None = None
+    certificate_job: int | None = None
+    connect_job: int | None = None
+    requests: list[Asked] = field(default_factory=list)
+
+
+def asked_of(event: Event) -> Asked | None:
+    """Read the request a session sends; heads are lists of `name: value`."""
+    heads = event.params().get("headers")
+    told = dict(_head(one) for one in heads if isinstance(one, str)) if isinstance(heads, list) else {}
+    host = host_of(told.get(":authority"))
+    return None if host is None else Asked(event.time_ms, host, told.get(":path"))
+
+
+def _head(line: str) -> tuple[str, str]:
+    name, _, value = line.removeprefix(":").partition(":")
+    return (":" if line.startswith(":") else "") + name, value.strip()
+
+
+def host_of(authority: object) -> str | None:
+    """Take name or address from `name:port` or `[address]:port`."""
+    return host_of_url(f"//{authority}") if isinstance(authority, str) else None
+
+
+def host_of_url(url: object) -> str | None:
+    """Take a URL's host name."""
+    if not isinstance(url, str):
+        return None
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return host.rstrip(".") if host else None
+
+
+def path_of_url(url: object) -> str | None:
+    """Take a URL's path with its query, as it stands in a request."""
+    if not isinstance(url, str):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def text_of(params: dict[str, Any], name: str) -> str | None:
+    """Take a text that is not empty."""
+    value = params.get(name)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def number_of(params: dict[str, Any], name: str) -> int | None:
+    """Take a whole number."""
+    value = params.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

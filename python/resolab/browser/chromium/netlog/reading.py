@@ -1,0 +1,89 @@
+"""A netlog's events as connections and look-ups.
+
+For: Chromium's events of sockets, sessions, requests and queries put together. What a version of the browser does not
+log is not told; nothing is guessed. Not for: lines and names (`events`), or a load's part of it (`following`).
+"""
+
+from pathlib import Path
+
+from resolab.browser.browser_log import BrowserLog, Carrier, Connection, Request, Sharing
+from resolab.browser.chromium.netlog.events import Event, EventReader, Head
+from resolab.browser.chromium.netlog.http import Requests
+from resolab.browser.chromium.netlog.look_ups import LookUps
+from resolab.browser.chromium.netlog.opening import Opening
+from resolab.browser.chromium.netlog.quic import QuicSessions
+from resolab.browser.chromium.netlog.sockets import Sockets
+
+_PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1", "h2": "h2"}
+
+
+class Log:
+    """Takes events in their order."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, Opening] = {}
+        self._sockets, self._quic = Sockets(self._open), QuicSessions(self._open)
+        self._requests, self._look_ups = Requests(self._open), LookUps()
+        parts = (self._sockets, self._quic, self._requests, self._look_ups)
+        self._handlers = {name: handler for part in parts for name, handler in part.handlers.items()}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of the events it takes."""
+        return frozenset(self._handlers)
+
+    def take(self, event: Event) -> None:
+        """Take the next one."""
+        self._handlers[event.name](event)
+
+    def made(self, head: Head | None, *, is_cut_off: bool) -> BrowserLog:
+        """Put together what was taken until now."""
+        self._quic.finish()
+        self._requests.finish()
+        self._look_ups.errors = {} if head is None else head.errors
+        connections = {source: self._connection(source, one) for source, one in self._open.items()}
+        of_askers: dict[int, tuple[Connection, Request]] = {}
+        for source, one in self._open.items():
+            for asked in one.requests:
+                if asked.asker is not None:
+                    of_askers.setdefault(asked.asker, (connections[source], asked.request()))
+        return BrowserLog(
+            connections=sorted(connections.values(), key=lambda one: one.opened_ms),
+            look_ups=self._look_ups.made(of_askers),
+            unix_offset_ms=None if head is None else head.unix_offset_ms,
+            is_cut_off=is_cut_off,
+        )
+
+    def _connection(self, source: int, one: Opening) -> Connection:
+        for asked in one.requests:
+            asked.made = None  # More may be known of it now than before.
+        requests = tuple(sorted((asked.request() for asked in one.requests), key=lambda request: request.at_ms))
+        host = one.host or self._sockets.group_host(one.connect_job) or next((to.host for to in requests), None)
+        others = dict.fromkeys(request.host for request in requests if request.host != host)
+        settled = one.is_quic or one.handshake_end_ms is not None or one.handshake_start_ms is None
+        alpn = one.alpn or "http/1.1"
+        return Connection(
+            host=host,
+            address=one.address,
+            protocol=_PROTOCOLS.get(alpn, alpn) if settled and one.connected_ms is not None else None,
+            carrier=Carrier.QUIC if one.is_quic else Carrier.TCP,
+            opened_ms=one.opened_ms,
+            connected_ms=one.connected_ms,
+            handshake_start_ms=one.handshake_start_ms,
+            handshake_end_ms=one.handshake_end_ms,
+            closed_ms=one.closed_ms,
+            tls_version=one.tls_version,
+            resumed=one.resumed,
+            early_data=one.early_data,
+            certificate=self._sockets.certificate(source, one.certificate_job),
+            requests=requests,
+            shared_with={name: self._requests.reasons.get((source, name), Sharing.UNTOLD) for name in others},
+        )
+
+
+def read_netlog(file: Path) -> BrowserLog:
+    """Read a log, plain or packed by gzip, whole or cut off; the error names what is no netlog."""
+    reader, log = EventReader(file), Log()
+    for event in reader.events(log.names):
+        log.take(event)
+    return log.made(reader.head, is_cut_off=reader.is_cut_off)

@@ -1,0 +1,52 @@
+"""Renderer processes of one browser, seen from outside: which there are, and ending those of a tab that is done with.
+
+For: getting rid of a page with frames of many sites. Each has a process, and of 37 the browser leaves most to end by
+themselves after it has said that their context is gone: beside what is measured next. Ended here they are gone by then.
+Not for: a context that is to be loaded in again; a renderer that the browser keeps in reserve is ended, too.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_RENDERER = b"--type=renderer"
+_PROC = Path("/proc")
+
+
+def renderers_of(browser_pid: int) -> frozenset[int]:
+    """List the renderers among the processes below one, as this process sees their ids."""
+    found: set[int] = set()
+    waiting = [browser_pid]
+    while waiting:
+        pid = waiting.pop()
+        if _RENDERER in _command_line(pid):
+            found.add(pid)  # It has no children, and many threads to look for them in.
+        else:
+            waiting += _children(pid)
+    return frozenset(found)
+
+
+def end_renderers(browser_pid: int, spared: frozenset[int]) -> None:
+    """End all renderers but those; one that has ended by itself, or is not ours to end, is left to the browser."""
+    for pid in renderers_of(browser_pid) - spared:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    # A child is its thread's; a thread may have ended meanwhile.
+    with suppress(OSError):
+        for thread in (_PROC / str(pid) / "task").iterdir():
+            with suppress(OSError):
+                found += map(int, (thread / "children").read_text("ascii").split())
+    return found
+
+
+def _command_line(pid: int) -> bytes:
+    # A renderer writes its own, in one piece.
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,282 @@
+"""A Firefox log's lines as DoH look-ups and the connections they went over.
+
+For: putting lines together. What they do not tell is `None`; nothing is guessed. Not for: laying lines out (`lines`).
+
+A look-up makes a channel, this a transaction, and this is given to a connection. A handshake in which no certificate
+was looked at is one that resumed (RFC 8446 section 2.2): with a full one the hook for it is always called. Over TCP
+what the handshake's socket and its transaction say stands apart: a transaction takes the handshake that ended before it
+was told so, and is not judged where more than one did and they differ.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from resolab.browser.browser_log import BrowserLog, Carrier, Connection, LookUp, Request
+from resolab.browser.firefox.log.lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TYPES = {"1": "A", "28": "AAAA", "65": "HTTPS"}
+_RCODES = {"0": "NOERROR", "1": "FORMERR", "2": "SERVFAIL", "3": "NXDOMAIN", "4": "NOTIMP", "5": "REFUSED"}
+"""RFC 1035 section 4.1.1."""
+_ERRORS = {"804B0014": "NS_ERROR_NET_RESET", "804B000E": "NS_ERROR_NET_TIMEOUT", "804B0002": "NS_BINDING_ABORTED"}
+_POINTER = r"([0-9a-f]+)"
+_HANDSHAKE_WAITS_MS = 500.0
+"""A transaction is told right after the handshake, on the same thread: what ended longer ago had none."""
+
+
+@dataclass(slots=True, eq=False)
+class _Opened:
+    """A connection that looked-up names went over."""
+
+    carrier: Carrier
+    opened_ms: float
+    host: str | None = None
+    resumed: bool | None = None
+    certificate_seen: bool = False
+    early: bool = False
+    """It was tried with early data."""
+    asked: list["_Asked"] = field(default_factory=list)
+
+    @property
+    def may_be_early(self) -> bool:
+        """Whether there can have been early data; over QUIC it is tried without a word, wherever there is a ticket."""
+        return self.early or (self.carrier is Carrier.QUIC and self.resumed is not False)
+
+    @property
+    def early_data(self) -> bool | None:
+        """Whether some was accepted."""
+        told = [asked.early for asked in self.asked if asked.over is self]
+        return True if True in told else None if self.may_be_early and None in told else False
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """One look-up."""
+
+    name: str
+    qtype: str
+    begun_ms: float
+    over: _Opened | None = None
+    sent_ms: float = 0.0
+    early: bool | None = None
+    """Whether its request went in early data that was accepted, by the answer's head."""
+    head_is_read: bool = False
+    request: Request | None = None
+    ended_ms: float | None = None
+    rcode: str | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class _Ended:
+    """A handshake that ended, of which no transaction was told yet."""
+
+    at_ms: float
+    resumed: bool
+
+
+class Log:
+    """Takes lines in their order."""
+
+    def __init__(self) -> None:
+        self._asked: list[_Asked] = []
+        self._new: _Asked | None = None
+        """The look-up whose channel is made next."""
+        self._channels: dict[str, _Asked] = {}
+        self._made: _Asked | None = None
+        """The look-up whose transaction is named next."""
+        self._transactions: dict[str, _Asked] = {}
+        self._connections: dict[str, _Opened] = {}
+        self._carried: dict[str, str] = {}
+        """Connection each transaction was given to."""
+        self._sessions: dict[str, _Opened] = {}
+        """By QUIC session."""
+        self._with_certificate: set[str] = set()
+        self._ended: list[_Ended] = []
+        self._answered: _Asked | None = None
+        patterns: tuple[tuple[str, str, Callable[..., None]], ...] = (
+            ("nsHostResolver", r"TRR::SendHTTPRequest resolve (\S+) type (\d+)", self._look_up),
+            ("nsHostResolver", r"TRR:OnStopRequest \S+ (\S+) (\d+) failed=\d code=(\w+)", self._look_up_ended),
+            ("nsHostResolver", r"TRR Decode (\S+) RCODE (\d+)", self._answer),
+            ("nsHttp", rf"HttpBaseChannel::Init \[this={_POINTER}\]", self._channel),
+            ("nsHttp", rf"TRRServiceChannel {_POINTER} created nsHttpTransaction", self._transaction_made),
+            ("nsHttp", rf"nsHttpTransaction::Init \[this={_POINTER} ", self._transaction),
+            ("nsHttp", rf"nsHttpConnection::Init this={_POINTER} ", self._connection),
+            ("nsHttp", rf"nsHttpConnection::Activate \[this={_POINTER} trans={_POINTER} ", self._given),
+            ("nsHttp", rf"TlsHandshaker::SetupSSL {_POINTER} \S+ [^\]]*\](\S+?):\d+", self._named),
+            ("nsHttp", rf"TlsHandshaker::Check0RttEnabled {_POINTER} -early selected alpn: ", self._early),
+            ("nsHttp", rf"nsHttpTransaction::ProcessData \[this={_POINTER} ", self._reads),
+            ("nsHttp", r"  X-Firefox-Early-Data: (\w+)", self._early_word),
+            ("nsHttp", r"    OriginalHeaders", self._head_ended),
+            ("nsHttp", rf"nsHttpTransaction::OnTransportStatus \[this={_POINTER} status=4b000d ", self._told),
+            ("nsHttp", rf"Http3Session::Init {_POINTER}$", self._h3_session),
+            ("nsHttp", r"Http3Session::Init origin=([^,]+),", self._h3_named),
+            ("nsHttp", rf"Http3Session::AddStream {_POINTER} atrans={_POINTER}\.", self._h3_added),
+            ("pipnss", rf"\[{_POINTER}\] starting AuthCertificateHookInternal", self._certificate),
+            ("pipnss", rf"\[{_POINTER}\] HandshakeCallback: succeeded", self._handshake_ended),
+        )
+        self._patterns = [(module, re.compile(pattern), take) for module, pattern, take in patterns]
+        self._of_page = re.compile(rf"nsHttpTransaction::Init \[this={_POINTER} ")
+        self._h3_new: _Opened | None = None
+        self._reading: _Asked | None = None
+        """Whose answer's head is read."""
+
+    def take(self, line: Line) -> None:
+        """Take the next one."""
+        if not line.is_sockets:
+            # A page's transaction, at the address of one that is gone.
+            if line.module == "nsHttp" and (found := self._of_page.match(line.text)) is not None:
+                self._forget(found[1])
+            return
+        for module, pattern, take in self._patterns:
+            if module == line.module and (found := pattern.match(line.text)) is not None:
+                take(line.unix_ms, *found.groups())
+                return
+
+    def made(self) -> BrowserLog:
+        """Put together what was taken until now; instants are Unix time."""
+        opened = {id(one.over): one.over for one in self._asked if one.over is not None}
+        for asked in self._asked:
+            if asked.over is not None:
+                early = asked.early if asked.head_is_read or asked.over.may_be_early else False
+                asked.request = Request(asked.sent_ms, asked.over.host or "", None, early)
+        connections = {key: _connection(one) for key, one in opened.items()}
+        look_ups = [
+            LookUp(
+                name=one.name,
+                qtype=one.qtype,
+                begun_ms=one.begun_ms,
+                ended_ms=one.ended_ms,
+                rcode=one.rcode,
+                error=one.error,
+                connection=connections.get(id(one.over)),
+                request=one.request,
+            )
+            for one in self._asked
+        ]
+        ordered = sorted(connections.values(), key=lambda one: one.opened_ms)
+        return BrowserLog(connections=ordered, look_ups=look_ups, unix_offset_ms=0.0, is_cut_off=True)
+
+    def _look_up(self, at_ms: float, name: str, kind: str) -> None:
+        self._new = _Asked(name.rstrip(".").lower(), _TYPES.get(kind, f"TYPE{kind}"), at_ms)
+        self._asked.append(self._new)
+
+    def _channel(self, _: float, channel: str) -> None:
+        if self._new is not None:
+            self._channels[channel], self._new = self._new, None
+
+    def _transaction_made(self, _: float, channel: str) -> None:
+        self._made = self._channels.pop(channel, None)
+
+    def _transaction(self, _: float, transaction: str) -> None:
+        self._forget(transaction)
+        if self._made is not None:
+            self._transactions[transaction], self._made = self._made, None
+
+    def _forget(self, transaction: str) -> None:
+        """Pointers are used again: whoever had this one before is gone."""
+        self._transactions.pop(transaction, None)
+        self._carried.pop(transaction, None)
+
+    def _connection(self, at_ms: float, connection: str) -> None:
+        self._connections[connection] = _Opened(Carrier.TCP, at_ms)
+
+    def _given(self, at_ms: float, connection: str, transaction: str) -> None:
+        self._carried[transaction] = connection
+        self._goes_over(at_ms, transaction, self._connections.get(connection))
+
+    def _named(self, _: float, connection: str, host: str) -> None:
+        if connection in self._connections:
+            self._connections[connection].host = host
+
+    def _early(self, _: float, connection: str) -> None:
+        if connection in self._connections:
+            self._connections[connection].early = True
+
+    def _reads(self, _: float, transaction: str) -> None:
+        self._reading = self._transactions.get(transaction)
+
+    def _early_word(self, _: float, word: str) -> None:
+        """Read Firefox's own word in an answer's head; `sent` does not tell what became of it."""
+        one = self._reading
+        if one is None or one.head_is_read:
+            return
+        one.early, one.head_is_read = (None if word == "sent" else word == "accepted"), True
+        if one.early and one.over is not None:  # Accepted early data needs a ticket.
+            one.over.resumed = True
+
+    def _head_ended(self, _: float) -> None:
+        if self._reading is not None and not self._reading.head_is_read:
+            self._reading.early, self._reading.head_is_read = False, True
+
+    def _told(self, at_ms: float, transaction: str) -> None:
+        """Take it that a transaction is told of the end of its connection's handshake."""
+        one = self._connections.get(self._carried.get(transaction, ""))
+        ended = [each for each in self._ended if at_ms - each.at_ms <= _HANDSHAKE_WAITS_MS]
+        if one is not None and len({each.resumed for each in ended}) == 1:
+            one.resumed = ended[0].resumed
+        self._ended = ended[1:]
+
+    def _h3_session(self, at_ms: float, session: str) -> None:
+        self._with_certificate.discard(session)
+        self._h3_new = self._sessions[session] = _Opened(Carrier.QUIC, at_ms)
+
+    def _h3_named(self, _: float, host: str) -> None:
+        if self._h3_new is not None:
+            self._h3_new.host, self._h3_new = host, None
+
+    def _h3_added(self, at_ms: float, session: str, transaction: str) -> None:
+        self._goes_over(at_ms, transaction, self._sessions.get(session))
+
+    def _goes_over(self, at_ms: float, transaction: str, one: _Opened | None) -> None:
+        asked = self._transactions.get(transaction)
+        if asked is None or one is None or asked.ended_ms is not None:
+            return
+        asked.over, asked.sent_ms = one, at_ms
+        if asked not in one.asked:
+            one.asked.append(asked)
+
+    def _certificate(self, _: float, socket: str) -> None:
+        self._with_certificate.add(socket)
+        if socket in self._sessions:
+            self._sessions[socket].certificate_seen = True
+
+    def _handshake_ended(self, at_ms: float, socket: str) -> None:
+        self._ended.append(_Ended(at_ms, resumed=socket not in self._with_certificate))
+        self._with_certificate.discard(socket)
+
+    def _look_up_ended(self, at_ms: float, name: str, kind: str, code: str) -> None:
+        self._answered = self._under_way(name, _TYPES.get(kind, f"TYPE{kind}"))
+        if self._answered is not None:
+            self._answered.ended_ms = at_ms
+            self._answered.error = None if int(code, 16) == 0 else _ERRORS.get(code.upper(), f"0x{code}")
+
+    def _answer(self, _: float, name: str, rcode: str) -> None:
+        one = self._answered
+        if one is not None and one.name == name.rstrip(".").lower():
+            one.rcode = _RCODES.get(rcode, f"RCODE{rcode}")
+            if one.over is not None and one.over.carrier is Carrier.QUIC:
+                # Only what has a handshake behind it gets an answer.
+                one.over.resumed = not one.over.certificate_seen
+
+    def _under_way(self, name: str, qtype: str) -> _Asked | None:
+        wanted = name.rstrip(".").lower()
+        same = (one for one in self._asked if one.ended_ms is None and (one.name, one.qtype) == (wanted, qtype))
+        return next(same, None)
+
+
+def _connection(one: _Opened) -> Connection:
+    requests = [asked.request for asked in one.asked if asked.over is one and asked.request is not None]
+    return Connection(
+        host=one.host,
+        address=None,
+        protocol="h3" if one.carrier is Carrier.QUIC else "h2",
+        carrier=one.carrier,
+        opened_ms=one.opened_ms,
+        resumed=one.resumed,
+        early_data=one.early_data,
+        requests=tuple(requests),
+    )

@@ -1,0 +1,160 @@
+"""One load judged from the client's side.
+
+For: pure functions over what the browser's log, the stub and our own client say of one load. Not for: reading logs
+(`log_reading`), or fixing or dropping anything.
+
+`handshake_mode` means what it means in the lab: that of the connection the document's first request went over, and
+`zero_rtt` only if this request itself went in early data that the server accepted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resolab.browser import LoadResult, PageLoad
+from resolab.browser.browser_log import BrowserLog, Connection, LookUp, Request
+from resolab.live.judged.channels import connections_of_channels, told_by_channel
+from resolab.live.judged.look_up_failure import ToldBy, of_look_ups, of_queries
+from resolab.live.judged.seen_connection import SeenConnection, seen_connection
+from resolab.protocols import has_handshake
+from resolab.records import (
+    ConnectionState,
+    DnsFailure,
+    DnsTransport,
+    HandshakeMode,
+    PageFailure,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+)
+
+CLOCK_SLACK_MS = 2.0
+"""The page's clock and the log's are rounded by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLive:
+    """What is known of a load without any server's word; `None` is what is not known, or was not there."""
+
+    handshake_mode: HandshakeMode | None = None
+    """Of the document's connection."""
+    dns_handshake_mode: HandshakeMode | None = None
+    """Of the connection the look-up of the page's name went over."""
+    dns_connection_state: ConnectionState | None = None
+    dns_failure: DnsFailure | None = None
+    """Of a failed load: what became of the look-up of the page's name."""
+    dns_failure_told_by: ToldBy | None = None
+    connections: tuple[SeenConnection, ...] = ()
+    """In the order they were opened; the resolver's before the page's, where the browser tells them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The log's part from navigationStart on."""
+
+    begin_ms: float | None
+    connections: Sequence[Connection] = ()
+    look_ups: Sequence[LookUp] = ()
+
+
+def judge_load(
+    load: LoadResult, log: BrowserLog | None, stub_records: Sequence[Record], own_queries: Sequence[QueryRecord]
+) -> JudgedLive:
+    """Judge a measured load.
+
+    `log` is the browser's, of this load; `stub_records` what the stub wrote during it; `own_queries` what our own
+    client asked over the same configuration, at any time.
+    """
+    page = load.measured
+    host = (urlsplit(page.url).hostname or "").rstrip(".").lower()
+    seen = _seen(page, log)
+    forwarded = _for_name([r for r in stub_records if _is_forwarded(r)], host)
+    asked = [one for one in seen.look_ups if one.name == host]
+    of_resolver = {id(one.connection) for one in seen.look_ups if one.connection is not None}
+    if forwarded:
+        dns_handshake, dns_state = _of_stub(forwarded[0])
+    else:
+        dns_handshake, dns_state = _of_look_up(asked[0], seen.begin_ms) if asked else (None, None)
+    failure, told_by = _look_up_failure(page, forwarded, asked, _for_name(own_queries, host))
+    return JudgedLive(
+        handshake_mode=_document_handshake(page, seen) or told_by_channel(page),
+        dns_handshake_mode=dns_handshake,
+        dns_connection_state=dns_state,
+        dns_failure=failure,
+        dns_failure_told_by=told_by,
+        connections=(
+            *(seen_connection(one, seen.begin_ms, is_resolver=id(one) in of_resolver) for one in seen.connections),
+            *connections_of_channels(page),
+        ),
+    )
+
+
+def _seen(page: PageLoad, log: BrowserLog | None) -> _Seen:
+    if log is None:
+        return _Seen(None)
+    begin_unix_ms = page.timings.navigation_start_unix_ms if page.timings is not None else None
+    if begin_unix_ms is None or log.unix_offset_ms is None:
+        return _Seen(None, log.connections, log.look_ups)
+    begin_ms = begin_unix_ms - log.unix_offset_ms
+    of_load = log.since(begin_ms - CLOCK_SLACK_MS)
+    return _Seen(begin_ms, of_load.connections, of_load.look_ups)
+
+
+def _document_handshake(page: PageLoad, seen: _Seen) -> HandshakeMode | None:
+    parts = urlsplit(page.url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    found = [
+        (request.at_ms, connection, request)
+        for connection in seen.connections
+        for request in connection.requests
+        if request.host == parts.hostname and request.path == path and _is_in(request, seen.begin_ms)
+    ]
+    if not found:
+        return None
+    _, connection, request = min(found, key=lambda one: one[0])
+    return connection.handshake_of(request)
+
+
+def _is_in(request: Request, begin_ms: float | None) -> bool:
+    return begin_ms is None or request.at_ms >= begin_ms - CLOCK_SLACK_MS
+
+
+def _of_look_up(look_up: LookUp, begin_ms: float | None) -> tuple[HandshakeMode | None, ConnectionState | None]:
+    connection, request = look_up.connection, look_up.request
+    if connection is None or request is None:
+        return None, None
+    mode = connection.handshake_of(request)
+    if begin_ms is None:
+        return mode, None
+    is_new = connection.opened_ms >= begin_ms - CLOCK_SLACK_MS
+    return mode, ConnectionState.COLD if is_new else ConnectionState.WARM
+
+
+def _of_stub(query: QueryRecord) -> tuple[HandshakeMode | None, ConnectionState | None]:
+    if query.dns_transport is DnsTransport.DOUDP:
+        return None, None
+    return (query.handshake_mode if has_handshake(query.dns_transport) else None), query.connection
+
+
+def _look_up_failure(
+    page: PageLoad, forwarded: Sequence[QueryRecord], asked: Sequence[LookUp], own: Sequence[QueryRecord]
+) -> tuple[DnsFailure | None, ToldBy | None]:
+    if page.failure is None:
+        return None, None
+    cut_off = page.failure is PageFailure.PAGE_TIMEOUT
+    told = (
+        (of_queries(forwarded), ToldBy.STUB),
+        (of_look_ups(asked, was_cut_off=cut_off) if not forwarded else None, ToldBy.BROWSER_LOG),
+        # Of a load that failed elsewhere a repeat's failure is the repeat's own.
+        (of_queries(own) if page.failure is PageFailure.DNS else None, ToldBy.OWN_QUERY),
+    )
+    return next(((failure, by) for failure, by in told if failure is not None), (None, None))
+
+
+def _is_forwarded(record: Record) -> bool:
+    return isinstance(record, QueryRecord) and record.purpose is QueryPurpose.FORWARDED
+
+
+def _for_name(records: Sequence[Record], host: str) -> list[QueryRecord]:
+    found = [r for r in records if isinstance(r, QueryRecord) and r.qname.rstrip(".").lower() == host]
+    return sorted(found, key=lambda query: query.time_origin_ns)

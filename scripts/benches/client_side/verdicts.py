@@ -1,0 +1,84 @@
+"""Loads judged twice: by the edge, and by the client's side alone.
+
+For: running them and putting both verdicts side by side. Not for: the table (`table`).
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benches.client_side.cells import Group
+from benches.client_side.logged import logged_browsers
+from resolab.browser import LoadResult
+from resolab.campaign.schedule import schedule
+from resolab.live.judged import judge_load
+from resolab.plan import Corpus
+from resolab.records import PageLoadRecord, QueryRecord
+from resolab.testbed import Testbed
+
+if TYPE_CHECKING:
+    from resolab.browser.browser_log import BrowserLog
+
+ASPECTS = ("handshake_mode", "dns_handshake_mode", "dns_connection_state")
+"""What both judge, by the record's names."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both verdicts on one aspect of one load."""
+
+    group: Group
+    aspect: str
+    edge: str | None
+    client: str | None
+    asked: str
+    """Handshakes of the page's connection and the resolver's, and the latter's state."""
+
+    @property
+    def word(self) -> str:
+        """Whether they agree; `null` where the client's side knows nothing of what the edge saw."""
+        if self.edge == self.client:
+            return "agree"
+        return "null" if self.client is None else "disagree"
+
+
+async def measure(
+    group: Group, *, page: str, profile: str, loads: int, folder: Path, say: Callable[[str], None]
+) -> list[Pair]:
+    """Load every cell of a group so often, in blocks of random order."""
+    plan = group.plan(page=page, profile=profile, blocks=loads)
+    found: list[Pair] = []
+    seen: list[tuple[LoadResult, BrowserLog | None]] = []
+    with logged_browsers(folder, lambda load, log: seen.append((load, log))):
+        async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+            for planned in schedule(plan, plan.seed, plan.blocks):
+                condition = planned.condition
+                asked = f"{condition.requested_handshake_mode} {condition.requested_dns_handshake_mode}"
+                asked += f" {condition.dns_connection_state}"
+                say(f"{group.browser} {group.way} {group.version} {asked}, load {planned.block + 1} of {loads}")
+                result = await testbed.run_trial(condition, planned.trial_id)
+                edge = next(r for r in result.records if isinstance(r, PageLoadRecord) and r.measured)
+                load, log = seen[-1]
+                of_load = [r for r in result.records if not isinstance(r, QueryRecord) or _is_in_load(r, load)]
+                client = judge_load(load, log, of_load, ())
+                found += [
+                    Pair(group, aspect, _text(getattr(edge, aspect)), _text(getattr(client, aspect)), asked)
+                    for aspect in ASPECTS
+                ]
+    return found
+
+
+def _is_in_load(query: QueryRecord, load: LoadResult) -> bool:
+    """Whether a query came after the warm-up; only the stub's are asked for."""
+    begin_unix_ms = load.measured.timings.navigation_start_unix_ms if load.measured.timings else None
+    return begin_unix_ms is None or query.time_origin_ns / 1e6 >= begin_unix_ms - _unix_offset_ms()
+
+
+def _unix_offset_ms() -> float:
+    return (time.time_ns() - time.monotonic_ns()) / 1e6
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
