@@ -50,8 +50,8 @@ RESOURCES = (
 HOSTS = (
     Host(site=0, round_trip_ms=20.0, address_group=0, certificate=0),
     Host(site=0, round_trip_ms=20.0, address_group=0, certificate=0),
-    Host(site=0, round_trip_ms=45.0, address_group=1),
-    Host(site=1, round_trip_ms=30.0, address_group=1),
+    Host(site=0, round_trip_ms=45.0, address_group=1, protocols=("h1",)),
+    Host(site=1, round_trip_ms=30.0, address_group=1, protocols=("h1", "h2")),
     Host(site=2),
 )
 MODEL = PageModel(
@@ -85,13 +85,19 @@ def test_a_made_page_is_repeated_request_by_request(file: Path, browser: str, ve
         assert (one["discoverers_ratio"], one["depth_seen"]) == (1.0, one["depth"])
 
 
-def test_a_plan_loads_it_and_says_that_nothing_is_missing(file: Path, tmp_path: Path) -> None:
-    plan = file.parent / "plan.toml"
+def written_plan(folder: Path, page: str, version: str) -> Path:
+    plan = folder / "plan.toml"
     plan.write_text(
-        'name = "clone"\nquestion = "q?"\nseed = 1\nblocks = 1\n[factors]\npage = ["./made-page.page.json"]\n'
-        'profile = ["fiber"]\ndns_transport = ["doudp"]\nhttp_version = ["h2"]\nrequested_handshake_mode = ["full"]\n'
-        'browser = ["chromium", "firefox"]\n[resolver_path]\ndoudp = "native"\n[baseline]\ndns_transport = "doudp"\n'
+        f'name = "clone"\nquestion = "q?"\nseed = 1\nblocks = 1\n[factors]\npage = ["./{page}"]\n'
+        f'profile = ["fiber"]\ndns_transport = ["doudp"]\nhttp_version = ["{version}"]\n'
+        'requested_handshake_mode = ["full"]\nbrowser = ["chromium", "firefox"]\n'
+        '[resolver_path]\ndoudp = "native"\n[baseline]\ndns_transport = "doudp"\n'
     )
+    return plan
+
+
+def test_a_plan_loads_it_and_says_that_nothing_is_missing(file: Path, tmp_path: Path) -> None:
+    plan = written_plan(file.parent, file.name, "h2")
     ended = resolab("run", plan, "--out", tmp_path / "out")
     assert ended.returncode == 0, ended.stderr
     for trial in (tmp_path / "out" / "trials").iterdir():
@@ -100,3 +106,21 @@ def test_a_plan_loads_it_and_says_that_nothing_is_missing(file: Path, tmp_path: 
         # Its last picture is asked for by a text that a script fetched: the load event is held back for it.
         assert load.get("failure") is None, load
         assert "no_lookup_in_load" not in records[0].get("flags", [])
+
+
+def test_hosts_of_a_clone_can_speak_what_they_were_recorded_to_speak(file: Path, tmp_path: Path) -> None:
+    made = resolab("page", "clone", file, "-o", tmp_path / "recorded", "--protocols", "recorded")
+    assert made.returncode == 0, made.stderr
+    ended = resolab("run", written_plan(tmp_path, "recorded", "h3"), "--out", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    for trial in (tmp_path / "out" / "trials").iterdir():
+        records = [json.loads(line) for line in trial.read_text().splitlines()]
+        (load,) = [one for one in records if one["record"] == "page_load" and one["measured"]]
+        assert load.get("failure") is None, load
+        spoken = {
+            (one["authority"].partition(".")[0], one["http_version"])
+            for one in records
+            if one["record"] == "edge_request"
+        }
+        assert spoken == {("h0", "h3"), ("h1", "h3"), ("h2", "h1"), ("h3", "h2"), ("h4", "h3")}
+        assert "http_version_mismatch" not in records[-1].get("flags", []), records[-1]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.browser import HearingRequest
-from resolab.errors import MachineError
 from resolab.fidelity.measures import Fidelity, fidelity_of
 from resolab.fidelity.seen import Heard, got_of, heard_of
 from resolab.pages.file import read_model
@@ -22,13 +21,6 @@ from resolab.testbed import Testbed
 
 LIMIT_BEYOND_S = 60.0
 """A clone takes what its page took, and this at the most besides."""
-_BASE_MB = 520
-"""Browser without a page, path and edge."""
-_SITE_MB = 22
-"""Of a frame of another site, which is a process of its own (docs/method/clones.md)."""
-_SITES_MOST = 60
-"""Beyond these browsers share processes."""
-_KIB_OF_MB = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +50,6 @@ async def check_clone(
 ) -> AsyncIterator[Checked]:
     """Load the clone of a model; one result a load."""
     model = read_model(model_file)
-    _check_memory(len({one.site for one in model.hosts}))
     plan = _plan(model_file, settings)
     corpus = Corpus.of_project(plan.own_pages)
     (condition,) = plan.conditions()
@@ -83,28 +74,6 @@ def _longest_gap_s(model: PageModel) -> float:
     """Tell how long the page once asked for nothing; its clone does so, too, and is not done then."""
     starts = sorted(one.start_ms for one in model.resources)
     return max((later - earlier for earlier, later in itertools.pairwise(starts)), default=0.0) / 1000
-
-
-def needed_mb(sites_count: int) -> int:
-    """Memory that browser, path and edge take for a page, at the most: each site of a frame is a process."""
-    return _BASE_MB + _SITE_MB * min(sites_count, _SITES_MOST)
-
-
-def _check_memory(sites_count: int) -> None:
-    wanted = needed_mb(sites_count)
-    there = _available_mb()
-    if there is not None and there < wanted:
-        problem = f"{there} MB are free and it can take {wanted}"
-        raise MachineError(f"could not load a page of {sites_count} sites: {problem}; end other programs")
-
-
-def _available_mb() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-    except OSError:
-        return None
-    found = next((line for line in lines if line.startswith("MemAvailable:")), None)
-    return int(found.split()[1]) // _KIB_OF_MB if found else None
 
 
 def _plan(model_file: Path, settings: CheckSettings) -> Plan:

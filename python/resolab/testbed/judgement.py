@@ -202,9 +202,10 @@ def connection_flags(records: Sequence[Record], judged: Judged, span: Span) -> l
     return flags
 
 
-def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion) -> list[TrialFlag]:
-    """Flag a load that spoke another HTTP version."""
-    return [] if request is None or request.http_version is http_version else [TrialFlag.HTTP_VERSION_MISMATCH]
+def http_flags(request: EdgeRequestRecord | None, http_version: HttpVersion, site: Site) -> list[TrialFlag]:
+    """Flag a load that spoke another HTTP version than asked for, or than the newest its page has below that."""
+    expected = site.document_version(http_version)
+    return [] if request is None or request.http_version is expected else [TrialFlag.HTTP_VERSION_MISMATCH]
 
 
 def missing_requests(records: Iterable[Record], site: Site, span: Span) -> str | None:

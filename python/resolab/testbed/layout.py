@@ -16,7 +16,7 @@ from resolab.plan import RESOLVER_NAME
 from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN
 from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
-from resolab.records import DnsTransport, KeyExchangeGroup, TicketPolicy
+from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
 from resolab.testbed.inline_toml import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
@@ -35,6 +35,7 @@ FIRST_NETWORK_COUNT, NETWORK_COUNT = 253, 254
 RESIDENT_NAMES_LIMIT = 1_000
 """Pages of more names together are not all at the edge at once: their files would fill its memory."""
 _OF_FILES = ("precoded",)
+_NEWEST_FIRST = (HttpVersion.H3, HttpVersion.H2, HttpVersion.H1)
 _SIGNS = ("https_record", "alt_svc")
 """Keys of a site that show HTTP/3."""
 
@@ -92,6 +93,12 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     def hosts(self) -> tuple[str, ...]:
         """All names."""
         return tuple(origin.host for origin in self.origins)
+
+    def document_version(self, wanted: HttpVersion) -> HttpVersion:
+        """Tell the HTTP version that the document comes over where one is asked for: its host may have older ones."""
+        speaks = self.origins[0].serving.speaks
+        older = _NEWEST_FIRST[_NEWEST_FIRST.index(wanted) :] if wanted in _NEWEST_FIRST else ()
+        return next((one for one in older if speaks(one)), wanted)
 
     @property
     def needed_hosts(self) -> frozenset[str]:
@@ -164,7 +171,8 @@ def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dic
     settings: dict[str, object] = {"compression": []}
     settings |= {key: value for key, value in of_page.items() if key not in _SIGNS}
     if offer in signs:
-        settings[signs[offer]] = of_page.get(signs[offer], True)
+        has_h3 = HttpVersion.H3 in of_page.get("protocols", [HttpVersion.H3])
+        settings[signs[offer]] = of_page.get(signs[offer], True) if has_h3 else False
     if offer is Offer.ALT_SVC:
         # Stored nowhere, so that the cache need not be cleared: with it Chromium forgets the Alt-Svc field too.
         settings["cache_control"] = "no-store"

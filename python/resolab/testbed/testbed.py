@@ -29,6 +29,7 @@ from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
     ConnectionState,
     HandshakeMode,
+    HttpVersion,
     LinkProfile,
     QueryRecord,
     Record,
@@ -36,11 +37,12 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import layout
-from resolab.testbed.browsers import BrowserPool, started_first
+from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
 from resolab.testbed.layout import Site
+from resolab.testbed.memory import check_memory
 from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
@@ -92,6 +94,8 @@ class Testbed:
         await self._stack.aclose()
 
     async def _start(self) -> None:
+        ways = [way_of(condition) for condition in self._plan.conditions()]
+        check_memory(list(self._sites.values()), min(len({*ways}), LIVE_LIMIT))
         folder = self._stack.enter_context(scratch_folder())
         self._kept.make_folders()
         self._keeper = Keeper(self._kept, folder)
@@ -114,10 +118,12 @@ class Testbed:
         # Firefox looks the machine's own name up when it starts, and waits for it.
         own_names = f"localhost {socket.gethostname()}"
         hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {RESOLVER_NAME}\n", "utf-8")
+        origins = [origin for site in self._sites.values() for origin in site.origins]
         surroundings = Surroundings(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),
-            addresses={origin.host: origin.address for site in self._sites.values() for origin in site.origins},
+            addresses={origin.host: origin.address for origin in origins},
+            hosts_without_h3=frozenset(one.host for one in origins if not one.serving.speaks(HttpVersion.H3)),
             folder=folder,
             hosts_file=hosts_file,
             kept=self._kept,
@@ -134,7 +140,7 @@ class Testbed:
         self._stack.push_async_callback(self.stubs.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
-        for way in started_first(map(way_of, self._plan.conditions())):
+        for way in started_first(ways):
             await self._browsers.get(way)
 
     @property

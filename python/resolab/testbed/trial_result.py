@@ -113,7 +113,7 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     flags = [
         *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
         *([] if missing is None else [TrialFlag.RESOURCES_MISSING]),
-        *judgement.http_flags(judged.request, condition.http_version),
+        *judgement.http_flags(judged.request, condition.http_version, site),
         *judgement.connection_flags(records, judged, span),
     ]
     return [*found, *load.measured.resources], flags

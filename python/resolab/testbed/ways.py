@@ -134,6 +134,7 @@ class Surroundings:
     folder: Path
     hosts_file: Path
     """Has the resolver's name, so that it is not asked of anybody."""
+    hosts_without_h3: frozenset[str] = frozenset()
     kept: Kept = NOTHING_KEPT
     key_log_file: Path | None = None
     """What browsers append their secrets to."""
@@ -145,7 +146,7 @@ def settings_of(way: Way, surroundings: Surroundings, *, start_number: int = 1) 
         resolvable_names=NAMES_OF_THE_LAB,
         http_version=way.http_version,
         h3_discovery=way.h3_discovery,
-        h3_hosts=tuple(surroundings.addresses),
+        h3_hosts=tuple(host for host in surroundings.addresses if host not in surroundings.hosts_without_h3),
         name_resolution=way.name_resolution,
         doh=_doh(way),
         ca_file=surroundings.ca_file,

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.lab import needed_mb
 from resolab.fidelity.measures import Fidelity, fidelity_of, tau_between
 from resolab.fidelity.seen import Asked, Heard, got_of, heard_of
 from resolab.pages.clone.names import url_of
@@ -153,10 +152,6 @@ def test_a_request_that_was_to_fail_is_asked_for_when_the_browser_says_so() -> N
     assert fidelity_of(model, "chromium", Heard(), got).never_asked == (4,)
     twice = got_of(model, [*whole(), record(4, 10)])
     assert fidelity_of(model, "chromium", told(), twice).extra_count == 0, "a browser may ask again after a reset"
-
-
-def test_memory_grows_with_sites_and_no_further_than_browsers_do() -> None:
-    assert needed_mb(1) < needed_mb(30) < needed_mb(60) == needed_mb(300)
 
 
 def test_facts_of_a_load_go_through_json() -> None:

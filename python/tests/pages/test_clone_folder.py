@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from resolab.pages.clone.body import GIF
-from resolab.pages.clone.folder import MODEL_FILE, write_clone
+from resolab.pages.clone.folder import MODEL_FILE, Protocols, write_clone
 from resolab.pages.clone.names import host_name, place_of, resource_of, url_of
 from resolab.pages.clone.roles import roles_of
 from resolab.pages.file import read_model
@@ -204,3 +204,21 @@ def test_what_firefox_asks_for_twice_is_answered_otherwise(tmp_path: Path) -> No
     assert responses(tmp_path / "p") == {"/5.gif": {"status": 403}, "/6.gif": {"status": 204}}
     files = tmp_path / "p" / "hosts" / "0"
     assert [(files / f"{place}.gif").stat().st_size for place in (1, 2, 3)] == [3_000, len(GIF), len(GIF)]
+
+
+def test_hosts_speak_what_a_plan_says_or_nothing_newer_than_was_recorded(tmp_path: Path) -> None:
+    spoken = (("h1",), ("h2", "h3"), ())
+    hosts = tuple(msgspec.structs.replace(host, protocols=one) for host, one in zip(HOSTS, spoken, strict=True))
+    model = msgspec.structs.replace(MODEL, hosts=hosts)
+    for protocols, expected in ((Protocols.PLAN, (None, None, None)), (Protocols.RECORDED, (["h1"], None, None))):
+        folder = tmp_path / protocols
+        folder.mkdir()
+        write_clone(model, folder, seed=1, protocols=protocols)
+        settings = [tomllib.loads((folder / "hosts" / f"{host}.toml").read_text()) for host in range(3)]
+        assert tuple(one.get("protocols") for one in settings) == expected
+    older = msgspec.structs.replace(
+        model, hosts=(hosts[0], msgspec.structs.replace(hosts[1], protocols=("h2",)), hosts[2])
+    )
+    (tmp_path / "older").mkdir()
+    write_clone(older, tmp_path / "older", seed=1, protocols=Protocols.RECORDED)
+    assert tomllib.loads((tmp_path / "older/hosts/1.toml").read_text())["protocols"] == ["h1", "h2"]

@@ -8,14 +8,17 @@ import pytest
 from h20_dataset import link
 from made_page_model import SCRIPT, document, model, request
 from recorded_trial import connection, edge_request, page_load, resource, trial
-from synthetic_dataset import make_manifest, make_plan
+from synthetic_dataset import PLAN_TEXT, make_dataset, make_manifest, make_plan
 
 from resolab.cli.main import main
 from resolab.pages.clone.names import host_name, url_of
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
+from resolab.plan import Corpus, Plan, parse_plan
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, PageFailure, Record, TrialEndRecord
+from resolab.report import build, build_report
 from resolab.report.paths import load_paths, path_summaries
+from resolab.report.paths.section import path_section
 from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
 
 
@@ -106,6 +109,7 @@ def test_arms_have_medians_over_pages_with_the_closed_form_beside(dataset: Path)
     counts = {what: one.value for what, one in plain.connections.items()}
     assert counts == {
         "connections": 2, "unused": 0, "failed": 0, "full": 0, "resumed": 2, "zero_rtt": 0, "names": 3, "sharing_names": 1,
+        "may_share_names": 0,
     }  # fmt: skip
     assert plain.with_untold_count == 7, "the image is not told"
 
@@ -139,7 +143,7 @@ def test_the_command_prints_arms_links_and_what_is_missing(
     assert main(["page", "path", "run", "one.page.json"]) == 0
     output = capsys.readouterr().out
     row, counts = (line for line in output.splitlines() if line.startswith("office.doudp.h3.full"))
-    assert counts.split()[1:] == ["2.0", "0.0", "0.0", "0.0", "2.0", "0.0", "3.0", "1.0"]
+    assert counts.split()[1:] == ["2.0", "0.0", "0.0", "0.0", "2.0", "0.0", "3.0", "1.0", "0.0"]
     assert row.split()[1:4] == ["1", "1", "400"]
     assert row.split()[-4:] == ["3.0", "3.0", "30.0", "30.0"]
     assert "pages without a model, left out: two" in output
@@ -162,3 +166,53 @@ def test_the_command_prints_arms_links_and_what_is_missing(
     ]:
         assert main(["page", "path", "run", *words]) == 3
         assert said in capsys.readouterr().err
+
+
+def plan_of(folder: Path, *names: str) -> Plan:
+    """Make a plan that names the models of pages, which are written."""
+    for name in names:
+        (folder / f"{name}.page.json").write_text(model_text(MODELS[name]))
+    levels = json.dumps([f"./{name}.page.json" for name in names])
+    text = PLAN_TEXT.replace('page = ["example", "wikipedia"]', f"page = {levels}")
+    assert levels in text
+    return parse_plan(text, "made-up.toml", Corpus.of_project(), base=folder)
+
+
+def test_the_report_s_section_has_parts_look_ups_and_connections_of_the_plan_s_models(
+    dataset: Path, tmp_path: Path
+) -> None:
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("two", "doudp", records("two", 10, 20, 400))])
+    found = path_section(dataset, plan_of(tmp_path, "one"))
+    assert found is not None
+    parts, lookups, connections = found.tables
+    assert (parts.table.columns[:4], parts.table.rows[0][:4]) == (
+        ("arm", "pages", "loads", "load ms"), ("office.doudp.h3.full", "1", "1", "400"),
+    )  # fmt: skip
+    shares = dict(zip(parts.table.columns[4:], parts.table.rows[0][4:], strict=True))
+    assert (shares["DNS %"], shares["TLS, QUIC %"], shares["browser %"]) == ("7.5", "15.0", "47.5")
+    assert lookups.table.rows == [("office.doudp.h3.full", "3.0", "3.0", "30.0", "", "30.0")]
+    counts = dict(zip(connections.table.columns, connections.table.rows[0], strict=True))
+    assert (counts["connections"], counts["names asked"], counts["on others' connections"]) == ("2.0", "3.0", "1.0")
+    assert lookups.rows[0]["blocking_lookups_count"] == 3
+    assert any("left out: two" in note for note in found.notes)
+
+
+def test_pages_without_a_model_have_no_section_and_their_trials_are_not_read(
+    dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
+    monkeypatch.setattr("resolab.report.paths.section.load_paths", lambda *_: pytest.fail("trials were read"))
+    assert path_section(dataset, make_plan()) is None
+
+
+def test_a_report_shows_the_section_and_writes_its_numbers(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
+    found = path_section(dataset, plan_of(tmp_path, "one"))
+    monkeypatch.setattr(build, "path_section", lambda *_: found)
+    page = build_report(make_dataset(tmp_path / "other"))
+    section = page.read_text().partition('<section id="paths">')[2].partition("</section>")[0]
+    assert "Blocking look-ups" in section
+    assert "office.doudp.h3.full" in section
+    assert (page.parent / "figures" / "path_connections.csv").read_text().startswith("arm,pages_count,loads_count,")

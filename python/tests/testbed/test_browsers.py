@@ -158,6 +158,8 @@ def test_browsers_may_ask_for_the_labs_names_and_no_others():
 
 def test_forced_http_3_is_for_every_name_of_the_pages():
     assert settings_of(way_of(CONDITION), SURROUNDINGS).h3_hosts == ("example.resolab.test", "n01.example.resolab.test")
+    some = replace(SURROUNDINGS, hosts_without_h3=frozenset({"n01.example.resolab.test"}))
+    assert settings_of(way_of(CONDITION), some).h3_hosts == ("example.resolab.test",)
 
 
 def test_a_preset_changes_the_browser_of_its_way_and_of_no_other():

@@ -144,7 +144,21 @@ def test_of_a_load_that_never_arrived_what_was_made_stands():
 
 
 def test_another_http_version_is_flagged():
-    assert judgement.http_flags(request(http_version=HttpVersion.H2), HttpVersion.H3) == ["http_version_mismatch"]
+    over_h2 = request(http_version=HttpVersion.H2)
+    assert judgement.http_flags(over_h2, HttpVersion.H3, SITE) == ["http_version_mismatch"]
+    assert judgement.http_flags(over_h2, HttpVersion.H2, SITE) == []
+
+
+@pytest.mark.parametrize(
+    ("protocols", "asked", "flagged"),
+    [(["h1", "h2"], "h3", False), (["h1"], "h3", True), (["h1", "h2"], "h2", False), (["h1", "h2"], "h1", True)],
+)
+def test_a_page_without_the_version_asked_for_is_to_come_over_the_newest_it_has_below(protocols, asked, flagged):
+    first, *others = SITE.origins
+    first = msgspec.structs.replace(first, serving=Serving(settings={"protocols": protocols}))
+    site = msgspec.structs.replace(SITE, origins=(first, *others))
+    found = judgement.http_flags(request(http_version=HttpVersion.H2), HttpVersion(asked), site)
+    assert bool(found) is flagged
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,13 @@ def test_a_page_can_withhold_a_sign_from_a_name_and_give_none_by_itself():
         assert layout.site_settings(Offer.ALT_SVC, page)["alt_svc"] == page["alt_svc"]
 
 
+def test_a_name_that_does_not_speak_http_3_shows_no_sign_of_it():
+    page = {"protocols": ["h1", "h2"], "alt_svc": True}
+    assert layout.site_settings(Offer.HTTPS_RECORD, page)["https_record"] is False
+    assert layout.site_settings(Offer.ALT_SVC, page)["alt_svc"] is False
+    assert layout.site_settings(Offer.HTTPS_RECORD, {"protocols": ["h2", "h3"]})["https_record"] is True
+
+
 def test_addresses_do_not_run_out_and_those_of_the_first_names_are_as_they_were():
     addresses = [layout.site_address(number) for number in range(ADDRESSES_LIMIT)]
     assert addresses[:253] == [f"10.77.1.{number}" for number in range(1, 254)]

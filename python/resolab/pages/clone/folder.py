@@ -3,6 +3,7 @@
 For: writing it (docs/formats/page.md, docs/formats/page-model.md). Not for: what stands in the files (`content`).
 """
 
+import enum
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,17 @@ from resolab.pages.file import model_text
 from resolab.pages.model import Host, Outcome, PageModel
 
 MODEL_FILE = "clone.page.json"
+_VERSIONS = ("h1", "h2", "h3")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+class Protocols(enum.StrEnum):
+    """Which HTTP versions the hosts of a clone speak."""
+
+    PLAN = "plan"
+    """All: a plan's condition decides for the whole page."""
+    RECORDED = "recorded"
+    """None newer than the newest that the recording saw of a host; a host of which it saw none speaks all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +42,15 @@ class Written:
     """Bodies on the wire of the clone: a text that names what it asks for can need more."""
 
 
-def write_clone(model: PageModel, folder: Path, *, seed: int) -> Written:
+def write_clone(model: PageModel, folder: Path, *, seed: int, protocols: Protocols = Protocols.PLAN) -> Written:
     """Write the clone of a page into a folder that is empty or not there; the same seed gives the same bytes."""
     contents: dict[int, list[Content]] = defaultdict(list)
     roles = roles_of(model)
     for place, one in enumerate(model.resources):
         contents[one.host].append(content_of(model, place, roles, seed))
     for host, of_host in sorted(contents.items()):
-        _write_host(folder / "hosts", host, of_host)
+        spoken = _spoken(model.hosts[host]) if protocols is Protocols.RECORDED else ()
+        _write_host(folder / "hosts", host, of_host, spoken)
     (folder / "page.toml").write_text("\n".join(_page_lines(model, sorted(contents))) + "\n", "utf-8")
     (folder / MODEL_FILE).write_text(model_text(model), "utf-8")
     bodies = [one.body for of_host in contents.values() for one in of_host if one.body is not None]
@@ -49,7 +61,13 @@ def write_clone(model: PageModel, folder: Path, *, seed: int) -> Written:
     )
 
 
-def _write_host(folder: Path, host: int, contents: Sequence[Content]) -> None:
+def _spoken(host: Host) -> Sequence[str]:
+    """List the versions a host spoke, and older ones, which a browser may be told to ask for; empty: not known."""
+    newest = max((_VERSIONS.index(one) for one in host.protocols), default=len(_VERSIONS) - 1)
+    return () if newest == len(_VERSIONS) - 1 else _VERSIONS[: newest + 1]
+
+
+def _write_host(folder: Path, host: int, contents: Sequence[Content], spoken: Sequence[str]) -> None:
     files = folder / str(host)
     files.mkdir(parents=True)
     for content in contents:
@@ -57,10 +75,12 @@ def _write_host(folder: Path, host: int, contents: Sequence[Content]) -> None:
             (files / content.path[1:]).write_bytes(content.body.identity)
             if content.body.gzip is not None:
                 (files / f"{content.path[1:]}.gz").write_bytes(content.body.gzip)
-    (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents)) + "\n", "utf-8")
+    (folder / f"{host}.toml").write_text("\n".join(_serving_lines(contents, spoken)) + "\n", "utf-8")
 
 
-def _serving_lines(contents: Sequence[Content]) -> Iterator[str]:
+def _serving_lines(contents: Sequence[Content], spoken: Sequence[str]) -> Iterator[str]:
+    if spoken:
+        yield f"protocols = {json.dumps(spoken)}"
     yield "precoded = true"
     yield "cors = true"
     yield f"methods = {json.dumps(_METHODS)}"

@@ -18,6 +18,7 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
+from resolab.pages.path.held_back import AT_A_TIME_COUNT, Heads
 from resolab.pages.path.holders import holders_of
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.records import HttpVersion
@@ -121,12 +122,17 @@ class _Walk:
         self._ends: dict[int, _Instant] = {}
         self._starts: dict[int, _Instant] = {}
         self._holders = holders_of(model)
+        self._heads = Heads(model)
 
     def estimate(self) -> LoadEstimate:
         waiting, missing = self._dependencies()
         queue: list[tuple[_Instant, int]] = [(_START, 0)]
         while queue:
             start, place = heapq.heappop(queue)
+            free = self._held_back_until(place, start)
+            if free is not None:
+                heapq.heappush(queue, (free, place))
+                continue
             self._exchange(place, start)
             for child in waiting[place]:
                 missing[child] -= 1
@@ -157,6 +163,19 @@ class _Walk:
         if one.discovery is not Discovery.SCRIPT or one.parent is None:
             return ()
         return self._holders.get(one.parent, ())
+
+    def _held_back_until(self, place: int, start: _Instant) -> _Instant | None:
+        """Tell when a request that would begin is let go, if it is held back in its document's head."""
+        scripts = self._heads.scripts(place)
+        # What has not begun yet keeps the head open, too, but for how long is not known yet.
+        ends = [self._ran(it) for it in scripts if it in self._ends]
+        if len(ends) == len(scripts) and all(end.ms <= start.ms for end in ends):
+            return None
+        under_way = sorted(end for it in self._heads.beside(place) if (end := self._ends.get(it, _START)).ms > start.ms)
+        if len(under_way) < AT_A_TIME_COUNT:
+            return None
+        free = under_way[-AT_A_TIME_COUNT]
+        return min(free, max(ends)) if len(ends) == len(scripts) else free
 
     def _exchange(self, place: int, start: _Instant) -> None:
         one = self._model.resources[place]

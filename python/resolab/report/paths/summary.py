@@ -34,7 +34,8 @@ class PathSummary(msgspec.Struct, frozen=True, kw_only=True):
     blocking_lookups_count: Estimate
     lookups_count: Estimate
     connections: dict[str, Estimate]
-    """By what is counted: `connections`, `unused`, `failed`, handshake modes, `names`, `sharing_names`."""
+    """By what is counted: `connections`, `unused`, `failed`, handshake modes, and `names`, `sharing_names` and
+    `may_share_names`."""
     with_untold_count: int
     """Loads some of whose requests nobody told of, so that their path may have gone elsewhere."""
 
@@ -86,4 +87,5 @@ def _counts(found: LoadConnections) -> dict[str, int]:
         **{mode.value: found.handshakes_count.get(mode.value, 0) for mode in HandshakeMode},
         "names": found.names_count,
         "sharing_names": found.sharing_names_count,
+        "may_share_names": found.may_share_names_count,
     }

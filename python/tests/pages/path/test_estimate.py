@@ -62,6 +62,39 @@ def test_a_host_without_a_round_trip_is_as_far_as_the_page_s_own() -> None:
     assert load_estimate(page).load_ms == 60
 
 
+def in_head(kind: Kind, *before: Any, **more: Any) -> PageModel:
+    """Make a page whose head has scripts of 100 and 60 ms, and whose inline script asks for something of 80 ms."""
+    sync = {"script_mode": ScriptMode.SYNC}
+    scripts = [script(server_time_ms=100, **sync), script(server_time_ms=60, **sync)]
+    asked = request(0, Discovery.INLINE_SCRIPT, kind, due_ms=10, server_time_ms=80, **more)
+    return model(document(), *before, *scripts, asked)
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (in_head(Kind.SCRIPT), 60 + 80),
+        (in_head(Kind.IMAGE), 60 + 80),
+        (in_head(Kind.STYLESHEET), 100),
+        (in_head(Kind.SCRIPT, preload=True), 100),
+        (in_head(Kind.SCRIPT, request(0, server_time_ms=1)), 100),
+        (in_head(Kind.SCRIPT, script(server_time_ms=70, script_mode=ScriptMode.SYNC)), 70 + 80),
+    ],
+    ids=["script", "image", "urgent", "preloaded", "the body has begun", "three beside it"],
+)
+def test_in_a_document_s_head_what_is_not_urgent_is_sent_when_fewer_than_two_are_under_way(
+    page: PageModel, expected: float
+) -> None:
+    assert load_estimate(page, **FREE).load_ms == expected
+
+
+def test_nothing_is_held_back_any_more_when_the_scripts_in_the_head_have_run() -> None:
+    sync = script(server_time_ms=30, script_mode=ScriptMode.SYNC)
+    fonts = [request(0, Discovery.INLINE_SCRIPT, Kind.FONT, server_time_ms=500) for _ in range(2)]
+    picture = request(0, Discovery.LATE, Kind.IMAGE, due_ms=5, server_time_ms=600)
+    assert load_estimate(model(document(), sync, *fonts, picture), **FREE).load_ms == 30 + 600
+
+
 @pytest.mark.parametrize(
     ("discovery", "more", "expected"),
     [

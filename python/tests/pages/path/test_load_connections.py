@@ -48,8 +48,21 @@ def test_connections_of_a_load_and_names_that_shared_them() -> None:
     )  # fmt: skip
     assert found == LoadConnections(
         connections_count=5, unused_count=1, failed_count=1, handshakes_count={"full": 3, "zero_rtt": 1}, names_count=4,
-        sharing_names_count=1,
+        sharing_names_count=1, may_share_names_count=0,
     )  # fmt: skip
+
+
+def test_names_may_share_that_have_address_and_certificate_in_common_and_were_asked() -> None:
+    shared = ((0, 7), (0, 7), (0, 8), (None, 7), (0, 7))
+    hosts = [
+        msgspec.structs.replace(one, address_group=address, certificate=certificate)
+        for one, (address, certificate) in zip(PAGE.hosts, shared, strict=True)
+    ]
+    page = msgspec.structs.replace(PAGE, hosts=tuple(hosts))
+    records = [asked(1, name, 10) for name in NAMES[:4]]
+    found = connections_of(page, [trial(), LOAD, opened(1, NAMES[0], 5), *records])
+    assert found is not None
+    assert found.may_share_names_count == 2
 
 
 def test_what_is_of_the_resolver_the_warm_up_or_after_the_load_event_is_none_of_it() -> None:

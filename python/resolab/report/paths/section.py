@@ -1,0 +1,161 @@
+"""What loads of modelled pages waited for, as a section of the report: parts, look-ups and connections by arm.
+
+For: rounding and words. Not for: finding paths (`loads`) or sums (`summary`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.pages.path import Part
+from resolab.plan import Corpus, Plan
+from resolab.plots import estimate_text, interval_text
+from resolab.plots.save import Value
+from resolab.report.named_table import NamedTable
+from resolab.report.paths.loads import LoadPaths, load_paths
+from resolab.report.paths.models import models_of
+from resolab.report.paths.summary import PathSummary, path_summaries
+from resolab.report.tables import Table
+from resolab.stats import Estimate
+
+PART_WORDS = {
+    Part.BROWSER: "browser",
+    Part.DNS: "DNS",
+    Part.CONNECT: "connect",
+    Part.HANDSHAKE: "TLS, QUIC",
+    Part.ROUND_TRIP: "round trip",
+    Part.SERVER: "server",
+    Part.TRANSFER: "transfer",
+    Part.UNTOLD: "untold",
+}
+_COUNT_WORDS = {
+    "connections": "connections",
+    "unused": "unused",
+    "failed": "failed",
+    "full": "full",
+    "resumed": "resumed",
+    "zero_rtt": "0-RTT",
+    "names": "names asked",
+    "sharing_names": "on others' connections",
+    "may_share_names": "may share",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PathSection:
+    """Tables, and what is to be known of them."""
+
+    tables: Sequence[NamedTable]
+    notes: Sequence[str]
+
+
+def path_section(folder: Path, plan: Plan) -> PathSection | None:
+    """Make it of a dataset; none where no page has a model or no load a path."""
+    models = models_of(plan, Corpus.of_project(plan.own_pages))
+    # Every trial is read: nothing is, for pages nobody has a model of.
+    paths = load_paths(folder, models) if models else LoadPaths((), (), 0)
+    summaries = path_summaries(paths.found)
+    if not summaries:
+        return None
+    served = [one for one in summaries if one.connections]
+    tables = [_parts(summaries), _lookups(summaries), *([_connections(served)] if served else [])]
+    return PathSection(tables, list(_notes(paths, summaries)))
+
+
+def _parts(summaries: Sequence[PathSummary]) -> NamedTable:
+    parts = [part for part in Part if any(one.shares_ratio[part].high for one in summaries)]
+    columns = ("arm", "pages", "loads", "load ms", *(f"{PART_WORDS[part]} %" for part in parts))
+    rows = [
+        (
+            one.arm,
+            str(one.pages_count),
+            str(one.loads_count),
+            estimate_text(one.load_ms, 0),
+            *(estimate_text(one.shares_ratio[part], scale=100) for part in parts),
+        )
+        for one in summaries
+    ]
+    numbers = [
+        {**_head(one), **_columns("load_ms", one.load_ms)}
+        | {key: value for part in parts for key, value in _columns(f"{part}_ratio", one.shares_ratio[part]).items()}
+        for one in summaries
+    ]
+    note = (
+        "The chain of requests that the load event waited for, each stretch of it in one part: medians of the shares "
+        "of the load time, which need not sum up to 100. Browser: queueing, parsing, computing, timers. Round trip: "
+        "the way to the server and back; server: what it took beyond."
+    )
+    return NamedTable("path_parts", "Where the time of a load went", _table(columns, rows), numbers, note)
+
+
+def _lookups(summaries: Sequence[PathSummary]) -> NamedTable:
+    columns = ("arm", "blocking look-ups", "all look-ups", "on the path ms", "interval", "closed form ms")
+    rows = [
+        (
+            one.arm,
+            estimate_text(one.blocking_lookups_count),
+            estimate_text(one.lookups_count),
+            estimate_text(one.lookup_ms),
+            interval_text(one.lookup_ms),
+            estimate_text(one.predicted_lookup_ms),
+        )
+        for one in summaries
+    ]
+    numbers = [
+        {
+            **_head(one),
+            **_columns("blocking_lookups_count", one.blocking_lookups_count),
+            **_columns("lookups_count", one.lookups_count),
+            **_columns("lookup_ms", one.lookup_ms),
+            **_columns("predicted_lookup_ms", one.predicted_lookup_ms),
+        }
+        for one in summaries
+    ]
+    note = (
+        "Blocking: names whose look-up the load event waited for, of all that were looked up before it. Closed form: "
+        "round trips of the look-ups on the page's longest chain, and of the connection to the resolver."
+    )
+    return NamedTable("path_lookups", "Blocking look-ups", _table(columns, rows), numbers, note)
+
+
+def _connections(summaries: Sequence[PathSummary]) -> NamedTable:
+    counted = list(summaries[0].connections)
+    columns = ("arm", *(_COUNT_WORDS[what] for what in counted))
+    rows = [(one.arm, *(estimate_text(one.connections[what]) for what in counted)) for one in summaries]
+    numbers = [
+        _head(one) | {key: v for what in counted for key, v in _columns(f"{what}_count", one.connections[what]).items()}
+        for one in summaries
+    ]
+    note = (
+        "As the server saw them, up to the load event. On others' connections: names whose requests all went over "
+        "connections opened for other names, by the browser's own rule. May share: names that have address and "
+        "certificate in common with another one of the page (RFC 9113, section 9.1.1)."
+    )
+    return NamedTable("path_connections", "Connections, and who shared them", _table(columns, rows), numbers, note)
+
+
+def _notes(paths: LoadPaths, summaries: Sequence[PathSummary]) -> Iterator[str]:
+    yield (
+        "Of pages that have a model: who discovered whom is the model's, instants are the browser's and the server's "
+        "(docs/method/critical-path.md). Medians over pages where there are several, over loads where there is one. "
+        "Load by load: resolab page path DATASET MODELS --trial ID."
+    )
+    untold = sum(one.with_untold_count for one in summaries)
+    if untold:
+        yield f"{untold} loads lack requests of their model: their paths may have gone through those."
+    if paths.loads_without_path_count:
+        yield f"{paths.loads_without_path_count} loads did not end, or have no request of their model."
+    if paths.pages_without_model:
+        yield f"Pages without a model, left out: {', '.join(paths.pages_without_model)}."
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    return Table(columns, rows, frozenset({0}))
+
+
+def _head(one: PathSummary) -> dict[str, Value]:
+    return {"arm": one.arm, "pages_count": one.pages_count, "loads_count": one.loads_count}
+
+
+def _columns(name: str, estimate: Estimate) -> Mapping[str, Value]:
+    return {name: estimate.value, f"{name}_ci_low": estimate.ci_low, f"{name}_ci_high": estimate.ci_high}

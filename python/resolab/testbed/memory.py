@@ -1,0 +1,94 @@
+"""Whether the machine has the memory that the pages of a testbed can take: asked before anything is started.
+
+For: the one place that knows what a page of many hosts costs. Not for: what a page is made of (`plan.page`).
+
+Both browsers have a process for each site of which a page shows a document in a frame, and share them beyond some
+number. Files of pages are in the edge's memory, all of them or the largest page's (`layout.are_resident`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.errors import MachineError
+from resolab.testbed.layout import Origin, Site, are_resident
+
+BASE_MB = 300
+"""Path, edge, stub and this program, without files of pages."""
+BROWSER_MB = 450
+"""A browser without a page (docs/benchmarks.md), at the most."""
+FRAME_SITE_MB = 15
+"""Of a site's process, a quarter more than was seen (docs/method/clones.md)."""
+PROCESSES_MOST = 60
+"""Beyond these browsers share processes."""
+MEMINFO = Path("/proc/meminfo")
+_DOCUMENT_ENDINGS = (".html", ".htm")
+_MB = 1_000_000
+_KIB = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the largest of some pages can take, and which that is."""
+
+    page: str
+    hosts_count: int
+    sites_count: int
+    """Sites it may show documents of."""
+    needed_mb: int
+
+
+def check_memory(sites: Sequence[Site], browsers_count: int, meminfo: Path = MEMINFO) -> None:
+    """Refuse pages that can take more than there is; where nobody can say what there is, refuse none."""
+    there_mb = available_mb(meminfo)
+    if there_mb is None:
+        return
+    need = largest_need(sites, browsers_count)
+    if need.needed_mb > there_mb:
+        page = f"page {need.page} of {need.hosts_count} hosts on {need.sites_count} sites"
+        browsers = "a browser" if browsers_count == 1 else f"{browsers_count} browsers"
+        raise MachineError(
+            f"could not start the testbed: {page} can take {need.needed_mb} MB with {browsers}, and {there_mb} MB are "
+            "available; end other programs, or leave the page out"
+        )
+
+
+def largest_need(sites: Sequence[Site], browsers_count: int) -> Need:
+    """Say what a testbed of these pages can take: at least one, loaded in one browser at a time."""
+    sizes = {site.page: sum(_files_bytes(origin) for origin in site.origins) for site in sites}
+    held_bytes = sum(sizes.values()) if are_resident(sites) else max(sizes.values())
+    counts = {site.page: _document_sites_count(site.origins) for site in sites}
+    largest = max(sites, key=lambda site: counts[site.page])
+    count = counts[largest.page]
+    frames_mb = FRAME_SITE_MB * min(count, PROCESSES_MOST)
+    needed_mb = BASE_MB + BROWSER_MB * browsers_count + frames_mb + held_bytes // _MB
+    return Need(largest.page, len(largest.hosts), count, needed_mb)
+
+
+def available_mb(meminfo: Path = MEMINFO) -> int | None:
+    """Read what programs can still have (proc(5), MemAvailable)."""
+    try:
+        lines = meminfo.read_text("ascii").splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith("MemAvailable:")), None)
+    return int(found.split()[1]) * _KIB // _MB if found else None
+
+
+def _document_sites_count(origins: Iterable[Origin]) -> int:
+    """Count the registrable domains of which documents are served; below .test these are two labels."""
+    return len({_site_of(origin.host) for origin in origins if _serves_documents(origin)})
+
+
+def _site_of(host: str) -> str:
+    return ".".join(host.split(".")[-2:])
+
+
+def _serves_documents(origin: Origin) -> bool:
+    return origin.folder is not None and any(file.suffix in _DOCUMENT_ENDINGS for file in origin.folder.rglob("*"))
+
+
+def _files_bytes(origin: Origin) -> int:
+    if origin.folder is None:
+        return 0
+    return sum(file.stat().st_size for file in origin.folder.rglob("*") if file.is_file())
