@@ -1,0 +1,69 @@
+"""What a measurement owes those it contacts: caps, opt-out, user agent, when to stop.
+
+For: the rules, which no plan and no option switches off, and the ledger that makes them hold across runs. Whatever
+would contact a stranger asks here first (`my_turn`). Not for: contacting anybody, but for the opt-out list's server.
+Which rules, and why: docs/method/manners.md.
+"""
+
+from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
+from resolab.manners.contacts import (
+    UNKNOWN_BEFOREHAND,
+    Contact,
+    ContactReason,
+    Intended,
+    contacts,
+    names_contacted,
+)
+from resolab.manners.fetching import fetch_opt_out
+from resolab.manners.ledger import Ledger, Noted, state_folder
+from resolab.manners.operator import check_operator, user_agent_suffix
+from resolab.manners.opt_out import NOBODY, OptOut
+from resolab.manners.refusals import Refusal, RefusalReason
+from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
+from resolab.manners.sites import host_of, site_of
+from resolab.manners.stop import (
+    StopReason,
+    StopSign,
+    retry_after_s,
+    stop_sign_of_hosts,
+    stop_sign_of_load,
+    stop_sign_of_query,
+)
+from resolab.manners.turn import Turn, my_turn, pause
+
+__all__ = [
+    "HARD_CAPS",
+    "NOBODY",
+    "QUERIES_PER_LOAD",
+    "SYSTEM",
+    "UNKNOWN_BEFOREHAND",
+    "Caps",
+    "Contact",
+    "ContactReason",
+    "Intended",
+    "Ledger",
+    "Noted",
+    "OptOut",
+    "Refusal",
+    "RefusalReason",
+    "ResolverEndpoint",
+    "StopReason",
+    "StopSign",
+    "Turn",
+    "check_operator",
+    "contacts",
+    "fetch_opt_out",
+    "host_of",
+    "my_turn",
+    "names_contacted",
+    "pause",
+    "resolver_endpoint",
+    "resolver_host",
+    "retry_after_s",
+    "site_of",
+    "state_folder",
+    "stop_sign_of_hosts",
+    "stop_sign_of_load",
+    "stop_sign_of_query",
+    "user_agent_suffix",
+]

@@ -1,0 +1,127 @@
+"""Everybody a measurement would contact, told before it contacts anybody (`--dry-run`).
+
+For: a list from what a plan or a command says, pure. Not for: what the pages themselves fetch: that is known only when
+they are loaded, and `UNKNOWN_BEFOREHAND` says so.
+"""
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resolab.manners.caps import Caps
+from resolab.manners.resolvers import ResolverEndpoint, resolver_endpoint
+from resolab.manners.sites import host_of
+from resolab.protocols.dns_transports import Carrier
+
+UNKNOWN_BEFOREHAND = (
+    "Besides these each page makes the browser contact hosts of others, which nobody knows before it is loaded: the "
+    "hosts of its redirects, pictures, scripts and advertisements. Of these the opt-out list alone is obeyed."
+)
+PINGS_PER_LOAD = 5
+
+
+class ContactReason(enum.StrEnum):
+    """What somebody is contacted for."""
+
+    OPT_OUT = "opt_out"
+    """The list of those who are not to be contacted, before each batch."""
+    PAGE = "page"
+    RESOLVER = "resolver"
+    BOOTSTRAP = "bootstrap"
+    """The system's resolver, asked for the address of a resolver that is given by name."""
+    PING = "ping"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A host, why and how it is contacted, and how often."""
+
+    reason: ContactReason
+    host: str
+    """A name or an address, as given."""
+    port: int | None
+    """None: ICMP, which has none; where ICMP is not allowed, TCP or QUIC on the ports of the resolver's rows."""
+    carriers: tuple[str, ...]
+    """`udp`, `tcp`, `quic` or `icmp`."""
+    times_at_most: int | None
+    """Loads of a page, queries, pings or fetches in all; None: as many as the pages have names."""
+    per_hour_at_most: int
+    """By the caps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intended:
+    """What a plan or a command intends, as far as it is known beforehand."""
+
+    urls: Sequence[str]
+    loads_of: Mapping[str, int]
+    """Loads of each URL over all configurations."""
+    resolvers: Iterable[tuple[str, int]]
+    """A resolver's words, and the number of loads over it. The system's is given by its address."""
+    system_resolver: str | None
+    """Its words; None: no resolver is given by name, so nobody asks for one."""
+    opt_out: str | None = None
+    batches_count: int = 1
+
+
+def contacts(intended: Intended, caps: Caps) -> list[Contact]:
+    """List everybody who is known to be contacted: the list, the pages, the resolvers, pings."""
+    found: list[Contact] = []
+    if intended.opt_out is not None and "://" in intended.opt_out:
+        found.append(_contact(ContactReason.OPT_OUT, intended.opt_out, ("tcp",), intended.batches_count))
+    for url in intended.urls:
+        per_hour = min(caps.loads_per_site_per_hour, caps.loads_per_hour)
+        found.append(_contact(ContactReason.PAGE, url, ("tcp", "quic"), intended.loads_of.get(url, 0), per_hour))
+    asked = _endpoints(intended.resolvers)
+    hourly = caps.queries_per_resolver_per_hour
+    found += [_resolver(ContactReason.RESOLVER, endpoint, None, hourly) for endpoint in asked]
+    names = {endpoint.host for endpoint in asked if not endpoint.is_address}
+    if names and intended.system_resolver is not None:
+        found.append(_resolver(ContactReason.BOOTSTRAP, resolver_endpoint(intended.system_resolver), None, hourly))
+    loads_over: dict[str, int] = {}
+    for endpoint, loads in asked.items():
+        loads_over[endpoint.host] = loads_over.get(endpoint.host, 0) + loads
+    found += [
+        Contact(
+            reason=ContactReason.PING, host=host, port=None, carriers=("icmp",), times_at_most=PINGS_PER_LOAD * loads,
+            per_hour_at_most=PINGS_PER_LOAD * caps.loads_per_hour,
+        )
+        for host, loads in loads_over.items()
+    ]  # fmt: skip
+    return found
+
+
+def names_contacted(found: Iterable[Contact]) -> frozenset[str]:
+    """Return the hosts of a list, to hold against what was contacted."""
+    return frozenset(one.host for one in found)
+
+
+def _endpoints(resolvers: Iterable[tuple[str, int]]) -> dict[ResolverEndpoint, int]:
+    found: dict[ResolverEndpoint, int] = {}
+    for text, loads in resolvers:
+        endpoint = resolver_endpoint(text)
+        found[endpoint] = found.get(endpoint, 0) + loads
+    return found
+
+
+def _resolver(reason: ContactReason, endpoint: ResolverEndpoint, times: int | None, per_hour: int) -> Contact:
+    carriers: tuple[str, ...] = (endpoint.carrier.value,)
+    if endpoint.carrier is Carrier.UDP:
+        # A response that does not fit is asked for again over TCP (RFC 7766 section 5).
+        carriers = (Carrier.UDP.value, Carrier.TCP.value)
+    return Contact(
+        reason=reason, host=endpoint.host, port=endpoint.port, carriers=carriers, times_at_most=times,
+        per_hour_at_most=per_hour,
+    )  # fmt: skip
+
+
+def _contact(
+    reason: ContactReason, url: str, carriers: tuple[str, ...], times: int, per_hour: int | None = None
+) -> Contact:
+    parts = urlsplit(url if "://" in url else f"https://{url}")
+    port = parts.port or (80 if parts.scheme == "http" else 443)
+    return Contact(
+        reason=reason, host=host_of(url), port=port, carriers=carriers if port != 80 else ("tcp",), times_at_most=times,
+        per_hour_at_most=times if per_hour is None else per_hour,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""Resolvers as they are written in plans and on command lines: host, port and transport of each.
+
+For: naming them in lists and in the ledger before anything is asked. Not for: asking; `resolab-core` reads the same
+words itself (crates/dns, `resolver_address`). DNS stamps are not taken: nobody can read in them who is asked.
+"""
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.protocols.dns_transports import DNS_TRANSPORTS, Carrier
+from resolab.records import DnsTransport
+
+SYSTEM = ("system", "local")
+"""Words for the resolver this machine itself asks."""
+_SCHEMES = {facts.url_form.partition("://")[0]: transport for transport, facts in DNS_TRANSPORTS.items()}
+_PORTS = {
+    DnsTransport.DOUDP: 53, DnsTransport.DOTCP: 53, DnsTransport.DOT: 853, DnsTransport.DOH: 443,
+    DnsTransport.DOH3: 443, DnsTransport.DOQ: 853,
+}  # fmt: skip
+"""RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 3, RFC 9250 section 4.1.1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolverEndpoint:
+    """Where a resolver's queries over one transport go."""
+
+    dns_transport: DnsTransport
+    host: str
+    """A name or an address; the ledger counts a resolver's queries by it."""
+    port: int
+
+    @property
+    def carrier(self) -> Carrier:
+        """What the messages travel in."""
+        return DNS_TRANSPORTS[self.dns_transport].carrier
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the host is an address, so that nobody need be asked for it."""
+        return _address(self.host) is not None
+
+    @property
+    def url(self) -> str:
+        """As `resolab-core` takes it, port and all; DoH's path is the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        base = DNS_TRANSPORTS[self.dns_transport].url_form.partition("://")[0]
+        return f"{base}://{host}:{self.port}"
+
+
+def resolver_endpoint(text: str) -> ResolverEndpoint:
+    """Read `9.9.9.9`, `udp://9.9.9.9`, `tls://NAME:853`, `https://NAME/PATH` and the like; a bare address is DoUDP."""
+    if _address(text.strip("[]")) is not None:
+        return ResolverEndpoint(dns_transport=DnsTransport.DOUDP, host=text.strip("[]"), port=53)
+    url = text if "://" in text else f"udp://{text}"
+    scheme = url.partition("://")[0].lower()
+    if scheme not in _SCHEMES:
+        raise ConfigurationError(f"resolver {text!r}: {scheme} means no transport: use {', '.join(_SCHEMES)}")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"resolver {text!r}: {error}; write it as SCHEME://HOST") from error
+    if not host or ("://" not in text and _address(host) is None):
+        raise ConfigurationError(f"resolver {text!r}: write it as SCHEME://HOST, with one of {', '.join(_SCHEMES)}")
+    transport = _SCHEMES[scheme]
+    return ResolverEndpoint(dns_transport=transport, host=host, port=port or _PORTS[transport])
+
+
+def resolver_host(text: str) -> str:
+    """Name a resolver for the ledger: its host, which all its transports share where they are one machine's."""
+    return resolver_endpoint(text).host
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

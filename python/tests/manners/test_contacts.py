@@ -1,0 +1,97 @@
+"""The list of all that would be contacted, and how resolvers are read for it."""
+
+import pytest
+
+from resolab.errors import ConfigurationError
+from resolab.manners import (
+    HARD_CAPS,
+    ContactReason,
+    Intended,
+    contacts,
+    names_contacted,
+    resolver_endpoint,
+    resolver_host,
+    site_of,
+)
+
+INTENDED = Intended(
+    urls=["https://www.shop.test/", "http://news.test/"],
+    loads_of={"https://www.shop.test/": 9, "http://news.test/": 9},
+    resolvers=[("198.18.8.1", 6), ("tls://198.18.8.1", 6), ("https://dns.quick.test/dns-query", 6)],
+    system_resolver="udp://198.18.0.53",
+    opt_out="https://lists.test/out.txt",
+    batches_count=3,
+)
+
+
+def test_everybody_who_is_known_is_listed() -> None:
+    found = contacts(INTENDED, HARD_CAPS)
+    rows = [(one.reason.value, one.host, one.port, one.carriers, one.times_at_most) for one in found]
+    assert rows == [
+        ("opt_out", "lists.test", 443, ("tcp",), 3),
+        ("page", "www.shop.test", 443, ("tcp", "quic"), 9),
+        ("page", "news.test", 80, ("tcp",), 9),
+        ("resolver", "198.18.8.1", 53, ("udp", "tcp"), None),
+        ("resolver", "198.18.8.1", 853, ("tcp",), None),
+        ("resolver", "dns.quick.test", 443, ("tcp",), None),
+        ("bootstrap", "198.18.0.53", 53, ("udp", "tcp"), None),
+        ("ping", "198.18.8.1", None, ("icmp",), 60),
+        ("ping", "dns.quick.test", None, ("icmp",), 30),
+    ]
+    assert {one.per_hour_at_most for one in found if one.reason is ContactReason.PAGE} == {60}
+    assert names_contacted(found) >= {"198.18.0.53", "lists.test"}
+
+
+def test_nobody_is_asked_for_addresses() -> None:
+    intended = Intended(urls=["a.test"], loads_of={}, resolvers=[("9.9.9.9", 1)], system_resolver="10.0.0.1")
+    assert {one.host for one in contacts(intended, HARD_CAPS)} == {"a.test", "9.9.9.9"}
+
+
+@pytest.mark.parametrize(
+    ("text", "transport", "host", "port", "url"),
+    [
+        ("9.9.9.9", "doudp", "9.9.9.9", 53, "udp://9.9.9.9:53"),
+        ("9.9.9.9:5353", "doudp", "9.9.9.9", 5353, "udp://9.9.9.9:5353"),
+        ("2620:fe::fe", "doudp", "2620:fe::fe", 53, "udp://[2620:fe::fe]:53"),
+        ("[2620:fe::fe]:54", "doudp", "2620:fe::fe", 54, "udp://[2620:fe::fe]:54"),
+        ("tcp://9.9.9.9", "dotcp", "9.9.9.9", 53, "tcp://9.9.9.9:53"),
+        ("tls://dns.quad9.test", "dot", "dns.quad9.test", 853, "tls://dns.quad9.test:853"),
+        ("https://dns.test/q", "doh", "dns.test", 443, "https://dns.test:443"),
+        ("h3://dns.test", "doh3", "dns.test", 443, "h3://dns.test:443"),
+        ("quic://dns.test:8853", "doq", "dns.test", 8853, "quic://dns.test:8853"),
+    ],
+)
+def test_resolvers_are_read_as_the_core_reads_them(text: str, transport: str, host: str, port: int, url: str) -> None:
+    found = resolver_endpoint(text)
+    assert (found.dns_transport.value, found.host, found.port, found.url) == (transport, host, port, url)
+
+
+@pytest.mark.parametrize("text", ["", "dns.test", "sdns://AgcAAAA", "smtp://dns.test", "tls://", "udp://a:b"])
+def test_what_is_no_resolver_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="resolver"):
+        resolver_endpoint(text)
+
+
+def test_the_ledger_counts_by_host() -> None:
+    assert resolver_host("tls://9.9.9.9") == resolver_host("https://9.9.9.9/dns-query") == "9.9.9.9"
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://www.shop.co.uk/x?y", "shop.co.uk"),
+        ("http://a.b.shop.test:8080/", "shop.test"),
+        ("shop.test", "shop.test"),
+        ("https://198.19.0.1/", "198.19.0.1"),
+        ("https://[2001:db8::1]:8443/", "2001:db8::1"),
+        ("https://BÜCHER.test/", "xn--bcher-kva.test"),
+    ],
+)
+def test_a_site_is_a_registrable_domain(url: str, site: str) -> None:
+    assert site_of(url) == site
+
+
+@pytest.mark.parametrize("url", ["", "https:///path", "https://[::1/"])
+def test_a_url_without_a_host_is_refused(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="no host"):
+        site_of(url)
