@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
+from resolab.campaign.live_expectation import expected_live_s
 from resolab.campaign.page_time import Link, PageSize, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
@@ -62,6 +63,8 @@ def expected_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -
     What several paths cost each other is not in it.
     """
     count = plan.blocks if blocks is None else blocks
+    if plan.live is not None:
+        return expected_live_s(plan, count)
     pages = (
         page_order(plan, plan.seed)[: min(count, PAGES_LOOKED_AT_COUNT)] if plan.samples_pages else plan.factors.page
     )

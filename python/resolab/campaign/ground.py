@@ -25,14 +25,22 @@ def ground_now(plan: Plan, corpus: Corpus, versions: dict[str, str]) -> RunStart
         unix_ns=time.time_ns(),
         git_commit=_commit(),
         resolab_core_sha256=_core_sha256(),
-        pages_sha256={page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page},
+        pages_sha256=_pages_sha256(plan, corpus),
         versions={"resolab": resolab.__version__, **versions},
     )
 
 
+def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
+    """Sum up every page; of a site there is nothing but its URL to go by."""
+    if plan.live is not None:
+        sites = plan.live.sites
+        return {page: hashlib.sha256(sites[page].url.encode()).hexdigest() for page in plan.factors.page}
+    return {page: _folder_sha256(corpus.page_folder(page)) for page in plan.factors.page}
+
+
 def check_same_ground(manifest: Manifest, plan: Plan, corpus: Corpus, now: RunStart) -> None:
     """Refuse to go on when profiles or pages are no longer those the dataset was begun with."""
-    for begun in manifest.profiles:
+    for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
             raise _changed("profile", begun.name)
     for page, begun_sha256 in manifest.starts[0].pages_sha256.items() if manifest.starts else ():

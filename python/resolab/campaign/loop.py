@@ -112,7 +112,7 @@ class Campaign:
         try:
             while self._paths == paths and (trial := await turns.next()) is not None:
                 try:
-                    result = await run_into_file(self._folder, testbed, trial)
+                    result = await run_into_file(self._folder, testbed, trial, vantage_point=self._plan.vantage_point)
                 except StorageError:
                     # Nothing of the instrument's: made anew, it would have nowhere to write either.
                     turns.give_back(trial)

@@ -14,6 +14,7 @@ import msgspec
 import resolab
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.campaign.ground import differences, ground_now
+from resolab.campaign.live_run import live_run
 from resolab.campaign.look import Look
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
@@ -43,12 +44,13 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
         plan=plan.name,
         plan_text=plan.source_text,
-        plan_folder=str(plan.base) if plan.own_pages else None,
+        plan_folder=str(plan.base) if plan.own_pages or plan.live is not None else None,
         seed=plan.seed,
         blocks=plan.blocks,
         paths=plan.instrument.paths,
         backend=plan.instrument.backend,
-        profiles=[corpus.profile(name) for name in plan.factors.profile],
+        profiles=[] if plan.live is not None else [corpus.profile(name) for name in plan.factors.profile],
+        live=live_run(plan),
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],
         versions=Versions(

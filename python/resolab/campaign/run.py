@@ -18,6 +18,7 @@ from resolab.campaign.lock import dataset_lock
 from resolab.campaign.looks import Looks
 from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
+from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
 from resolab.testbed import Kept, Testbed
@@ -35,8 +36,10 @@ class Outcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed:
-    """Make a testbed of a campaign: that of a path."""
+def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
+    """Make what a campaign's trials run in: the testbed of a path, or the live bed."""
+    if plan.live is not None:
+        return LiveBed(plan, folder)
     # Every testbed counts its browsers, and their logs are named by that.
     netlogs = folder / "netlogs" if number == 1 else folder / "netlogs" / f"path{number}"
     return Testbed(

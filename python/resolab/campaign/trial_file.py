@@ -11,6 +11,7 @@ from typing import Protocol
 from resolab.campaign.schedule import PlannedTrial
 from resolab.plan import Condition
 from resolab.plan.factors import EVERY_FACTOR
+from resolab.plan.live import LAB
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import TrialWriter
 from resolab.testbed import TrialResult
@@ -24,9 +25,11 @@ class TrialRunner(Protocol):
         ...
 
 
-async def run_into_file(folder: Path, testbed: TrialRunner, trial: PlannedTrial) -> TrialResult:
+async def run_into_file(
+    folder: Path, testbed: TrialRunner, trial: PlannedTrial, *, vantage_point: str = LAB
+) -> TrialResult:
     """Run a trial and write all it recorded."""
-    with TrialWriter(folder, _head(trial)) as writer:
+    with TrialWriter(folder, _head(trial, vantage_point)) as writer:
         result = await testbed.run_trial(trial.condition, trial.trial_id)
         for record in result.records:
             writer.write(record)
@@ -48,7 +51,7 @@ def _inside(folder: Path, file: Path | None) -> str | None:
     return None if file is None else file.resolve().relative_to(folder.resolve()).as_posix()
 
 
-def _head(trial: PlannedTrial) -> TrialRecord:
+def _head(trial: PlannedTrial, vantage_point: str) -> TrialRecord:
     condition = trial.condition
     return TrialRecord(
         format_version=FORMAT_VERSION,
@@ -58,6 +61,7 @@ def _head(trial: PlannedTrial) -> TrialRecord:
         condition=condition.id,
         replicate=condition.replicate,
         **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        vantage_point=vantage_point,
         monotonic_ns=time.monotonic_ns(),
         wall_time_unix_ns=time.time_ns(),
         load_average_1min=os.getloadavg()[0],

@@ -18,11 +18,13 @@ CORE_COMMANDS = {
     "stub": "forward plain DNS over an encrypted transport (docs/guides/stub.md)",
     "edge": "serve DNS and pages (docs/formats/edge.md)",
     "path": "make two hosts joined by an emulated access link (docs/formats/profile.md)",
-    "enter": "run a program in one of a path's hosts",
+    "enter": "run a program in a path's host, or here with a resolver of its own (docs/guides/live-without-root.md)",
     "fetch": "fetch a name and a page on one connection or several (docs/method/coalescing.md)",
+    "ping": "measure round trips to a resolver by ICMP, TCP or QUIC (docs/guides/live-without-root.md)",
+    "relay": "make a host behind slirp4netns, whose port 53 is free (docs/guides/live-without-root.md)",
     "probe": "measure a path with packets of its own (docs/method/calibration.md)",
 }
-"""What stands in the list of commands; `query` has more to it here, `schema` is for those who build resolab."""
+"""What stands in the list of commands; `query` and `internet` have more to them here, `schema` is for builders."""
 
 
 def add_core_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -12,11 +12,14 @@ from pathlib import Path
 from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
+from resolab.live.ground import choose_ground, read_facts
 from resolab.plan import Corpus
+from resolab.records import LiveWay
 
 EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30
-ONLY_IF_ASKED_FOR = ("firefox",)
+LIVE = "live page loads"
+ONLY_IF_ASKED_FOR = ("firefox", LIVE)
 
 
 def run() -> int:
@@ -57,6 +60,16 @@ def _certutil() -> str:
     return found
 
 
+def _live() -> str:
+    facts = read_facts()
+    choice = choose_ground(facts)
+    pings = "ICMP" if facts.echo else "TCP or QUIC (ICMP: sudo sysctl -w net.ipv4.ping_group_range='0 2147483647')"
+    if choice.way is LiveWay.DNS_ONLY:
+        raise MachineError(f"{choice.note}; {choice.missing}")
+    better = f"; exact ones: {choice.missing}" if choice.missing else ""
+    return f"{choice.note}{better}; pings by {pings}"
+
+
 def _space() -> str:
     free = shutil.disk_usage(Path.cwd()).free
     if free < NEEDED_FREE_BYTES:
@@ -70,5 +83,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "chromium": lambda: str(find_chromium()),
     "firefox": lambda: str(find_firefox()),
     "certutil": _certutil,
+    LIVE: _live,
     "disk": _space,
 }

@@ -3,26 +3,41 @@
 For: joining plan, campaign and report, and what a person sees of it. Not for: the work of any of them.
 """
 
+import json
 import os
 import shlex
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from resolab.errors import ConfigurationError, is_interruption
+from resolab.errors import ConfigurationError, UsageError, is_interruption
+
+if TYPE_CHECKING:
+    from resolab.plan import Plan
 
 EXIT_INTERRUPTED = 130
 PIPED_WIDTH = 160
 
 
-def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | None) -> int:
-    """Run a plan into a new dataset."""
+def run(
+    plan_file: Path,
+    *,
+    out: Path | None,
+    seed: int | None,
+    blocks: int | None,
+    dry_run: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Run a plan into a new dataset, or say whom a live one would contact."""
     from resolab.campaign import run_campaign
     from resolab.campaign.too_few import too_few_blocks
     from resolab.plan import load_plan
 
+    if as_json and not dry_run:
+        raise UsageError("run: --json is for --dry-run")
     _check_name(out)
     plan = load_plan(plan_file, seed=seed, blocks=blocks)
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -30,8 +45,32 @@ def run(plan_file: Path, *, out: Path | None, seed: int | None, blocks: int | No
     few = too_few_blocks(plan)
     if few is not None:
         _say(notes, f"warning: {few}")
+    if dry_run:
+        return _dry_run(plan, as_json=as_json)
     outcome = run_campaign(plan, folder, notes)
     return _finish(folder, interrupted=outcome.interrupted)
+
+
+def _dry_run(plan: "Plan", *, as_json: bool) -> int:
+    from resolab.campaign.live_expectation import expected_live
+    from resolab.campaign.progress import duration_text
+    from resolab.cli.visit import objects
+    from resolab.cli.visit.dry_run import contact_list
+    from resolab.live.ground import read_system_resolver
+
+    if plan.live is None:
+        raise ConfigurationError(f"could not list contacts of {plan.name}: it runs in the lab and contacts nobody")
+    expected = expected_live(plan, read_system_resolver().address)
+    if as_json:
+        for one in expected.contacts:
+            print(json.dumps(objects.contact(one)))
+        return 0
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+    console.print(contact_list(expected.contacts))
+    plural = "" if expected.trials_count == 1 else "s"
+    times = f"{expected.trials_count} load{plural}, about {expected.loads_an_hour:.0f} an hour"
+    _say(console, f"{times}: {duration_text(expected.expected_s)}. Nobody was contacted.")
+    return 0
 
 
 def _check_name(out: Path | None) -> None:

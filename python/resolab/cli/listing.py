@@ -20,7 +20,11 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTOR
 Row = Mapping[str, object]
 _DIGITS = 10_000
 """From here on numbers have separators and no decimals."""
-_NAMED_BY_FOLDER = {"page": "resolab list pages", "profile": "resolab list profiles"}
+_NAMED_ELSEWHERE = {
+    "page": "resolab list pages",
+    "profile": "resolab list profiles",
+    "resolver": "names of [resolvers.NAME] in a live plan",
+}
 
 
 def run(what: str, *, as_json: bool) -> int:
@@ -100,8 +104,8 @@ def _factors(_corpus: Corpus) -> Iterator[Row]:
 
 
 def _levels(factor: str) -> list[str]:
-    if factor in _NAMED_BY_FOLDER:
-        return [_NAMED_BY_FOLDER[factor]]
+    if factor in _NAMED_ELSEWHERE:
+        return [_NAMED_ELSEWHERE[factor]]
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return [f"{low:g} to {high:g}"]

@@ -23,6 +23,7 @@ FACTORS = (
     "resolver_extra_rtt_ms",
     "resolver_cache",
     "browser_preset",
+    "resolver",
 )
 """All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""
 

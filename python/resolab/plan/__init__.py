@@ -11,6 +11,7 @@ from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS
 from resolab.plan.key_exchange import KeyExchange
+from resolab.plan.live import LiveSettings, LiveSite
 from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, page_of, page_order, stream_seed
@@ -36,6 +37,8 @@ __all__ = [
     "Instrument",
     "KeyExchange",
     "Limits",
+    "LiveSettings",
+    "LiveSite",
     "Margin",
     "OutcomeName",
     "Page",

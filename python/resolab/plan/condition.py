@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from resolab.plan.factor import About, Factor, HasLevels, factors_in
+from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
     BrowserName,
@@ -96,6 +97,8 @@ class Condition:
     """How far the resolver is beyond the access link, both directions together."""
     resolver_cache: Annotated[ResolverCache, About()] = ResolverCache.HIT
     browser_preset: Annotated[BrowserPreset | None, About(absent_word="none")] = None
+    resolver: Annotated[str, About()] = LAB
+    """Its name in a live plan."""
     named: tuple[str, ...] = ()
     """The optional factors its plan names, which its identifier therefore has."""
     replicate: int = 1

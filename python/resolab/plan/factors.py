@@ -28,6 +28,11 @@ NUMBERS: Mapping[str, tuple[float, float]] = {
 }
 """The factors whose levels are numbers, with the lowest and the highest; as words they have six digits."""
 
+FREE_NAMES = tuple(
+    name for name, one in DECLARED.items() if one.is_optional and one.words is None and one.about.bounds is None
+)
+"""The optional factors whose levels are names that the plan itself declares."""
+
 Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions that have one of them in every factor it names."""
 

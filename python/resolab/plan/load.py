@@ -16,8 +16,9 @@ from resolab.plan.analysis import analysis_in
 from resolab.plan.choices import baseline_in, comparison_in, exclusion_in, repeat_in
 from resolab.plan.condition import Baseline, Factors
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
+from resolab.plan.factors import FACTORS, FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words, level_of
 from resolab.plan.key_exchange import key_exchange_in
+from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, is_path, name_of
 from resolab.plan.page_levels import generated_in, page_levels, with_pages
@@ -37,7 +38,7 @@ from resolab.plan.settings import (
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
 from resolab.plan.told_names import check_told_names, tells_names
 from resolab.plan.unit import check_unit, over_pages
-from resolab.records import DnsTransport, ResolverPath
+from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
 # Names of pages and profiles become parts of condition identifiers, which are joined by dots.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -93,10 +94,12 @@ def parse_plan(
     `begun_with` are the pages its patterns stood for.
     """
     try:
-        table = tomllib.loads(text)
+        table: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
     base = base or Path.cwd()
+    read = live_table(source, table, base, begun_with, at_hand=corpus is not None)
+    table, live = read.table, read.settings
     generated = generated_in(Section(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
     top, own = Section(source, with_pages(table, levels)), levels.own if levels else generated
@@ -104,7 +107,11 @@ def parse_plan(
     if corpus is not None:
         _check_own_pages(top, own, corpus)
         corpus = replace(corpus, own_pages=own)
-    factors = _factors(top.section("factors"), corpus)
+    # Sites and the machine's own network stand in no corpus.
+    named_in = None if live is not None else corpus
+    factors = _factors(top.section("factors"), named_in)
+    if live is None:
+        _refuse_the_lives(top, factors)
     paths, factors = _resolver_paths(top.section("resolver_path"), factors)
     design = table_in(top.section("design", required=False), Design)
     plan = Plan(
@@ -115,19 +122,20 @@ def parse_plan(
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
-        exclude=tuple(exclusion_in(table, corpus) for table in top.tables("exclude")),
+        exclude=tuple(exclusion_in(table, named_in) for table in top.tables("exclude")),
         limits=table_in(top.section("limits", required=False), Limits),
         instrument=table_in(top.section("instrument", required=False), Instrument),
         source_text=text,
         base=base,
         own_pages=own,
-        repeat=tuple(repeat_in(table, corpus) for table in top.tables("repeat")),
+        repeat=tuple(repeat_in(table, named_in) for table in top.tables("repeat")),
         stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
         resolver=table_in(top.section("resolver", required=False), ResolverSettings),
         queries=table_in(top.section("queries", required=False), Queries),
         key_exchange=key_exchange_in(top.section("key_exchange", required=False)),
         analysis=analysis_in(top.section("analysis", required=False)),
         design=design,
+        live=live,
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))
@@ -145,6 +153,8 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     check_baselines(source, compared)
     check_repeats(source, compared)
     check_comparisons(source, compared)
+    if plan.live is not None:
+        return
     check_told_names(source, compared, _hosts(source, plan, corpus, drawn=tells_names(compared)))
 
 
@@ -195,12 +205,21 @@ def _factors(section: Section, corpus: Corpus | None) -> Factors:
     named = set()
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
-        given = section.optional_levels(factor, None if bounds else allowed_words(factor), bounds)
+        known = None if bounds or factor in FREE_NAMES else allowed_words(factor)
+        given = section.optional_levels(factor, known, bounds)
         if given is not None:
             levels[factor] = tuple(level_of(factor, word) for word in given)
             named.add(factor)
     section.finish()
     return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
+
+
+def _refuse_the_lives(top: Section, factors: Factors) -> None:
+    live = 'is for plans of the real network ([network] kind = "live")'
+    if "resolver" in factors.named:
+        top.fail("factors.resolver", live)
+    if HttpVersion.ANY in factors.levels["http_version"]:
+        top.fail("factors.http_version", f"{str(HttpVersion.ANY)!r} {live}; name versions here")
 
 
 def _page_names(section: Section, corpus: Corpus | None) -> tuple[str, ...]:

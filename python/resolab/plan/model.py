@@ -14,6 +14,7 @@ from resolab.plan.comparison import ComparisonRule, PlannedComparison, planned_c
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, selects, word_of
 from resolab.plan.key_exchange import KeyExchange
+from resolab.plan.live.settings import LAB, LiveSettings
 from resolab.plan.own_pages import OwnPage
 from resolab.plan.preset_levels import fixed_levels
 from resolab.plan.settings import (
@@ -69,6 +70,13 @@ class Plan:
     key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)
     design: Design = field(default_factory=Design)
+    live: LiveSettings | None = None
+    """Of a plan for the real network."""
+
+    @property
+    def vantage_point(self) -> str:
+        """Where it is run from."""
+        return LAB if self.live is None else self.live.vantage_point
 
     @property
     def samples_pages(self) -> bool:

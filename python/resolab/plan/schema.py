@@ -9,8 +9,9 @@ from typing import Any
 
 from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
+from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.page_levels import GeneratedPages
 from resolab.plan.settings import Design, Instrument, Limits, Queries, ResolverSettings, Stop, Unit, schema_of
@@ -46,13 +47,23 @@ def plan_schema() -> Schema:
                 "analysis": _settings(Analysis),
                 "limits": _settings(Limits),
                 "instrument": _settings(Instrument),
+                **live_tables(),
             },
-            required=("name", "question", "seed", "factors", "resolver_path", "baseline"),
+            required=("name", "question", "seed", "factors", "baseline"),
         ),
-        "allOf": [
-            {"anyOf": [{"required": ["blocks"]}, {"properties": {"design": _UNIT_PAGE}, "required": ["design"]}]},
-            {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, {"required": ["pages"]}]},
-        ],
+        "if": {"required": ["network"]},
+        "then": {
+            "required": ["sites", "resolvers"],
+            "properties": {"factors": {"required": ["resolver", "dns_transport"]}},
+        },
+        "else": {
+            "required": ["resolver_path"],
+            "properties": {"factors": {"required": list(FACTORS[1:])}},
+            "allOf": [
+                {"anyOf": [{"required": ["blocks"]}, {"properties": {"design": _UNIT_PAGE}, "required": ["design"]}]},
+                {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, {"required": ["pages"]}]},
+            ],
+        },
     }
 
 
@@ -69,7 +80,7 @@ def _word(factor: str) -> Schema:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return {"type": "number", "minimum": low, "maximum": high}
-    return {"type": "string"} if factor in {"page", "profile"} else {"enum": list(allowed_words(factor))}
+    return {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(allowed_words(factor))}
 
 
 def _levels(factor: str) -> Schema:
@@ -77,7 +88,7 @@ def _levels(factor: str) -> Schema:
 
 
 def _factors() -> Schema:
-    return _table({factor: _levels(factor) for factor in (*FACTORS, *OPTIONAL_FACTORS)}, required=FACTORS[1:])
+    return _table({factor: _levels(factor) for factor in (*FACTORS, *OPTIONAL_FACTORS)})
 
 
 def _resolver_path() -> Schema:

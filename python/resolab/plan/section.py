@@ -116,6 +116,24 @@ class Section:
         """Whether a key is there and holds a list."""
         return isinstance(self._table.get(key), list)
 
+    def one_of(self, key: str, allowed: Sequence[str]) -> str:
+        """Take one word of a closed list, which must be there."""
+        value = self._take(key)
+        if value not in allowed:
+            self.fail(key, f"must be one of {_listed(allowed)}, not {value!r}")
+        return str(value)
+
+    def values(self, key: str) -> Mapping[str, object]:
+        """Take an optional table of whose keys and values others know what they may be."""
+        value = self._take(key, {})
+        if not isinstance(value, dict):
+            self.fail(key, f"must be a table, not {value!r}")
+        return value
+
+    def allow(self, *keys: str) -> None:
+        """Know of keys that need not be there."""
+        self._known += [key for key in keys if key not in self._known]
+
     def tables(self, key: str) -> "list[Section]":
         """Take an optional array of tables."""
         value = self._take(key, [])

@@ -47,6 +47,16 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Paths the settings have a response for."""
         return {one["path"]: one for one in self.settings.get("response", [])}
 
+    @property
+    def protocols(self) -> frozenset[str] | None:
+        """HTTP versions it speaks, `h1`, `h2`, `h3`; `None`: all."""
+        told = self.settings.get("protocols")
+        return frozenset(told) if isinstance(told, list) else None
+
+    def speaks(self, version: str) -> bool:
+        """Whether it speaks an HTTP version."""
+        return self.protocols is None or version in self.protocols
+
     def response(self, target: str) -> Mapping[str, Any] | None:
         """Find what the settings say of a request target, as the edge does: query included, else its path's."""
         if not self.responses:

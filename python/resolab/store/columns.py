@@ -20,8 +20,10 @@ from resolab.records import (
     EdgeQueryRecord,
     EdgeRequestRecord,
     FlowRecord,
+    LiveTrialRecord,
     PageLoadRecord,
     PathSummaryRecord,
+    PingRecord,
     QueryRecord,
     ResourceRecord,
     TrialEndRecord,
@@ -40,7 +42,11 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "connections": ConnectionRecord,
     "flows": FlowRecord,
     "path_summaries": PathSummaryRecord,
+    "pings": PingRecord,
+    "live_trials": LiveTrialRecord,
 }
+SINCE_1_12 = ("pings", "live_trials")
+"""Tables that datasets of older formats do not have, and that are empty then."""
 # From the last line of a trial's file into its row of `trials`.
 END_COLUMNS = {
     "end_monotonic_ns": "monotonic_ns",
@@ -110,7 +116,10 @@ def _without_none(annotation: Any) -> Any:
 
 def _duckdb_type(kind: Any) -> str:
     if get_origin(kind) is list:
-        return _duckdb_type(get_args(kind)[0]) + "[]"
+        return _duckdb_type(_without_none(get_args(kind)[0])) + "[]"
+    if issubclass(kind, msgspec.Struct):
+        # Of a list: each as JSON, which every format of tables can hold.
+        return _SCALARS[str]
     if issubclass(kind, enum.StrEnum):
         return "VARCHAR"
     return _SCALARS[kind]

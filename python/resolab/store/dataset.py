@@ -13,7 +13,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.store import queries
-from resolab.store.columns import TABLES
+from resolab.store.columns import SINCE_1_12, TABLES
 from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.hello_queries import HELLOS, HelloRow
@@ -27,7 +27,7 @@ from resolab.store.rows import (
     LatenessRow,
     LoadRow,
 )
-from resolab.store.views import unreadable, view_pages_as_one, view_tables
+from resolab.store.views import unreadable, view_pages_as_one, view_places_as_profiles, view_tables
 
 # So that a report on any number of rows stays below 2 GB with what Python holds beside; DuckDB spills what needs more.
 _SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "1GB"}
@@ -37,7 +37,8 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 def open_dataset(folder: Path) -> "Dataset":
     """Open the tables of a dataset; `build_tables` must have made them."""
     manifest = load_manifest(folder)
-    missing = [table for table in TABLES if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
+    needed = [table for table in TABLES if table not in SINCE_1_12]
+    missing = [table for table in needed if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
     if missing:
         hint = f"make them with `resolab report {folder}`"
         raise ConfigurationError(f"failed to open dataset {folder}: no table {missing[0]}; {hint}")
@@ -61,6 +62,7 @@ class Dataset:
             raise
         self._distributions = DistributionSource(self.connection)
         self._takes_pages_as_one = False
+        self._takes_places_as_profiles = False
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +92,17 @@ class Dataset:
         if not self._takes_pages_as_one:
             view_pages_as_one(self.connection, name)
             self._takes_pages_as_one = True
+
+    def take_places_as_profiles(self) -> None:
+        """Have conditions of the live network told apart by vantage point, as emulated ones are by profile."""
+        if not self._takes_places_as_profiles:
+            view_places_as_profiles(self.connection)
+            self._takes_places_as_profiles = True
+
+    def vantage_points(self) -> list[str]:
+        """Name the places that trials were run from, in their order."""
+        statement = "SELECT vantage_point FROM trials GROUP BY 1 ORDER BY min(block), 1"
+        return [row["vantage_point"] for row in self.sql(statement)]
 
     def measured_loads(self) -> list[LoadRow]:
         """List one row per finished trial, in the order they ran.

@@ -24,7 +24,7 @@ WITH names AS (
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
        t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
        t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
-       t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
+       t.resolver, t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
        {times_as_sql("l")}, n.names_count
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
@@ -35,16 +35,17 @@ ORDER BY t.block, t.position
 
 # Asked apart from the loads: figures of queries need no list of a million trials.
 RESOLVERS = """
-SELECT DISTINCT resolver_extra_rtt_ms, resolver_cache FROM trials WHERE replicate = 1 ORDER BY ALL
+SELECT DISTINCT resolver_extra_rtt_ms, resolver_cache, resolver FROM trials WHERE replicate = 1 ORDER BY ALL
 """
 
+_LEVELS = "profile, resolver_extra_rtt_ms, resolver_cache, resolver"
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.
 _CELLS = f"""
 cells AS (
-    SELECT trial_id, block % {BATCHES_COUNT} AS batch, profile, resolver_extra_rtt_ms, resolver_cache,
-           dense_rank() OVER (ORDER BY profile, resolver_extra_rtt_ms, resolver_cache)::INTEGER AS cell
+    SELECT trial_id, block % {BATCHES_COUNT} AS batch, {_LEVELS},
+           dense_rank() OVER (ORDER BY {_LEVELS})::INTEGER AS cell
     FROM trials
-), levels AS (SELECT DISTINCT cell, profile, resolver_extra_rtt_ms, resolver_cache FROM cells)
+), levels AS (SELECT DISTINCT cell, {_LEVELS} FROM cells)
 """  # noqa: S608 - constants of this file
 _MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
 
@@ -61,10 +62,10 @@ WITH {_CELLS}, counted AS (
            count(query_exchange_start_ns) AS exchanges_count,
            sum(least(query_exchange_end_ns - query_exchange_start_ns, {_DEADLINE_NS})) AS with_unbegun_sum_ns
     FROM queries AS q JOIN cells AS c USING (trial_id)
-    WHERE {_MEASURED}
+    WHERE {_MEASURED} AND {{known}}
     GROUP BY ALL
 )
-SELECT profile, resolver_extra_rtt_ms, resolver_cache, dns_transport, coalesce(connection, 'none') AS connection, batch,
+SELECT {_LEVELS}, dns_transport, coalesce(connection, 'none') AS connection, batch,
        n, failed_count, retried_count, sum_ns::DOUBLE / 1e6 AS sum_ms, exchanges_count,
        (with_unbegun_sum_ns - (n - exchanges_count) * {_DEADLINE_NS})::DOUBLE / 1e6 AS exchanges_sum_ms
 FROM counted JOIN levels USING (cell)
@@ -108,6 +109,7 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     requested_dns_handshake_mode: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str = "lab"
     browser_preset: str | None
     loaded: bool
     limit_ms: float | None
@@ -124,6 +126,7 @@ class ResolverRow(msgspec.Struct, kw_only=True, frozen=True):
 
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str = "lab"
 
 
 class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
@@ -132,6 +135,7 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str = "lab"
     dns_transport: str
     connection: str
     batch: int
@@ -166,9 +170,14 @@ def h20_resolvers(dataset: Dataset) -> list[ResolverRow]:
     return msgspec.convert(dataset.sql(RESOLVERS), list[ResolverRow])
 
 
-def query_costs(dataset: Dataset) -> list[QueryCostRow]:
-    """Sum up what queries took, by network, resolver, transport, state of the connection and batch of blocks."""
-    return msgspec.convert(dataset.sql(QUERY_COSTS), list[QueryCostRow])
+def query_costs(dataset: Dataset, *, cached_only: bool = False) -> list[QueryCostRow]:
+    """Sum up what queries took, by network, resolver, transport, state of the connection and batch of blocks.
+
+    `cached_only` leaves out answers that the resolver had to find first, and refusals; what had no answer stays.
+    """
+    cached = "(q.cache_state = 'within_ttl' OR (q.failure IS NOT NULL AND q.failure != 'dns_rcode'))"
+    known = cached if cached_only else "TRUE"
+    return msgspec.convert(dataset.sql(QUERY_COSTS.format(known=known)), list[QueryCostRow])
 
 
 def exchange_medians(dataset: Dataset) -> list[ExchangeMedianRow]:

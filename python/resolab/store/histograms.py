@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from resolab.errors import ConfigurationError
 from resolab.plan.condition import DECLARED
-from resolab.records import ConnectionState, DnsTransport, HandshakeMode
+from resolab.records import CacheState, ConnectionState, DnsTransport, HandshakeMode
 from resolab.store.columns import columns_of
 
 EXACT_ROWS_COUNT = 200_000
@@ -34,6 +34,7 @@ QUERY_KEYS: Mapping[str, type[StrEnum]] = {
     "requested_handshake_mode": HandshakeMode,
     "handshake_mode": HandshakeMode,
     "connection": ConnectionState,
+    "cache_state": CacheState,
 }
 """Keys that are the query's own, with their words; every other key is a column of `trials`."""
 _ABSENT = {"requested_handshake_mode": "full", "connection": "cold"}

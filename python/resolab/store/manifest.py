@@ -126,6 +126,36 @@ class RunStart(msgspec.Struct, kw_only=True, frozen=True):
     """Of resolab, resolab-core and every browser, by name."""
 
 
+class LiveSiteLine(msgspec.Struct, kw_only=True, frozen=True):
+    """One site of a live run."""
+
+    page: str
+    """Its name in conditions."""
+    url: str
+    rank: int | None = None
+    """In the list; None: it was named."""
+
+
+class LiveRun(msgspec.Struct, kw_only=True, frozen=True):
+    """What a live run had of its own: from format 1.12 on."""
+
+    vantage_point: str
+    operator_url: str
+    opt_out: str | None = None
+    """Where the list of domains never to be contacted was fetched, before each block."""
+    sites: list[LiveSiteLine]
+    list_id: str | None = None
+    """Of the list sites were drawn from; None: they were named, as with the other three."""
+    list_sha256: str | None = None
+    list_ranks: list[tuple[int, int]] = []
+    list_sample: int | None = None
+    """How many were drawn; None: all of these ranks."""
+    resolvers: dict[str, dict[str, str]]
+    """By name and transport, as the plan has them."""
+    caps: dict[str, int]
+    """That were in force."""
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """`manifest.json`."""
 
@@ -152,6 +182,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """Emulated paths that trials run on at a time: as many as the plan asks or, once links were late too often, 1."""
     backend: PathBackend = PathBackend.TUN
     """What joined the hosts to the link model."""
+    live: LiveRun | None = None
+    """None: a run in the lab."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0

@@ -16,7 +16,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
-from resolab.store.manifest import Manifest, MergedRun, RunStatus, dataset_id, load_manifest, save_manifest
+from resolab.store.manifest import LiveRun, Manifest, MergedRun, RunStatus, dataset_id, load_manifest, save_manifest
 from resolab.store.mergeable import check_mergeable, differences
 from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
 
@@ -102,6 +102,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         format_version=FORMAT_VERSION,
         dataset_id=dataset_id(manifests[0].plan, f"merged-{identity}"),
         blocks=sum(one.blocks for one in merged_from),
+        live=_live(manifests),
         command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
         ended_unix_ns=max(ends, default=None),
         load_average_end=manifests[-1].load_average_end,
@@ -116,3 +117,12 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         merged_from=list(merged_from),
         warnings=[*dict.fromkeys(text for one in manifests for text in one.warnings), *differences(manifests)],
     )
+
+
+def _live(manifests: Sequence[Manifest]) -> LiveRun | None:
+    """Join what live runs had of their own: the sites of all, and of the rest the first's, as their plan is one."""
+    runs = [one.live for one in manifests if one.live is not None]
+    if not runs:
+        return None
+    sites = {site.page: site for run in runs for site in run.sites}
+    return msgspec.structs.replace(runs[0], sites=list(sites.values()))

@@ -19,6 +19,8 @@ from resolab.store.trials import finished_trials
 _MAY_DIFFER = ("seed", "blocks")
 """Keys of a plan that say how often and in which order, not what."""
 
+_MAY_DIFFER_IN_NETWORK = ("vantage_point", "operator_url", "opt_out", "caps")
+
 Run = tuple[Path, Manifest]
 
 
@@ -48,11 +50,19 @@ def _check_version(folder: Path, manifest: Manifest) -> None:
 
 
 def _check_plan(first: Run, other: Run) -> None:
-    one, two = (_plan(*run) for run in (first, other))
+    one, two = (_compared(_plan(*run)) for run in (first, other))
     keys = [key for key in [*one, *two] if key not in _MAY_DIFFER and one.get(key) != two.get(key)]
     if keys:
         problem = f"its plan differs from that of {first[0]} in {keys[0]!r}"
         raise ConfigurationError(f"could not merge {other[0]}: {problem}; only runs of one plan can be merged")
+
+
+def _compared(plan: dict[str, Any]) -> dict[str, Any]:
+    """Leave out where a live run is from and who answers for it: every trial says so, and nothing is pooled over it."""
+    network = plan.get("network")
+    if not isinstance(network, dict):
+        return plan
+    return plan | {"network": {key: value for key, value in network.items() if key not in _MAY_DIFFER_IN_NETWORK}}
 
 
 def _plan(folder: Path, manifest: Manifest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Not for: estimates (`stats`).
 A load that the network or the server failed (time-out, DNS, connect, TLS, HTTP, or a part of the page that never came)
 never ended: of every outcome it is 'at
 least the limit', even of an instant it had reached, so that a transport cannot look better by failing. A load that the
-instrument failed says nothing about the network and contributes nothing.
+instrument failed, or that manners forbade, says nothing about the network and contributes nothing.
 """
 
 import enum
@@ -19,11 +19,15 @@ from resolab.records import (
     INSTRUMENT_FAILURES,
     ConnectionState,
     DnsTransport,
+    PageFailure,
     PageLoadRecord,
     QueryPurpose,
     QueryRecord,
     Record,
 )
+
+SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
+"""Failures of loads that say nothing of the network: the instrument's own, and sites that manners did not contact."""
 
 
 class Untold(enum.Enum):
@@ -125,7 +129,7 @@ class Outcome:
     def _counted(
         self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
     ) -> Contribution | None:
-        if failure in INSTRUMENT_FAILURES:
+        if failure in SAY_NOTHING:
             return None
         if failure is None and value_ms is None and self.untold is Untold.NOTHING:
             without_end = self.holds_exchange and exchange_failed
@@ -195,7 +199,7 @@ OUTCOMES: Mapping[str, Outcome] = {one.name: one for one in (PLT, PLT_SUM, RESPO
 
 def is_usable(load: Load) -> bool:
     """Whether a trial has a measured load that the instrument did not lose."""
-    return load.loaded and load.failure not in INSTRUMENT_FAILURES
+    return load.loaded and load.failure not in SAY_NOTHING
 
 
 EXCHANGE_FAILED = """(

@@ -20,7 +20,17 @@ _TABLE_WORDS = {
     "connections": "one connection as the server saw it",
     "flows": "one five-tuple on the emulated link during one trial",
     "path_summaries": "the emulated link's own account of one trial",
+    "pings": "pings of a live trial's resolver",
+    "live_trials": "how one live trial was carried out, and whom it contacted",
 }
+_OF_THE_LAB = (
+    "Page loads and DNS queries over an emulated access network on one machine, each trial under one combination",
+    "of DNS transport, HTTP version and handshake; every block holds each condition once, in random order.",
+)
+_LIVE = (
+    "Page loads and DNS queries over the real network, each trial one site under one resolver and DNS transport; every",
+    "block holds one site, its configurations in random order. No body, cookie or query string was kept.",
+)
 _OPENING = """## Open it
 
 Every example prints the median page load time of each condition. They run in this folder and drop loads that failed,
@@ -90,8 +100,7 @@ def _head(manifest: Manifest) -> list[str]:
         "",
         f"Plan: **{manifest.plan}**. {_question(manifest.plan_text)}",
         "",
-        "Page loads and DNS queries over an emulated access network on one machine, each trial under one combination",
-        "of DNS transport, HTTP version and handshake; every block holds each condition once, in random order.",
+        *(_OF_THE_LAB if manifest.live is None else _LIVE),
         f"n: {done}; status: {manifest.status}.",
     ]
     for one in manifest.merged_from:
@@ -125,8 +134,18 @@ def _origin(manifest: Manifest) -> list[str]:
         f"- `{' '.join(manifest.command_line)}`",
         f"- {', '.join(programs)}, commit {manifest.git_commit or 'unknown'}",
         f"- {where}, {machine.processor or 'processor unknown'}",
-        f"- access profiles: {', '.join(one.name for one in manifest.profiles)}; all parameters are in manifest.json",
+        _network(manifest),
     ]
+
+
+def _network(manifest: Manifest) -> str:
+    if manifest.live is None:
+        profiles = ", ".join(one.name for one in manifest.profiles)
+        return f"- access profiles: {profiles}; all parameters are in manifest.json"
+    live = manifest.live
+    return (
+        f"- vantage point {live.vantage_point}, operator {live.operator_url}; sites and resolvers are in manifest.json"
+    )
 
 
 def _instant(time_unix_ns: int | None) -> str:

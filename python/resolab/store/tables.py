@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
-from resolab.store.columns import END_COLUMNS, TABLES, Column, columns_of, data_dictionary
+from resolab.store.columns import END_COLUMNS, SINCE_1_12, TABLES, Column, columns_of, data_dictionary
 from resolab.store.files import for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
@@ -29,7 +29,7 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 def ensure_tables(folder: Path) -> Path:
     """Make `tables/` unless they are of the trials that are there and newer than each, or all that there is."""
     target = dataset_folder(folder) / TABLES_FOLDER
-    whole = all((target / f"{table}.parquet").is_file() for table in TABLES)
+    whole = all((target / f"{table}.parquet").is_file() for table in TABLES if table not in SINCE_1_12)
     trials = finished_trials(folder)
     if whole and not trials:
         return target
@@ -116,6 +116,8 @@ def _value(record: Mapping[str, Any], column: Column) -> Any:
     value: Any = record
     for name in column.path:
         value = None if value is None else value[name]
+    if isinstance(value, list):
+        return [msgspec.json.encode(one).decode() if isinstance(one, dict) else one for one in value]
     return value
 
 

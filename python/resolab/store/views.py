@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from resolab.errors import ConfigurationError
-from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
+from resolab.store.columns import REQUIRED, SINCE_1_12, TABLES, Column, columns_of
 from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.literals import literal
@@ -45,11 +45,23 @@ SELECT * REPLACE ({name} || substr(condition, length(page) + 1) AS condition) FR
 """
 """A condition's identifier begins with its page."""
 
+_PLACES_AS_PROFILES = """
+CREATE VIEW trials AS
+SELECT * REPLACE (
+    vantage_point AS profile,
+    page || '.' || vantage_point || substr(condition, length(page) + 2 + length(profile)) AS condition
+) FROM trials_by_profile
+"""
+"""A condition's identifier begins with its page and its profile."""
+
 
 def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make a view of every table of a dataset."""
     for table in TABLES:
         file = folder / TABLES_FOLDER / f"{table}.parquet"
+        if table in SINCE_1_12 and not file.is_file():
+            connection.execute(_empty(table))
+            continue
         try:
             relation = connection.read_parquet(for_duckdb(file))
             found = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -63,10 +75,22 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     connection.execute(_PAGE_LOADS)
 
 
+def _empty(table: str) -> str:
+    """Write the view of a table that an older dataset does not have."""
+    columns = ", ".join(f'NULL::{column.duckdb_type} AS "{column.name}"' for column in columns_of(table))
+    return f"CREATE VIEW {table} AS SELECT {columns} WHERE false"
+
+
 def view_pages_as_one(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Have every query see the conditions of all pages as those of one; `page` stays what it was."""
     connection.execute("ALTER VIEW trials RENAME TO trials_by_page")
     connection.execute(_PAGES_AS_ONE.format(name=literal(name)))
+
+
+def view_places_as_profiles(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have every query see the vantage point as the profile, in conditions, too; before `view_pages_as_one`."""
+    connection.execute("ALTER VIEW trials RENAME TO trials_by_profile")
+    connection.execute(_PLACES_AS_PROFILES)
 
 
 def unreadable(folder: Path, error: duckdb.Error) -> ConfigurationError:

@@ -13,7 +13,7 @@ from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.factors import EVERY_FACTOR
 
 COMMANDS = (
-    "run", "resume", "report", "compare", "export", "merge", "har", "waterfall", "calibrate", "query", "doctor", "list",
+    "run", "resume", "report", "compare", "export", "merge", "har", "waterfall", "calibrate", "query", "visit", "doctor", "list",
     "page new", "plan check", "plan power", "plan new", "plan schema",
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_every_help_names_a_page_that_is_there(command: str, capsys: pytest.Capt
 
 def test_the_commands_of_the_core_name_theirs() -> None:
     pages = [page for told in CORE_COMMANDS.values() for page in re.findall(r"docs/[a-z/-]+\.md", told)]
-    assert len(pages) == len(CORE_COMMANDS) - 1  # `enter` needs none
+    assert len(pages) == len(CORE_COMMANDS)
     assert all((PROJECT_ROOT / page).is_file() for page in pages)
 
 
@@ -53,6 +53,6 @@ def test_every_command_has_its_help() -> None:
     names = [
         line.split()[0] for line in ran.stdout.splitlines() if line.startswith("    ") and not line.startswith("     ")
     ]
-    wanted = "run resume report compare export merge har waterfall evidence plan calibrate query"
-    wanted += " bench stub edge path enter fetch probe list page doctor"
+    wanted = "run resume report compare export merge har waterfall evidence plan calibrate query visit"
+    wanted += " bench stub edge path enter fetch ping relay probe internet list page doctor"
     assert names == wanted.split()

@@ -42,7 +42,7 @@ def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> N
     listed = ran("--help").stdout
     told = subprocess.run([find_core(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     own = re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
-    assert set(own) - {"query", "schema", "help"} == set(CORE_COMMANDS)
+    assert set(own) - {"query", "internet", "schema", "help"} == set(CORE_COMMANDS)
     assert all(re.search(rf"^    {name} ", listed, re.MULTILINE) for name in CORE_COMMANDS)
     assert "Usage: resolab bench" in ran("bench", "--help").stdout
 

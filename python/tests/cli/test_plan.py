@@ -96,22 +96,37 @@ def test_a_bad_plan_is_one_line_and_exit_code_3(tmp_path: Path, capsys: pytest.C
 
 def problems(value: Any, schema: Any, where: str = "") -> list[str]:
     """The part of JSON Schema that the plan's schema uses."""
-    found: list[str] = []
     kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
     if "type" in schema and not isinstance(value, kinds[schema["type"]]):
         return [f"{where} is no {schema['type']}"]
-    if "enum" in schema and value not in schema["enum"]:
+    found: list[str] = []
+    if value not in schema.get("enum", [value]) or value != schema.get("const", value):
         found.append(f"{where} is {value}")
-    if "anyOf" in schema and all(problems(value, one) for one in schema["anyOf"]):
-        found.append(f"{where} is none of its forms")
     if isinstance(value, dict):
-        found += [f"{where} lacks {name}" for name in schema.get("required", []) if name not in value]
-        found += [f"{where} has {name}" for name in value if name not in schema["properties"]]
-        for name, one in schema["properties"].items():
-            found += problems(value[name], one, f"{where}.{name}") if name in value else []
+        found += of_table(value, schema, where)
     if isinstance(value, list) and "items" in schema:
         found += [problem for one in value for problem in problems(one, schema["items"], where)]
+    return [*found, *of_forms(value, schema, where)]
+
+
+def of_table(value: dict[str, Any], schema: Any, where: str) -> list[str]:
+    found = [f"{where} lacks {name}" for name in schema.get("required", []) if name not in value]
+    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    found += [f"{where} has {name}" for name in value if name not in known and others is False]
+    for name, one in value.items():
+        found += problems(one, known.get(name, others if isinstance(others, dict) else {}), f"{where}.{name}")
     return found
+
+
+def of_forms(value: Any, schema: Any, where: str) -> list[str]:
+    found: list[str] = []
+    if "anyOf" in schema and all(problems(value, one) for one in schema["anyOf"]):
+        found.append(f"{where} is none of its forms")
+    if "oneOf" in schema and sum(not problems(value, one) for one in schema["oneOf"]) != 1:
+        found.append(f"{where} is not one of its forms")
+    if "if" in schema:
+        found += problems(value, schema["else" if problems(value, schema["if"]) else "then"], where)
+    return found + [problem for one in schema.get("allOf", []) for problem in problems(value, one, where)]
 
 
 @pytest.mark.parametrize("plan_file", PLANS, ids=lambda file: file.stem)
@@ -127,6 +142,17 @@ def test_the_schema_refuses_what_is_misspelt() -> None:
     plan["resolver_path"]["doq"] = "gateway"
     plan["exclude"][0]["http_version"] = "h2"
     assert len(problems(plan, plan_schema())) == 5
+
+
+def test_the_schema_tells_a_live_plan_from_a_labs() -> None:
+    plan = tomllib.loads((PROJECT_ROOT / "plans" / "live-demo.toml").read_text())
+    del plan["sites"]
+    plan["network"]["kind"] = "real"
+    plan["resolvers"]["unbound"]["dohh"] = "https://198.18.2.1"
+    assert len(problems(plan, plan_schema())) == 3
+    lab = tomllib.loads((PROJECT_ROOT / "plans" / "quick.toml").read_text())
+    del lab["resolver_path"]
+    assert problems(lab, plan_schema()) == [" lacks resolver_path"]
 
 
 def test_the_committed_schema_is_the_one_made_from_the_factors(capsys: pytest.CaptureFixture[str]) -> None:

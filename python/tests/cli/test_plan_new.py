@@ -7,7 +7,7 @@ import pytest
 
 from resolab.cli.main import main
 from resolab.plan import Plan, load_plan
-from resolab.plan.factors import NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, allowed_words
 
 
 def new(folder: Path, *words: str) -> Plan:
@@ -23,7 +23,7 @@ def test_without_levels_it_is_the_smallest_plan_with_a_question(tmp_path: Path) 
     assert [one.id for one in plan.conditions()] == ["example.4g.doudp.h3.full", "example.4g.doh.h3.full"]
 
 
-@pytest.mark.parametrize("factor", [one for one in OPTIONAL_FACTORS if one not in NUMBERS])
+@pytest.mark.parametrize("factor", [one for one in OPTIONAL_FACTORS if one not in {*NUMBERS, *FREE_NAMES}])
 def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, tmp_path: Path) -> None:
     if factor == "browser_preset":
         pytest.skip("a preset's look-ups differ in two factors at a time: its author says what they are compared with")

@@ -7,7 +7,7 @@ import pytest
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words
+from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.support import impossible
 from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
@@ -212,7 +212,7 @@ def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Co
     levels = "\n".join(
         f"{factor} = {[allowed_words(factor)[0], allowed_words(factor)[-1]]}"
         for factor in OPTIONAL_FACTORS
-        if factor not in NUMBERS
+        if factor not in {*NUMBERS, *FREE_NAMES}
     )
     written = HEAD + re.sub(
         r'dns_transport = .*\n.*\n.*\n',
@@ -225,7 +225,7 @@ def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Co
     written += "".join(
         f'{factor} = "{allowed_words(factor)[0]}"\n'
         for factor in NAMED_ORDER
-        if factor not in {"browser", "resolver_path", *NUMBERS}
+        if factor not in {"browser", "resolver_path", *NUMBERS, *FREE_NAMES}
     )  # fmt: skip
     for _ in range(30):
         problem = problem_of(written, corpus)

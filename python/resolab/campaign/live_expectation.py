@@ -1,0 +1,96 @@
+"""What a live plan would contact and how long that takes, before anybody is contacted.
+
+For: `resolab run --dry-run` and `resolab plan check`; pure. Not for: the run's own estimate of its end, or the lab's
+(`expectation`).
+
+How long a stranger's page takes nobody knows beforehand: what is assumed of one stands here. The caps are certain.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from resolab.campaign.schedule import PlannedTrial, schedule
+from resolab.live.asking import PING_PAUSE_MS, PINGS_COUNT, ROUNDS, TYPES
+from resolab.live.trial import QUERIES_PER_NAME
+from resolab.manners import HARD_CAPS, Caps, Contact, Intended, contacts
+from resolab.plan import Plan
+
+NAMES_COUNT = 10
+"""Of a page."""
+LOAD_S = 3.0
+ROUND_TRIP_S = 0.03
+OVERHEAD_S = 1.5
+"""Contexts, logs, the stub, the trial's file, and the share of a browser's start."""
+HOUR_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveExpectation:
+    """What a run would be."""
+
+    contacts: list[Contact]
+    trials_count: int
+    expected_s: float
+    loads_an_hour: float
+
+
+def expected_live(plan: Plan, system: str | None) -> LiveExpectation:
+    """Foresee a run; `system` is the machine's own name server, which a plan may name without its address."""
+    assert plan.live is not None
+    trials = schedule(plan, plan.seed, plan.blocks)
+    caps = HARD_CAPS.lowered(plan.live.caps)
+    expected_s = _expected_s(trials, caps)
+    return LiveExpectation(
+        contacts=contacts(_intended(plan, trials, system), caps),
+        trials_count=len(trials),
+        expected_s=expected_s,
+        loads_an_hour=len(trials) / expected_s * HOUR_S if trials else 0.0,
+    )
+
+
+def expected_live_s(plan: Plan, blocks: int) -> float:
+    """Estimate the seconds that blocks of a live plan take."""
+    assert plan.live is not None
+    return _expected_s(schedule(plan, plan.seed, blocks), HARD_CAPS.lowered(plan.live.caps))
+
+
+def _expected_s(trials: list[PlannedTrial], caps: Caps) -> float:
+    """Add up trials, or wait for the cap that lets the fewest go."""
+    queries_s = len(TYPES) * ROUNDS * NAMES_COUNT * (ROUND_TRIP_S + caps.query_interval_ms / 1e3)
+    pings_s = PINGS_COUNT * (ROUND_TRIP_S + PING_PAUSE_MS / 1e3)
+    queries_count = (len(TYPES) * ROUNDS + QUERIES_PER_NAME) * NAMES_COUNT
+    over = Counter(trial.condition.resolver for trial in trials)
+    of_site = Counter(trial.condition.page for trial in trials)
+    waits_s = [
+        _capped_s(len(trials), caps.loads_per_hour),
+        *(_capped_s(count * queries_count, caps.queries_per_resolver_per_hour) for count in over.values()),
+        *(_capped_s(count, caps.loads_per_site_per_hour) for count in of_site.values()),
+    ]
+    return max(len(trials) * (LOAD_S + queries_s + pings_s + OVERHEAD_S), *waits_s)
+
+
+def _capped_s(count: int, per_hour: int) -> float:
+    """How long it takes when the first hour's are free to go at once."""
+    return max(0, count - 1) // per_hour * HOUR_S
+
+
+def _intended(plan: Plan, trials: list[PlannedTrial], system: str | None) -> Intended:
+    live = plan.live
+    assert live is not None
+    loads_of = Counter(live.sites[trial.condition.page].url for trial in trials)
+    over = Counter((trial.condition.resolver, trial.condition.dns_transport) for trial in trials)
+    own = None if system is None else _udp(system)
+    endpoints = {pair: live.resolvers[pair[0]].endpoints[pair[1]] for pair in over}
+    words = {pair: one.url if one.host else own for pair, one in endpoints.items()}
+    return Intended(
+        urls=list(loads_of),
+        loads_of=loads_of,
+        resolvers=[(url, over[pair]) for pair, url in words.items() if url is not None],
+        system_resolver=own,
+        opt_out=live.opt_out,
+        batches_count=plan.blocks,
+    )
+
+
+def _udp(address: str) -> str:
+    return f"udp://[{address}]" if ":" in address else f"udp://{address}"

@@ -1,0 +1,32 @@
+"""What a campaign asked before it was interrupted, from the trials that are finished.
+
+For: cache states that are right after a resume, too. Not for: judging (`cache_state`).
+"""
+
+import time
+from pathlib import Path
+
+from resolab.live.cache_state import AskedBefore
+from resolab.live.names import look_ups_expected
+from resolab.records import LiveTrialRecord, QueryRecord, ResolverPath, TrialEndRecord, TrialRecord
+from resolab.store import finished_trials, read_trial
+
+
+def asked_of_dataset(folder: Path) -> AskedBefore:
+    """Read all queries of the finished trials; those of before the machine's start have no place on its clock."""
+    asked = AskedBefore()
+    for file in finished_trials(folder).values():
+        records = list(read_trial(file))
+        head = next((one for one in records if isinstance(one, TrialRecord)), None)
+        end = next((one for one in records if isinstance(one, TrialEndRecord)), None)
+        if head is None or end is None or end.monotonic_ns > time.monotonic_ns():
+            continue
+        of_trial = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
+        if of_trial is not None and head.resolver_path is ResolverPath.NATIVE:
+            look_ups = look_ups_expected(of_trial.names, ipv6=of_trial.ipv6)
+            asked.note_unseen(head.resolver, look_ups, head.monotonic_ns / 1e9, end.monotonic_ns / 1e9)
+        for query in sorted(
+            (one for one in records if isinstance(one, QueryRecord)), key=lambda one: one.time_origin_ns
+        ):
+            asked.note(head.resolver, query)
+    return asked

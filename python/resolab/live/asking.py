@@ -1,0 +1,113 @@
+"""Our own client's part of a live trial: the names of a page over one resolver and transport, and pings of it.
+
+For: resolab-core's programs, run on the machine's network, within the caps' pace and a time limit. Not for: which names
+(`names`), or what the answers say of caches (`cache_state`).
+
+Each name is asked for twice, in rounds, for the same types over every transport: the first query opens the connection
+and is cold, all others are warm.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.engine import CoreProcess, find_core
+from resolab.engine.programs import measured_environment
+from resolab.errors import ConfigurationError, DeadlineError
+from resolab.live.reached import Reached
+from resolab.records import KeyExchangeGroup, PingRecord, QueryPurpose, QueryRecord, Record
+
+TYPES = ("A", "AAAA")
+ROUNDS = 2
+QUERY_TIMEOUT_S = 5.0
+LONGEST_S = 90.0
+"""Of all queries of a trial; what is not asked by then has no record."""
+UNANSWERED_IN_A_ROW = 3
+"""After so many queries without any response nothing more is asked."""
+END_WITHIN_S = 0.2
+PINGS_COUNT, PING_PAUSE_MS, PING_TIMEOUT_MS = 5, 100, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """How our client is started, the same for all trials."""
+
+    prefix: Sequence[str] = ()
+    bundle: Path | None = None
+    """Authorities it trusts in place of the system's."""
+    groups: Sequence[KeyExchangeGroup] = ()
+
+    def trusting(self) -> list[str]:
+        """Arguments for every program of ours that makes connections."""
+        groups = ["--groups", ",".join(self.groups)] if self.groups else []
+        return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
+
+
+def queries_count(names: Sequence[str]) -> int:
+    """Count the queries that names take."""
+    return len(names) * len(TYPES) * ROUNDS
+
+
+class _Taken:
+    """What came so far, and whether to stop."""
+
+    def __init__(self) -> None:
+        self.queries: list[QueryRecord] = []
+        self.is_hopeless = asyncio.Event()
+        self._unanswered = 0
+
+    def take(self, record: Record) -> None:
+        if not isinstance(record, QueryRecord) or record.purpose is not QueryPurpose.MEASURED:
+            return
+        self.queries.append(record)
+        self._unanswered = self._unanswered + 1 if record.rcode is None else 0
+        if self._unanswered >= UNANSWERED_IN_A_ROW:
+            self.is_hopeless.set()
+
+
+async def ask(client: Client, reached: Reached, names: Sequence[str], *, interval_ms: int) -> list[QueryRecord]:
+    """Ask for names over one resolver and transport."""
+    command = [
+        *client.prefix, str(find_core()), "query", "--connection", "warm", "--handshake", "full",
+        "--count", str(ROUNDS), "--interval-ms", str(interval_ms), "--timeout-ms", str(round(QUERY_TIMEOUT_S * 1000)),
+        *(argument for qtype in TYPES for argument in ("--type", qtype)),
+        *client.trusting(), *reached.arguments(), "--resolver", reached.url, *names,
+    ]  # fmt: skip
+    taken = _Taken()
+    process = await CoreProcess.start("the query", command, taken.take, environment=measured_environment())
+    ending = [asyncio.ensure_future(process.wait(LONGEST_S)), asyncio.ensure_future(taken.is_hopeless.wait())]
+    try:
+        await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
+        if ending[0].done():
+            with suppress(DeadlineError):
+                ending[0].result()
+    finally:
+        for one in ending:
+            one.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+        await process.close(END_WITHIN_S)
+    return taken.queries
+
+
+async def ping(client: Client, reached: Reached) -> PingRecord | None:
+    """Ping a resolver; None where nothing could even be sent."""
+    if reached.address is None:
+        return None
+    command = [
+        *client.prefix, str(find_core()), "ping", reached.address, "--count", str(PINGS_COUNT),
+        "--pause-ms", str(PING_PAUSE_MS), "--timeout-ms", str(PING_TIMEOUT_MS), "--resolver", reached.url,
+    ]  # fmt: skip
+    found: list[PingRecord] = []
+
+    def keep(record: Record) -> None:
+        if isinstance(record, PingRecord):
+            found.append(record)
+
+    process = await CoreProcess.start("the pings", command, keep, environment=measured_environment())
+    try:
+        await process.wait(LONGEST_S)
+    except ConfigurationError:
+        return None
+    return found[0] if found else None

@@ -1,0 +1,184 @@
+"""The live bed of one campaign: browsers, stub and client on the machine's own network, and one trial on it.
+
+For: `LiveBed.run_trial(condition)`, the live counterpart of a testbed's. Not for: order, repetition and files (the
+campaign's), or what a trial does when it is its turn (`turn`).
+
+Everything of a trial is one turn of the ledger's, so that nothing of ours runs beside it and no cap is exceeded; who
+is to be left alone is not contacted, and the trial says so.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from resolab.browser import Browser, BrowserSettings
+from resolab.browser.find import chromium_version, firefox_version
+from resolab.errors import MachineError
+from resolab.live.asked_of_dataset import asked_of_dataset
+from resolab.live.asking import Client
+from resolab.live.authority import further_authority
+from resolab.live.browsers import MAKERS, BrowserWay, LiveBrowsers, browser_way_of, settings_of
+from resolab.live.ground import standing_ground
+from resolab.live.place import Place
+from resolab.live.reached import ByTransport, Reached, reach
+from resolab.live.stubs import LiveStub
+from resolab.live.trial import LiveTrial, Surroundings
+from resolab.live.user_agents import user_agent, version_number
+from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, user_agent_suffix
+from resolab.plan import Condition, LiveSettings, Plan
+from resolab.records import BrowserName, Record, ResolverPath
+from resolab.testbed import TrialResult
+from resolab.testbed.scratch import scratch_folder
+
+VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
+    BrowserName.CHROMIUM: chromium_version,
+    BrowserName.FIREFOX: firefox_version,
+}
+
+
+class LiveBed:
+    """Browsers, stub and client, and one trial with them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        *,
+        place: Place | None = None,
+        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+        on_wait: Callable[[float], None] = lambda _wait_s: None,
+    ) -> None:
+        """Prepare for a plan; `folder` is its dataset's, which names the run and says what was asked before.
+
+        `on_wait` hears how many seconds a cap makes it wait. `place` and `makers` are for tests.
+        """
+        assert plan.live is not None, "a live bed is for live plans"
+        self._plan, self._live, self._folder = plan, plan.live, folder
+        self._place, self._makers, self._on_wait = place, makers, on_wait
+        self._stack = contextlib.AsyncExitStack()
+        self._records: list[Record] = []
+        self._batch: str | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def _start(self) -> None:
+        live = self._live
+        check_operator(live.operator_url, [site.url for site in live.sites.values()])
+        scratch = self._stack.enter_context(scratch_folder())
+        place, ipv6 = await self._stand()
+        self._authority = further_authority(scratch)
+        self._reached = await reach(live.resolvers, place.system_nameserver)
+        _check_reached(self._reached.values())
+        _check_place(place, self._plan, self._reached)
+        client = Client(
+            bundle=None if self._authority is None else self._authority.bundle, groups=self._plan.key_exchange.client
+        )
+        caps = HARD_CAPS.lowered(live.caps)
+        self._ledger = Ledger.open(caps=caps, run=str(self._folder.resolve()), now_s=time.time())
+        self._agents = await asyncio.to_thread(_user_agents, self._plan, live)
+        stub = LiveStub(place, client, self._records.append)
+        self._stack.push_async_callback(stub.close)
+        browsers = LiveBrowsers(place, self._settings(scratch, place), scratch, self._makers)
+        self._stack.push_async_callback(browsers.close)
+        self._surroundings = Surroundings(
+            place=place,
+            live=live,
+            client=client,
+            ledger=self._ledger,
+            browsers=browsers,
+            stub=stub,
+            stub_records=self._records,
+            asked=await asyncio.to_thread(asked_of_dataset, self._folder),
+            ipv6=ipv6,
+            authority_sha256=None if self._authority is None else self._authority.sha256,
+            page_timeout_s=self._plan.limits.page_timeout_s,
+        )
+
+    async def _stand(self) -> tuple[Place, bool]:
+        """Take the machine's ground, and say whether it has IPv6."""
+        if self._place is not None:
+            return self._place, False
+        ground = await self._stack.enter_async_context(standing_ground())
+        return ground, ground.facts.ipv6
+
+    async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
+        """Run one trial when it is its turn; who is to be left alone is not contacted."""
+        await self._begin_batch(trial_id)
+        reached = self._reached[condition.resolver, condition.dns_transport]
+        site = self._live.sites[condition.page]
+        trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
+        async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
+            if turn.refusal is not None:
+                return trial.left_alone(turn.refusal, turn.waited_s)
+            return await trial.run(turn)
+
+    async def _begin_batch(self, trial_id: str) -> None:
+        """Fetch the list of those who are left alone anew when a block begins; without it nothing is contacted."""
+        batch = trial_id.partition("-")[0]
+        if batch == self._batch:
+            return
+        if self._live.opt_out is not None:
+            file = None if self._authority is None else self._authority.file
+            self._ledger.opt_out = await asyncio.to_thread(
+                fetch_opt_out,
+                self._live.opt_out,
+                user_agent=user_agent_suffix(self._live.operator_url),
+                authority=file,
+            )
+        self._batch = batch
+
+    def _settings(self, scratch: Path, place: Place) -> Callable[[BrowserWay, Reached], BrowserSettings]:
+        hosts = tuple(dict.fromkeys(site.host for site in self._live.sites.values()))
+        file = None if self._authority is None else self._authority.file
+        return lambda way, reached: settings_of(
+            way,
+            reached,
+            user_agent=self._agents[way.browser][0],
+            ca_file=file,
+            folder=scratch,
+            hosts=hosts,
+            own_sandbox=place.own_sandbox,
+        )
+
+
+def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str, str]]:
+    """Write the user agent of every browser of the plan, with its version."""
+    versions = {
+        browser: version_number(VERSION_OF[browser]()) for browser in {one.browser for one in plan.conditions()}
+    }
+    return {
+        browser: (user_agent(browser, version, live.operator_url), version) for browser, version in versions.items()
+    }
+
+
+def _check_place(place: Place, plan: Plan, reached: ByTransport) -> None:
+    """Refuse loads that the way of this machine cannot do."""
+    for condition in plan.conditions():
+        way = browser_way_of(condition)
+        by_stub = condition.resolver_path is ResolverPath.STUB
+        nameserver = reached[condition.resolver, condition.dns_transport].address
+        refusal = place.refusal(by_stub=by_stub, speaks_doh=way.speaks_doh, nameserver=nameserver)
+        if refusal is not None:
+            raise MachineError(f"could not run {condition.id}: {refusal}")
+
+
+def _check_reached(reached: Iterable[Reached]) -> None:
+    lost = next((one for one in reached if one.address is None), None)
+    if lost is not None:
+        problem = f"its name {lost.host} was not found" if lost.host else "/etc/resolv.conf has no name server"
+        raise MachineError(f"could not reach resolver {lost.name} over {lost.dns_transport}: {problem}; mend the plan")

@@ -1,0 +1,200 @@
+"""The browsers of a live bed: one process for each way to a resolver, some of them alive at a time.
+
+For: which settings a configuration needs, and finding or starting its browser. Not for: loads (`bed`), or how a
+browser is put on the machine's network (`ground`).
+
+A browser that asks a resolver by itself is told of it when it starts: by its own resolv.conf, or by its DoH settings.
+Behind the stub, which always listens at the same place, one serves all.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
+from resolab.live.judged import LoadLog, log_settings
+from resolab.live.place import Place
+from resolab.live.reached import Reached
+from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
+from resolab.plan import Condition
+from resolab.protocols import OVER_HTTP, facts_of
+from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath
+
+FEWEST, MOST = 3, 16
+BYTES_A_PROCESS = 1 << 30
+"""What a browser takes that holds a large page; a page-less one 400 to 500 MiB."""
+RENEWED_AFTER_COUNT = 100
+MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {BrowserName.CHROMIUM: Chromium, BrowserName.FIREFOX: Firefox}
+AS_IT_COMES: Mapping[str, bool | int | str] = {
+    # Both ways to HTTP/3, and IPv6.
+    "network.dns.use_https_rr_as_altsvc": True,
+    "network.http.altsvc.enabled": True,
+    "network.dns.disableIPv6": False,
+}
+"""What Firefox has by itself and the lab has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserWay:
+    """What is fixed when a browser starts, as far as configurations differ in it."""
+
+    browser: BrowserName
+    resolver_path: ResolverPath
+    resolver: str | None
+    """None behind the stub, as is the transport."""
+    dns_transport: DnsTransport | None
+    name_resolution: NameResolution
+    doh_method: DohMethod | None
+
+    @property
+    def speaks_doh(self) -> bool:
+        """Whether the browser asks over HTTP by itself."""
+        return self.dns_transport is not None and self.dns_transport in OVER_HTTP
+
+
+def browser_way_of(condition: Condition) -> BrowserWay:
+    """Name the browser process a condition needs."""
+    native = condition.resolver_path is ResolverPath.NATIVE
+    speaks_doh = native and condition.dns_transport in OVER_HTTP
+    return BrowserWay(
+        browser=condition.browser,
+        resolver_path=condition.resolver_path,
+        resolver=condition.resolver if native else None,
+        dns_transport=condition.dns_transport if native else None,
+        name_resolution=condition.name_resolution,
+        doh_method=condition.doh_method if speaks_doh else None,
+    )
+
+
+def settings_of(
+    way: BrowserWay,
+    reached: Reached,
+    *,
+    user_agent: str,
+    ca_file: Path | None = None,
+    folder: Path | None = None,
+    hosts: tuple[str, ...] = (),
+    own_sandbox: bool = False,
+) -> BrowserSettings:
+    """Set a browser: as it comes, but for its resolver, its user agent and whom it trusts besides.
+
+    A browser trusts a further authority over QUIC only for hosts it is told of: `hosts` are those known beforehand.
+    """
+    is_firefox = way.browser is BrowserName.FIREFOX
+    preferences: dict[str, bool | int | str] = {**AS_IT_COMES, "general.useragent.override": user_agent}
+    return BrowserSettings(
+        resolvable_names=("*",),
+        http_version=HttpVersion.H3,
+        h3_discovery=H3Discovery.ALT_SVC,
+        h3_hosts=hosts if ca_file is not None else (),
+        name_resolution=way.name_resolution,
+        doh=_doh(way, reached),
+        ca_file=ca_file,
+        scratch_folder=folder,
+        own_sandbox=own_sandbox,
+        extra_flags=() if is_firefox else (f"--user-agent={user_agent}",),
+        extra_preferences=preferences if is_firefox else {},
+    )
+
+
+def _doh(way: BrowserWay, reached: Reached) -> DohSettings | None:
+    http_version = None if way.dns_transport is None else facts_of(way.dns_transport).http_version
+    if http_version is None:
+        return None
+    return DohSettings(
+        host=reached.host,
+        address=reached.address or "",
+        http_version=http_version,
+        method=way.doh_method,
+        path=reached.path,
+    )
+
+
+@dataclass(slots=True)
+class Running:
+    """A browser that runs, with its log."""
+
+    browser: Browser
+    log: LoadLog
+    log_file: Path
+    loads_count: int = 0
+
+    async def end(self) -> None:
+        """Stop it; what it wrote was read load by load."""
+        await self.browser.close()
+        for file in self.log_file.parent.glob(f"{self.log_file.name}*"):
+            file.unlink(missing_ok=True)
+
+
+class LiveBrowsers:
+    """Browser processes by their way, the one used last at the end."""
+
+    def __init__(
+        self,
+        place: Place,
+        settings_for: Callable[[BrowserWay, Reached], BrowserSettings],
+        folder: Path,
+        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+    ) -> None:
+        self._place, self._settings_for, self._folder, self._makers = place, settings_for, folder, makers
+        self._running: OrderedDict[BrowserWay, Running] = OrderedDict()
+        self._started_count = 0
+        self._limit = processes_at_a_time()
+
+    async def get(self, way: BrowserWay, reached: Reached) -> Running:
+        """Find or start the browser of a way for a load; may end another."""
+        running = self._running.pop(way, None)
+        if running is not None and (not running.browser.usable or running.loads_count >= RENEWED_AFTER_COUNT):
+            await running.end()
+            running = None
+        if running is None:
+            await self._make_room()
+            running = await self._start(way, reached)
+        self._running[way] = running
+        running.loads_count += 1
+        return running
+
+    async def close(self) -> None:
+        """Stop every browser."""
+        while self._running:
+            _, running = self._running.popitem()
+            await running.end()
+
+    async def _start(self, way: BrowserWay, reached: Reached) -> Running:
+        self._started_count += 1
+        file = self._folder / f"browser-{self._started_count}.log"
+        # Firefox would write one with its own DoH alone, and be slower there than where it asks otherwise.
+        is_wanted = way.browser is BrowserName.CHROMIUM
+        settings, log = log_settings(way.browser, self._settings_for(way, reached), file, is_wanted=is_wanted)
+        browser = self._makers[way.browser]()
+        await browser.start(self._prefix(way, reached), settings)
+        async with rehearsal_url() as url:
+            await browser.load(LoadRequest(url=url, timeout_s=TIMEOUT_S, warmup=False))
+        return Running(browser, log, file)
+
+    def _prefix(self, way: BrowserWay, reached: Reached) -> list[str]:
+        nameserver = self._place.stub_address if way.resolver_path is ResolverPath.STUB else reached.address
+        if way.speaks_doh:
+            return self._place.browser_prefix(self._place.stub_address, hosts_file=self._hosts_file(reached))
+        return self._place.browser_prefix(nameserver or "", hosts_file=None)
+
+    def _hosts_file(self, reached: Reached) -> Path | None:
+        """Write the resolver's name down where nobody need be asked for it."""
+        if not reached.is_named:
+            return None
+        file = self._folder / f"hosts-{reached.name}"
+        file.write_text(f"{self._place.own_names}\n{reached.address} {reached.host}\n", "utf-8")
+        return file
+
+    async def _make_room(self) -> None:
+        while len(self._running) >= self._limit:
+            _, oldest = self._running.popitem(last=False)
+            await oldest.end()
+
+
+def processes_at_a_time() -> int:
+    """Say how many browsers may live at a time, by the memory that is free."""
+    free_bytes = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(FEWEST, min(MOST, free_bytes // (2 * BYTES_A_PROCESS)))

@@ -1,0 +1,84 @@
+"""A live trial as records of its file. Pure. Not for: judging (`judged`, `cache_state`); what happened is handed in."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from resolab.browser import LoadResult, PageLoad
+from resolab.live.cache_state import AskedBefore
+from resolab.live.judged import JudgedLive
+from resolab.live.names import metadata_url
+from resolab.plan import Condition
+from resolab.records import (
+    ConnectionState,
+    HandshakeMode,
+    PageFailure,
+    PageLoadRecord,
+    QueryRecord,
+    ResourceRecord,
+    TrialFlag,
+)
+from resolab.testbed.judgement import Judged, cold_states
+from resolab.testbed.lookup import PageLookup
+from resolab.testbed.records_of_load import Loader, page_load_record
+
+
+def load_records(load: LoadResult, judged: JudgedLive, loader: Loader) -> list[PageLoadRecord | ResourceRecord]:
+    """Make the records of a load and its requests; URLs are without queries, and nothing of the page is kept."""
+    measured = load.measured
+    told = Judged(
+        request=None,
+        handshake_mode=judged.handshake_mode,
+        lookup=PageLookup(None, judged.dns_connection_state, judged.dns_handshake_mode),
+        failure=measured.failure,
+        dns_failure=judged.dns_failure,
+        foreign_names=[],
+        states=cold_states(),
+    )
+    record = page_load_record(measured, told, loader)
+    record = msgspec.structs.replace(record, url=metadata_url(record.url), console_errors=[], screenshot_file=None)
+    return [record, *(msgspec.structs.replace(one, url=metadata_url(one.url)) for one in measured.resources)]
+
+
+def left_alone_record(url: str, condition: Condition, version: str, limit_ms: float, why: str) -> PageLoadRecord:
+    """Make the record of a load that must not be."""
+    return PageLoadRecord(
+        url=metadata_url(url),
+        browser=condition.browser,
+        browser_version=version,
+        measured=True,
+        requested_handshake_mode=HandshakeMode.FULL,
+        failure=PageFailure.LEFT_ALONE,
+        failure_detail=why,
+        limit_ms=limit_ms,
+    )
+
+
+def judged_queries(resolver: str, queries: Sequence[QueryRecord], asked: AskedBefore) -> list[QueryRecord]:
+    """Say of each query what was asked of its resolver's cache before, and take it in."""
+    told = []
+    for query in sorted(queries, key=lambda one: one.time_origin_ns):
+        told.append(msgspec.structs.replace(query, cache_state=asked.state(resolver, query)))
+        asked.note(resolver, query)
+    return told
+
+
+def unknown_lines(load: PageLoad, judged: JudgedLive) -> list[str]:
+    """Say why what is null is so: a line for each column that is null though something happened."""
+    found = []
+    if judged.handshake_mode is None and load.failure is None:
+        found.append("handshake_mode: the browser does not tell")
+    if load.failure is PageFailure.DNS and judged.dns_failure is None:
+        found.append("dns_failure: neither log nor stub nor our own repeat of the query tells")
+    found.append("capture_file: packets of the machine's own network are not kept")
+    return found
+
+
+def flags_of(judged: JudgedLive) -> list[TrialFlag]:
+    """Say what of the look-up was not as a fresh context's: cold, by a full handshake."""
+    flags = []
+    if judged.dns_connection_state is ConnectionState.WARM:
+        flags.append(TrialFlag.DNS_CONNECTION_MISMATCH)
+    if judged.dns_handshake_mode not in {None, HandshakeMode.FULL}:
+        flags.append(TrialFlag.DNS_HANDSHAKE_MISMATCH)
+    return flags

@@ -1,0 +1,48 @@
+"""The stub of a live bed: one at a time, in front of the resolver and transport a trial asks for.
+
+For: starting it and putting another in its place. Not for: browsers, which always find it at the same address.
+"""
+
+from collections.abc import Callable
+
+from resolab.engine import CoreProcess, Stub, find_core
+from resolab.engine.programs import START_TIMEOUT_S, measured_environment
+from resolab.live.asking import Client
+from resolab.live.place import Place
+from resolab.live.reached import Reached
+from resolab.records import Record, StubReadyRecord
+
+
+class LiveStub:
+    """The one place at which a stub listens."""
+
+    def __init__(self, place: Place, client: Client, on_record: Callable[[Record], None]) -> None:
+        self._place, self._client, self._on_record = place, client, on_record
+        self._reached: Reached | None = None
+        self._stub: Stub | None = None
+
+    async def put(self, reached: Reached) -> None:
+        """Have a stub in front of this resolver there, without an open connection and without a ticket."""
+        if self._stub is not None and self._stub.process.running and self._reached == reached:
+            await self._stub.close_connections(forget_tickets=True)
+            return
+        await self.close()
+        command = [
+            *self._place.stub_prefix(), str(find_core()), "stub", "--listen", f"{self._place.stub_address}:53",
+            *self._place.stub_arguments(), "--upstream", reached.url, "--handshake", "full",
+            *self._client.trusting(), *reached.arguments(),
+        ]  # fmt: skip
+        process = await CoreProcess.start("the stub", command, self._on_record, environment=measured_environment())
+        stub = Stub(process)
+        try:
+            stub.ready = await process.first(StubReadyRecord, START_TIMEOUT_S)
+        except BaseException:
+            await stub.close()
+            raise
+        self._stub, self._reached = stub, reached
+
+    async def close(self) -> None:
+        """End the stub that is there."""
+        stub, self._stub = self._stub, None
+        if stub is not None:
+            await stub.close()

@@ -1,0 +1,223 @@
+"""One live trial when it is its turn: the load, our client's look-ups of its names, the pings, and what they say.
+
+For: the order of things, and what the trial leaves. Not for: waiting for the turn (`bed`), or how each part is done
+(`browsers`, `asking`).
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from resolab.browser import LoadRequest, LoadResult
+from resolab.browser.browser_log import BrowserLog
+from resolab.errors import ConfigurationError
+from resolab.live.asking import Client, ask, ping, queries_count
+from resolab.live.browsers import LiveBrowsers, Running, browser_way_of
+from resolab.live.cache_state import AskedBefore, name_of
+from resolab.live.judged import judge_load
+from resolab.live.names import look_up_spans, look_ups_expected, metadata_url, names_of, servers_of, statuses_of
+from resolab.live.place import Place
+from resolab.live.reached import Reached
+from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
+from resolab.live.stubs import LiveStub
+from resolab.manners import (
+    Ledger,
+    Refusal,
+    StopReason,
+    StopSign,
+    Turn,
+    pause,
+    stop_sign_of_hosts,
+    stop_sign_of_load,
+    stop_sign_of_query,
+)
+from resolab.plan import Condition, LiveSettings, LiveSite
+from resolab.records import LiveTrialRecord, QueryRecord, Record, ResolverPath
+from resolab.testbed import TrialResult
+from resolab.testbed.records_of_load import Loader
+
+QUERIES_PER_NAME = 3
+"""Of a browser's own resolver: A, AAAA and HTTPS, of which it asks as many as it likes."""
+MOST_NAMES = 100
+"""Of a page, that our client asks for."""
+STUB_WRITES_WITHIN_S = 0.05
+CLOCKS_APART_S = 0.25
+"""Between navigationStart and the document's request, from which a browser's instants of look-ups count."""
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What all trials of a bed share."""
+
+    place: Place
+    live: LiveSettings
+    client: Client
+    ledger: Ledger
+    browsers: LiveBrowsers
+    stub: LiveStub
+    stub_records: list[Record]
+    """What the stub writes comes here."""
+    asked: AskedBefore
+    ipv6: bool
+    authority_sha256: str | None
+    page_timeout_s: float
+    known_names: dict[str, list[str]] = field(default_factory=dict)
+    """Of sites that were loaded, by the page's name."""
+
+
+class LiveTrial:
+    """One site over one resolver, transport and browser."""
+
+    def __init__(
+        self, around: Surroundings, condition: Condition, site: LiveSite, reached: Reached, agent: tuple[str, str]
+    ) -> None:
+        self._around, self._condition, self._site, self._reached = around, condition, site, reached
+        self._user_agent, self._version = agent
+        self._forwarded: list[QueryRecord] = []
+        self._queries: list[QueryRecord] = []
+        self._signs: dict[StopReason, StopSign] = {}
+        self._unknown: list[str] = []
+        self._since_s = self._until_s = 0.0
+
+    def left_alone(self, refusal: Refusal, waited_s: float) -> TrialResult:
+        """Say why nobody was contacted."""
+        limit_ms = self._around.page_timeout_s * 1e3
+        load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, refusal.detail)
+        own = self._record([], [], waited_s, os.getloadavg()[0])
+        return TrialResult([load, own], flags=[], failed=True)
+
+    async def run(self, turn: Turn) -> TrialResult:
+        """Carry it out."""
+        if self._around.live.known_names_first:
+            await self._ask(self._around.known_names.get(self._site.name, [self._site.host]))
+        load, running = await self._load()
+        average = os.getloadavg()[0]
+        names = names_of(load.measured)
+        self._around.known_names[self._site.name] = names
+        turn.settle(self._note_look_ups(load, names))
+        self._heed(self._signs_of(load, names))
+        log = self._log_of(running)
+        asked = {name_of(query) for query in self._queries}
+        await self._ask([name for name in names if name not in asked])
+        pinged = await ping(self._around.client, self._reached)
+        judged = judge_load(load, log, self._forwarded, self._queries)
+        self._unknown += unknown_lines(load.measured, judged)
+        loader = Loader(running.browser.name, running.browser.version, self._condition)
+        pings = [] if pinged is None else [pinged]
+        own = self._record(names, servers_of(load.measured), turn.waited_s, average)
+        return TrialResult(
+            [*load_records(load, judged, loader), *self._forwarded, *self._queries, *pings, own],
+            flags=flags_of(judged),
+            failed=load.failure is not None,
+            overhead_ms=load.overhead.total_ms,
+        )
+
+    async def _load(self) -> tuple[LoadResult, Running]:
+        around = self._around
+        if self._condition.resolver_path is ResolverPath.STUB:
+            await around.stub.put(self._reached)
+        running = await around.browsers.get(browser_way_of(self._condition), self._reached)
+        around.stub_records.clear()
+        running.log.mark()
+        self._since_s = time.monotonic()
+        request = LoadRequest(url=self._site.url, timeout_s=around.page_timeout_s, warmup=False)
+        load = await running.browser.load(request)
+        # What the stub wrote of the last look-ups is on its way.
+        await asyncio.sleep(STUB_WRITES_WITHIN_S)
+        self._until_s = time.monotonic()
+        return load, running
+
+    def _note_look_ups(self, load: LoadResult, names: Sequence[str]) -> int:
+        """Take in what the load asked of the resolver, and count it; of a browser's own look-ups that is a guess."""
+        around, resolver = self._around, self._condition.resolver
+        if self._condition.resolver_path is ResolverPath.STUB:
+            seen = [one for one in around.stub_records if isinstance(one, QueryRecord)]
+            self._forwarded = judged_queries(resolver, seen, around.asked)
+            return len(self._forwarded)
+        spans = self._spans(load)
+        for look_up in look_ups_expected(names, ipv6=around.ipv6):
+            around.asked.note_unseen(resolver, [look_up], *spans.get(look_up[0], (self._since_s, self._until_s)))
+        return QUERIES_PER_NAME * len(names)
+
+    def _spans(self, load: LoadResult) -> dict[str, tuple[float, float]]:
+        """Say when the browser looked names up, on our clock; within the load's span where it does not tell."""
+        timings = load.measured.timings
+        if timings is None or timings.navigation_start_unix_ms is None:
+            return {}
+        begin_s = timings.navigation_start_unix_ms / 1e3 - (time.time() - time.monotonic())
+        return {
+            name: (
+                max(self._since_s, begin_s + begin_ms / 1e3 - CLOCKS_APART_S),
+                min(self._until_s, begin_s + end_ms / 1e3 + CLOCKS_APART_S),
+            )
+            for name, (begin_ms, end_ms) in look_up_spans(load.measured).items()
+        }
+
+    async def _ask(self, names: Sequence[str]) -> None:
+        """Have our own client ask for names, as many as may be asked at once."""
+        around = self._around
+        most = min(MOST_NAMES, around.ledger.caps.queries_per_resolver_per_hour // queries_count([""]))
+        if len(names) > most:
+            self._unknown.append(f"queries: {len(names) - most} of {len(names)} names were not asked: too many at once")
+        names = names[:most]
+        if not names:
+            return
+        noted = await pause(around.ledger, resolver=self._reached.host, queries_count=queries_count(names))
+        if isinstance(noted, Refusal):
+            self._unknown.append(f"queries: {noted.detail}")
+            return
+        found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
+        if len(found) < queries_count(names):
+            self._unknown.append(
+                f"queries: {len(found)} of {queries_count(names)} were asked: nobody answered any more"
+            )
+        self._queries += judged_queries(self._condition.resolver, found, around.asked)
+        self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
+
+    def _signs_of(self, load: LoadResult, names: Sequence[str]) -> Iterable[StopSign | None]:
+        """Read the load, the names it reached, and what the stub was answered."""
+        url, now_s, page = self._site.url, time.time(), load.measured
+        yield stop_sign_of_load(url, now_s=now_s, status=page.status, statuses=statuses_of(page))
+        yield stop_sign_of_hosts(url, names, self._around.ledger.opt_out, now_s=now_s)
+        yield from (stop_sign_of_query(one, self._reached.host, now_s=now_s) for one in self._forwarded)
+
+    def _heed(self, signs: Iterable[StopSign | None]) -> None:
+        """Note the first sign of each kind."""
+        for sign in signs:
+            if sign is not None and sign.reason not in self._signs:
+                self._signs[sign.reason] = sign
+                self._around.ledger.note_stop(time.time(), sign)
+
+    def _log_of(self, running: Running) -> BrowserLog | None:
+        try:
+            return running.log.read()
+        except ConfigurationError as error:
+            self._unknown.append(f"handshake_mode: {error}")
+            return None
+
+    def _record(self, names: Sequence[str], servers: Sequence[str], waited_s: float, average: float) -> LiveTrialRecord:
+        around = self._around
+        return LiveTrialRecord(
+            vantage_point=around.live.vantage_point,
+            way=around.place.way,
+            way_note=around.place.note,
+            url=metadata_url(self._site.url),
+            resolver=self._condition.resolver,
+            dns_transport=self._condition.dns_transport,
+            resolver_url=self._reached.url,
+            resolver_address=self._reached.address,
+            system_resolver=around.place.system_nameserver,
+            system_resolver_forwards_to=list(around.place.forwards_to),
+            ipv6=around.ipv6,
+            user_agent=self._user_agent,
+            operator_url=around.live.operator_url,
+            authority_sha256=around.authority_sha256,
+            names=list(names),
+            server_addresses=list(servers),
+            waited_s=waited_s,
+            stop_sign=next(iter(self._signs), None),
+            unknown=self._unknown,
+            load_average_1min=average,
+        )

@@ -1,0 +1,26 @@
+"""User agents of browsers that load pages of strangers: the browser's own, and behind it who measures.
+
+For: pure text. Not for: the suffix's URL (`manners`), or telling a browser (`browsers`). Nothing of what the browser
+says of itself is taken away: a headless Chromium says so.
+"""
+
+import platform
+
+from resolab.manners import user_agent_suffix
+from resolab.records import BrowserName
+
+
+def user_agent(browser: BrowserName, version: str, operator_url: str) -> str:
+    """Write it for a browser of this version, such as `156.0.8078.79`, on this machine."""
+    system, major = f"Linux {platform.machine()}", version.partition(".")[0]
+    own = {
+        BrowserName.CHROMIUM: f"Mozilla/5.0 (X11; {system}) AppleWebKit/537.36 (KHTML, like Gecko) "
+        f"HeadlessChrome/{major}.0.0.0 Safari/537.36",
+        BrowserName.FIREFOX: f"Mozilla/5.0 (X11; {system}; rv:{major}.0) Gecko/20100101 Firefox/{major}.0",
+    }
+    return f"{own[browser]} {user_agent_suffix(operator_url)}"
+
+
+def version_number(told: str) -> str:
+    """Return the number of a version as a browser tells it, e.g. of `Mozilla Firefox 153.7.0esr`."""
+    return next((word for word in told.split() if word[:1].isdigit()), "0")

@@ -1,0 +1,22 @@
+"""Live plans: loads over the real network, of sites by their URLs, with resolvers by name.
+
+For: `[network]`, `[sites]` and `[resolvers]` of a plan, and the ordinary plan that follows from them. Not for:
+contacting anybody.
+"""
+
+from resolab.plan.live.network import LiveTable, live_table
+from resolab.plan.live.resolvers import SYSTEM
+from resolab.plan.live.settings import LAB, LIVE_PROFILE, Endpoint, LiveResolver, LiveSettings, LiveSite, SiteList
+
+__all__ = [
+    "LAB",
+    "LIVE_PROFILE",
+    "SYSTEM",
+    "Endpoint",
+    "LiveResolver",
+    "LiveSettings",
+    "LiveSite",
+    "LiveTable",
+    "SiteList",
+    "live_table",
+]

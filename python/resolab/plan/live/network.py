@@ -1,0 +1,200 @@
+"""A live plan as an ordinary one: what its own tables say, and the levels and exclusions that follow from them.
+
+For: one reading for both kinds of plans. Not for: the tables' details (`sites`, `resolvers`).
+
+Every site is a page, the access link is the machine's own, HTTP version and handshakes are what browser and site
+agree on, and a resolver without an address for a transport takes its conditions out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.manners import HARD_CAPS, user_agent_suffix
+from resolab.plan.live.resolvers import check_native, resolvers_in
+from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
+from resolab.plan.live.sites import Sites, sites_in
+from resolab.plan.section import Section
+from resolab.plan.settings import Unit
+from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+
+LIVE = "live"
+LEVELS = ("resolver", "dns_transport", "browser", "name_resolution", "doh_method")
+"""Factors a live plan may have; the others are not in anybody's hand there."""
+_TABLES = ("network", "sites", "resolvers")
+_OF_THE_LAB: Mapping[str, Sequence[str]] = {
+    "instrument": ("keep_awake", "pcap", "key_log", "paths", "backend"),
+    "limits": ("lateness_p99_ms",),
+    "queries": ("warm_count",),
+    "key_exchange": ("edge",),
+    "analysis": ("equivalence_margin_rtts",),
+}
+"""Keys that set the lab's own parts."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTable:
+    """A live plan's table, written as an ordinary one's, and what is its own."""
+
+    table: Mapping[str, Any]
+    settings: LiveSettings | None
+
+
+def live_table(
+    source: str, table: Mapping[str, Any], base: Path, begun_with: Sequence[str] | None, *, at_hand: bool
+) -> LiveTable:
+    """Take the tables of a live plan out of it and put in what follows; an ordinary plan stays as it is."""
+    if "network" not in table:
+        return LiveTable(table, None)
+    top = Section(source, table)
+    network = top.section("network")
+    network.one_of("kind", (LIVE,))
+    _refuse_the_labs(top, table)
+    levels = _named(top, table)
+    resolvers = resolvers_in(_of_resolvers(top, levels["resolver"]), levels["resolver"])
+    sites = sites_in(top.section("sites"), base, _seed(table), begun_with, at_hand=at_hand)
+    settings = _settings(network, resolvers, sites, base)
+    paths = _paths(table, levels["dns_transport"])
+    _check_addresses(top, levels["dns_transport"], resolvers)
+    check_native(Section(source, {}, "resolver_path"), resolvers, _as_paths(paths))
+    return LiveTable(_ordinary(table, sites.names, paths, _without_address(levels, resolvers)), settings)
+
+
+def _of_resolvers(top: Section, names: Sequence[str]) -> Section:
+    section = top.section("resolvers")
+    for name in names:
+        if name not in section:
+            top.fail("factors.resolver", f"{name!r} is declared nowhere; write [resolvers.{name}]")
+        if name == LAB:
+            section.fail(name, "is the name of the lab's own; give it another")
+    return section
+
+
+def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Take the two factors the rest hangs on, and refuse those that a live plan does not have."""
+    factors = table.get("factors")
+    if not isinstance(factors, dict):
+        top.fail("factors", "must be a table")
+    for factor in factors:
+        if factor not in LEVELS:
+            top.fail(f"factors.{factor}", f"is no factor of a live plan; allowed: {', '.join(LEVELS)}")
+    section = top.section("factors")
+    names = section.levels("resolver", None)
+    wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
+    if wrong is not None:
+        section.fail("resolver", f"{wrong!r} is no name; use letters, digits, - and _")
+    return {"resolver": names, "dns_transport": section.levels("dns_transport", list(DnsTransport))}
+
+
+def _refuse_the_labs(top: Section, table: Mapping[str, Any]) -> None:
+    for key in ("pages", "resolver"):
+        if key in table:
+            top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
+    for name, keys in _OF_THE_LAB.items():
+        given = table.get(name)
+        for key in keys:
+            if isinstance(given, dict) and key in given:
+                top.fail(f"{name}.{key}", "is about the lab's own parts, which a live plan has not; leave it out")
+    design = table.get("design")
+    if isinstance(design, dict) and design.get("unit", Unit.PAGE) != Unit.PAGE:
+        top.fail("design.unit", 'a live plan samples pages: give "page", or leave it out')
+
+
+def _settings(network: Section, resolvers: Mapping[str, LiveResolver], sites: Sites, base: Path) -> LiveSettings:
+    vantage_point, operator_url = network.text("vantage_point"), network.text("operator_url")
+    if not _NAME.fullmatch(vantage_point) or vantage_point == LAB:
+        network.fail("vantage_point", f"must be a name of letters, digits, - and _, other than {LAB!r}")
+    try:
+        user_agent_suffix(operator_url)
+    except ConfigurationError as error:
+        network.fail("operator_url", str(error))
+    opt_out = network.text("opt_out") if "opt_out" in network else None
+    known_names_first = network.flag("known_names_first", default=False)
+    caps = network.values("caps")
+    try:
+        HARD_CAPS.lowered(caps, where="")
+    except ConfigurationError as error:
+        network.fail("caps", str(error).strip())
+    network.allow("opt_out")
+    network.finish()
+    return LiveSettings(
+        vantage_point=vantage_point,
+        operator_url=operator_url,
+        resolvers=resolvers,
+        sites=sites.by_name,
+        site_list=sites.site_list,
+        opt_out=opt_out if opt_out is None or urlsplit(opt_out).scheme in {"https", "http"} else str(base / opt_out),
+        caps=caps,
+        known_names_first=known_names_first,
+    )
+
+
+def _paths(table: Mapping[str, Any], transports: Sequence[str]) -> Mapping[str, Any]:
+    usual = {one: str(ResolverPath.NATIVE if one in _NATIVE else ResolverPath.STUB) for one in transports}
+    given = table.get("resolver_path", {})
+    return {**usual, **given} if isinstance(given, dict) else usual
+
+
+def _as_paths(paths: Mapping[str, Any]) -> dict[DnsTransport, tuple[ResolverPath, ...]]:
+    """Take the words that are some; the ordinary reading says what is wrong with others."""
+    known = {str(path) for path in ResolverPath}
+    words = {
+        key: value if isinstance(value, list) else [value] for key, value in paths.items() if key in [*DnsTransport]
+    }
+    return {
+        DnsTransport(key): tuple(ResolverPath(one) for one in value if one in known) for key, value in words.items()
+    }
+
+
+def _check_addresses(top: Section, transports: Sequence[str], resolvers: Mapping[str, LiveResolver]) -> None:
+    for transport in transports:
+        if not any(DnsTransport(transport) in one.endpoints for one in resolvers.values()):
+            top.fail(
+                "factors.dns_transport", f"no resolver has an address for {transport!r}; give one, or leave it out"
+            )
+    for name, one in resolvers.items():
+        if not set(one.endpoints) & {DnsTransport(word) for word in transports}:
+            top.fail(f"resolvers.{name}", "has no address for any transport of the plan; give one, or leave it out")
+
+
+def _without_address(
+    levels: Mapping[str, Sequence[str]], resolvers: Mapping[str, LiveResolver]
+) -> list[Mapping[str, Sequence[str]]]:
+    """Write the exclusions of what a resolver has no address for."""
+    lacking = {
+        name: [word for word in levels["dns_transport"] if DnsTransport(word) not in one.endpoints]
+        for name, one in resolvers.items()
+    }
+    return [{"resolver": [name], "dns_transport": words} for name, words in lacking.items() if words]
+
+
+def _ordinary(
+    table: Mapping[str, Any], pages: list[str], paths: Mapping[str, Any], excluded: list[Mapping[str, Sequence[str]]]
+) -> Mapping[str, Any]:
+    given = table.get("exclude", [])
+    design = table.get("design", {})
+    return {
+        **{key: value for key, value in table.items() if key not in _TABLES},
+        "factors": {
+            **table["factors"],
+            "page": pages,
+            "profile": [LIVE_PROFILE],
+            "http_version": [str(HttpVersion.ANY)],
+            "requested_handshake_mode": [str(HandshakeMode.FULL)],
+        },
+        "resolver_path": paths,
+        "exclude": [*given, *excluded] if isinstance(given, list) else given,
+        "design": {**design, "unit": str(Unit.PAGE)} if isinstance(design, dict) else design,
+    }
+
+
+def _seed(table: Mapping[str, Any]) -> int:
+    """Take the plan's seed before it is checked: the ordinary reading says what is wrong with it."""
+    seed = table.get("seed")
+    return seed if isinstance(seed, int) else 0

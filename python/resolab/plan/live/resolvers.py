@@ -1,0 +1,73 @@
+"""Resolvers of a live plan: `[resolvers.NAME]`, an address for each transport they speak.
+
+For: reading and checking the addresses, which are written as `resolab-core query` takes them. Not for: turning host
+names into addresses, or the machine's own name server; both are found when a run begins.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.manners import resolver_endpoint
+from resolab.plan.live.settings import Endpoint, LiveResolver
+from resolab.plan.section import Section
+from resolab.protocols import OVER_HTTP, facts_of
+from resolab.records import DnsTransport, ResolverPath
+
+SYSTEM = "system"
+"""In place of an address: the first name server of `/etc/resolv.conf`."""
+_OF_BROWSERS = {DnsTransport.DOUDP: 53, DnsTransport.DOH: 443, DnsTransport.DOH3: 443}
+"""Ports at which a browser's own resolver asks."""
+_DOH_PATH = "/dns-query"
+
+
+def resolvers_in(section: Section, names: tuple[str, ...]) -> dict[str, LiveResolver]:
+    """Read the resolvers that are levels of the plan; others may stand there, so that one line narrows it."""
+    return {name: _resolver(section.section(name), name) for name in names}
+
+
+def _resolver(section: Section, name: str) -> LiveResolver:
+    given = {transport: section.text(transport) for transport in DnsTransport if transport in section}
+    section.allow(*DnsTransport)
+    section.finish()
+    if not given:
+        section.fail("", f"has no address; give one of {', '.join(DnsTransport)}")
+    return LiveResolver(name, {transport: _endpoint(section, transport, text) for transport, text in given.items()})
+
+
+def _endpoint(section: Section, transport: DnsTransport, text: str) -> Endpoint:
+    if text == SYSTEM and transport is DnsTransport.DOUDP:
+        return Endpoint(SYSTEM, "", _OF_BROWSERS[transport])
+    try:
+        found = resolver_endpoint(text)
+    except ConfigurationError:
+        found = None
+    if found is None or found.dns_transport is not transport:
+        scheme = facts_of(transport).url_form.partition("://")[0]
+        bare = f', an address, or "{SYSTEM}"' if transport is DnsTransport.DOUDP else ""
+        section.fail(transport, f"{text!r} is no resolver over it; give {scheme}://HOST, with :PORT if need be{bare}")
+    path = _path(section, transport, text)
+    return Endpoint(found.url if transport is DnsTransport.DOUDP else text, found.host, found.port, path)
+
+
+def _path(section: Section, transport: DnsTransport, text: str) -> str:
+    """Return DoH's path; with the end of a URI template (RFC 8484 section 4.1) it is the same."""
+    parts = urlsplit(text.removesuffix("{?dns}"))
+    given = "" if parts.path == "/" else parts.path if "://" in text else ""
+    if parts.query or parts.fragment or parts.username is not None or (given and transport not in OVER_HTTP):
+        section.fail(transport, f"{text!r} has a part that means nothing there; give SCHEME://HOST, and a path for DoH")
+    return (given or _DOH_PATH) if transport in OVER_HTTP else ""
+
+
+def check_native(
+    section: Section, resolvers: Mapping[str, LiveResolver], paths: Mapping[DnsTransport, tuple[ResolverPath, ...]]
+) -> None:
+    """Refuse what a browser's own resolver cannot be told: other ports than the transport's."""
+    for transport, port in _OF_BROWSERS.items():
+        if ResolverPath.NATIVE not in paths.get(transport, ()):
+            continue
+        for name, resolver in resolvers.items():
+            endpoint = resolver.endpoints.get(transport)
+            if endpoint is not None and endpoint.port != port:
+                problem = f"a browser asks over {transport} at port {port} only, and resolver {name!r} is at"
+                section.fail(transport, f'{problem} {endpoint.port}; use "stub"')

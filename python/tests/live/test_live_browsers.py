@@ -1,0 +1,66 @@
+"""Which browser a configuration needs, and what it is told."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resolab.browser import BrowserSettings
+from resolab.browser.chromium.flags import command_line
+from resolab.browser.firefox.preferences import preferences
+from resolab.live.browsers import FEWEST, MOST, browser_way_of, processes_at_a_time, settings_of
+from resolab.live.reached import Reached
+from resolab.plan import Condition
+from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+
+CONDITION = Condition(
+    page="a_test", profile="live", dns_transport=DnsTransport.DOUDP, http_version=HttpVersion.ANY,
+    requested_handshake_mode=HandshakeMode.FULL, browser=BrowserName.FIREFOX, resolver_path=ResolverPath.NATIVE,
+    resolver="quick",
+)  # fmt: skip
+AGENT = "Agent/1 resolab/9 (+https://study.resolab.test/)"
+
+
+def reached(transport: DnsTransport = DnsTransport.DOUDP) -> Reached:
+    return Reached("quick", transport, "x://dns.quick.test", "dns.quick.test", "198.18.8.1", 443, "/q")
+
+
+def settings(browser: BrowserName, transport: DnsTransport, ca_file: Path | None = None) -> BrowserSettings:
+    way = browser_way_of(replace(CONDITION, browser=browser, dns_transport=transport))
+    return settings_of(way, reached(transport), user_agent=AGENT, ca_file=ca_file, hosts=("a.test",))
+
+
+def test_who_asks_by_itself_has_a_browser_of_its_own_and_stubbed_ones_share() -> None:
+    native = [replace(CONDITION, resolver=name) for name in ("quick", "local")]
+    stubbed = [
+        replace(CONDITION, resolver=name, dns_transport=transport, resolver_path=ResolverPath.STUB)
+        for name in ("quick", "local")
+        for transport in (DnsTransport.DOT, DnsTransport.DOQ)
+    ]
+    assert len({browser_way_of(one) for one in native}) == 2
+    assert len({browser_way_of(one) for one in stubbed}) == 1
+    assert not browser_way_of(stubbed[0]).speaks_doh
+    doh = replace(CONDITION, dns_transport=DnsTransport.DOH)
+    assert browser_way_of(doh).speaks_doh
+
+
+def test_firefox_is_as_it_comes_but_for_resolver_and_agent() -> None:
+    told = preferences(settings(BrowserName.FIREFOX, DnsTransport.DOUDP))
+    assert told["general.useragent.override"] == AGENT
+    assert told["network.dns.disableIPv6"] is False
+    assert told["network.dns.use_https_rr_as_altsvc"] is True
+    assert told["network.trr.mode"] == 5
+    own = preferences(settings(BrowserName.FIREFOX, DnsTransport.DOH))
+    assert (own["network.trr.uri"], own["network.trr.bootstrapAddr"]) == ("https://dns.quick.test/q", "198.18.8.1")
+
+
+@pytest.mark.parametrize(("ca", "told"), [(None, False), (Path("/ca.pem"), True)])
+def test_chromium_speaks_http3_and_is_told_hosts_only_for_a_further_authority(ca: Path | None, told: bool) -> None:
+    line = command_line(Path("/c"), settings(BrowserName.CHROMIUM, DnsTransport.DOUDP, ca), Path("/p"))
+    assert f"--user-agent={AGENT}" in line
+    assert "--disable-quic" not in line
+    assert ("--origin-to-force-quic-on=a.test:1" in line) is told
+
+
+def test_no_more_browsers_live_than_memory_has_room_for() -> None:
+    assert FEWEST <= processes_at_a_time() <= MOST
