@@ -3,7 +3,7 @@
 For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
 """
 
-from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, transport_look
+from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, resolver_look, transport_look
 from resolab.plots.difference import DifferenceRow, draw_differences
 from resolab.plots.exchange import ExchangeSeries, draw_exchanges
 from resolab.plots.heat_map import HeatCell, draw_heat_map
@@ -47,6 +47,7 @@ __all__ = [
     "level_label",
     "mode_label",
     "number_text",
+    "resolver_look",
     "save_drawing",
     "save_drawings",
     "save_file",

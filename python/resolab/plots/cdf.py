@@ -16,6 +16,7 @@ from matplotlib.transforms import ScaledTranslation
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import (
     HANDSHAKE_MARKERS,
+    RESOLVER_COLOURS,
     TRANSPORT_COLOURS,
     TRANSPORT_DASHES,
     ZERO_RTT_COLOURS,
@@ -49,6 +50,14 @@ def transport_look(dns_transport: str, handshake_mode: str = "full") -> Look:
     if handshake_mode == "zero_rtt":
         return Look(ZERO_RTT_COLOURS[dns_transport], "-", HANDSHAKE_MARKERS[handshake_mode], ZERO_RTT_LINE_WIDTH)
     return Look(TRANSPORT_COLOURS[dns_transport], TRANSPORT_DASHES[dns_transport], HANDSHAKE_MARKERS[handshake_mode])
+
+
+def resolver_look(resolver_place: int, dns_transport: str) -> Look:
+    """Return the look of a transport to a resolver by the resolver's place among all: its colour, the transport's dash.
+
+    Colours begin anew after the last.
+    """
+    return Look(RESOLVER_COLOURS[resolver_place % len(RESOLVER_COLOURS)], TRANSPORT_DASHES[dns_transport])
 
 
 @dataclass(frozen=True, slots=True)

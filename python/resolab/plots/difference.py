@@ -26,7 +26,8 @@ class DifferenceRow:
     dns_transport: str
     difference_ms: Estimate
     blocks_ms: tuple[float, ...]
-    expected_ms: float
+    expected_ms: float | None
+    """The closed form, where there is one."""
 
 
 def draw_differences(
@@ -78,7 +79,8 @@ def _mark(axes: Axes, row: DifferenceRow, y: int) -> None:
     colour = TRANSPORT_COLOURS[row.dns_transport]
     blocks = [y + 0.26] * len(row.blocks_ms)
     axes.plot(row.blocks_ms, blocks, ".", color=colour, alpha=0.35, markersize=4, markeredgewidth=0)
-    axes.plot([row.expected_ms], [y], "|", color="#666666", markersize=13, markeredgewidth=1)
+    if row.expected_ms is not None:
+        axes.plot([row.expected_ms], [y], "|", color="#666666", markersize=13, markeredgewidth=1)
     estimate = row.difference_ms
     ends = [end for end in (estimate.ci_low, estimate.ci_high) if end is not None and math.isfinite(end)]
     axes.plot(ends, [y] * len(ends), "-", color=colour, linewidth=1.8)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from resolab.plots.cdf import Look, transport_look
 from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
+from resolab.plots.style import house_style
 from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
@@ -38,6 +39,8 @@ class ResponseLine:
     median_ms: Estimate
     key: Mapping[str, Value]
     """Columns that name the line in the CSV, alike in all lines of a figure."""
+    look: Look | None = None
+    """None: the transport's own."""
 
 
 def draw_response_times(name: str, caption: str, lines: Sequence[ResponseLine]) -> Drawing:
@@ -70,6 +73,7 @@ def _panel(axes: Axes, lines: Sequence[ResponseLine]) -> None:
 
 
 def _line(axes: Axes, line: ResponseLine, right: float) -> None:
+    look = line.look or transport_look(line.dns_transport)
     times = [time for time, _ in line.points]
     shares = [share for _, share in line.points]
     if times:
@@ -79,8 +83,8 @@ def _line(axes: Axes, line: ResponseLine, right: float) -> None:
         shares,
         where="post",
         label=_label(line),
-        color=TRANSPORT_COLOURS[line.dns_transport],
-        linestyle=TRANSPORT_DASHES[line.dns_transport],
+        color=look.colour,
+        linestyle=look.dash,
         linewidth=0.9 if line.warm else 1.7,
     )
 

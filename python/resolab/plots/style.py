@@ -3,7 +3,7 @@
 For: everything that two figures share. Not for: what is in them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,6 +68,18 @@ ZERO_RTT_COLOURS: Mapping[str, str] = {
     DnsTransport.DOQ: "#56b4e9",
 }
 ZERO_RTT_LINE_WIDTH = 3.0
+# Where resolvers stand beside each other colour is theirs and the dash alone the transport's: the same palette, each
+# apart from its neighbours in lightness, too. The first is for the machine's own resolver.
+RESOLVER_COLOURS: Sequence[str] = (
+    "#000000",
+    "#d55e00",
+    "#56b4e9",
+    "#004c80",
+    "#e69f00",
+    "#cc79a7",
+    "#009e73",
+    "#8c8c8c",
+)
 HANDSHAKE_MARKERS: Mapping[str, str | None] = {
     HandshakeMode.FULL: None,
     HandshakeMode.RESUMED: "s",

@@ -6,7 +6,7 @@ For: putting findings, figures and template together. Not for: any of their cont
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,12 @@ from resolab.report.h20.section import H20
 from resolab.report.h20.study import has_h20_network
 from resolab.report.hello_table import hello_table
 from resolab.report.labels import baseline_label
+from resolab.report.live.answers import live_answers
+from resolab.report.live.ground import live_environment, live_lines
+from resolab.report.live.section import Live
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
+from resolab.report.paths.section import PathSection, path_section
 from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
@@ -41,6 +45,7 @@ from resolab.report.shift_functions import shift_drawings, shift_table
 from resolab.report.statuses import CITATION as STATUSES_CITATION
 from resolab.report.tables import (
     Table,
+    as_live,
     exchange_table,
     failure_table,
     flag_table,
@@ -61,6 +66,9 @@ class Report:
     findings: Findings
 
 
+LIVE_TITLE = "By resolver and vantage point, as Hounsel et al. (2020)"
+
+
 def make_report(folder: Path) -> Report:
     """Make the tables and the report of a dataset anew, whole or not at all."""
     build_tables(folder)
@@ -74,7 +82,8 @@ def make_report(folder: Path) -> Report:
         fresh = Path(tempfile.mkdtemp(prefix=f".{REPORT}-", dir=folder))
         try:
             fresh.chmod(0o755)
-            (fresh / "index.html").write_text(_render(findings, fresh, papers), "utf-8")
+            paths = path_section(folder, findings.plan) if findings.live is None else None
+            (fresh / "index.html").write_text(_render(findings, fresh, papers, paths), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
@@ -105,7 +114,10 @@ class Paper:
 
 
 def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
-    """Draw what there is of each paper on whose networks and pages the dataset was measured."""
+    """Draw what there is of each paper on whose networks and pages the dataset was measured, or by whose method."""
+    if findings.live is not None:
+        live = Live(dataset, findings, findings.live)
+        return [Paper("live", LIVE_TITLE, list(live.drawings()), live.tables(), live.missing())]
     s24, h20 = S24(dataset, findings), H20(dataset, findings)
     papers = []
     if s24.is_theirs:
@@ -117,17 +129,18 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
     return [one for one in papers if one.drawings]
 
 
-def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
+def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: PathSection | None) -> str:
     drawn = [*drawings(findings), *shift_drawings(findings), *(one for paper in papers for one in paper.drawings)]
     figures = {
         drawing.name: {"svg": Markup(svg), "caption": drawing.caption}  # noqa: S704
         for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
     }
     (folder / "figures").mkdir(exist_ok=True)
-    sensitivity = sensitivity_table(findings)
+    sensitivity = _told_named(findings, sensitivity_table(findings))
     tables = (*effect_tables(findings), closed_form_table(findings), shift_table(findings), *adjusted_tables(findings))
-    effects = [one for one in tables if one is not None]
-    for one in (sensitivity, *effects, *(one for paper in papers for one in paper.tables)):
+    effects = [_told_named(findings, one) for one in tables if one is not None]
+    of_paths = paths.tables if paths is not None else ()
+    for one in (sensitivity, *effects, *of_paths, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -142,12 +155,14 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         trouble=trouble_sentence(findings),
         failures_line=failures_line(findings),
         too_few=too_few_sentence(findings.primary),
+        live_lines=live_lines(findings),
+        live_answers=live_answers(findings),
         answers=answers(findings),
         baseline=baseline_label(findings),
         level=level_text(level_of(findings.plan)),
         citation=CITATION,
         statuses_citation=STATUSES_CITATION,
-        tables=_tables(findings),
+        tables=_told(findings, _tables(findings)),
         comparisons_title="The comparisons the plan names"
         if findings.plan.comparison_rules
         else "Each condition against its baseline, tested",
@@ -156,19 +171,31 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper]) -> str:
         slope_sentences=slope_sentences(findings),
         aa_sentences=aa_sentences(findings),
         papers=papers,
-        outcomes=[_section(findings, found) for found in further_outcomes(findings)],
+        paths=paths,
+        outcomes=[_told(findings, _section(findings, found)) for found in further_outcomes(findings)],
         device_drops=sum(one.dropped_device_count for one in findings.lateness),
         calibrations_outside=outside_count(findings),
-        environment=environment(findings),
-        profiles=profiles(findings),
+        environment=[*environment(findings), *live_environment(findings)],
+        profiles=[] if findings.live else profiles(findings),
         command_line=command_line(findings),
     )
+
+
+def _told_named(findings: Findings, one: NamedTable) -> NamedTable:
+    return one if findings.live is None else replace(one, table=as_live(one.table))
+
+
+def _told(findings: Findings, parts: dict[str, Any]) -> dict[str, Any]:
+    """Have tables say what they mean on the live network."""
+    if findings.live is None:
+        return parts
+    return {name: as_live(one) if isinstance(one, Table) else one for name, one in parts.items()}
 
 
 def _tables(findings: Findings) -> dict[str, Table]:
     return {
         "failures": failure_table(findings),
-        "statuses": status_table(findings) if has_h20_network(findings) else Table((), ()),
+        "statuses": status_table(findings) if findings.live is None and has_h20_network(findings) else Table((), ()),
         "flags": flag_table(findings),
         "handshakes": handshake_table(findings),
         "hellos": hello_table(findings.hellos),

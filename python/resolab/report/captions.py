@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
+from resolab.report.findings.planned import is_live
 from resolab.report.labels import baseline_label
 from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
@@ -52,8 +53,8 @@ def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
     """Caption of an outcome's heat map."""
     compared = [comparison.change for _, comparison in found.compared]
     return (
-        f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} on the same page and "
-        f"profile; paired by block. A dashed frame marks cells whose interval contains 0. "
+        f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} "
+        f"{_same(findings)}. A dashed frame marks cells whose interval contains 0. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
     )
 
@@ -63,8 +64,7 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     compared = [comparison.difference_ms for _, comparison in found.compared]
     return (
         f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
-        "interval; small dots: single blocks; grey tick: closed form, round trips times RTT and, where known, bytes "
-        "over the rate. "
+        f"interval; small dots: single {_singles(findings)}. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
     )
 
@@ -92,11 +92,24 @@ def exchange_caption(findings: Findings) -> str:
     )
 
 
+def _same(findings: Findings) -> str:
+    if is_live(findings.plan):
+        return "from the same vantage point; paired by site"
+    return "on the same page and profile; paired by block"
+
+
+def _singles(findings: Findings) -> str:
+    if is_live(findings.plan):
+        return "sites"
+    return "blocks; grey tick: closed form, round trips times RTT and, where known, bytes over the rate"
+
+
 def _failed_loads(findings: Findings) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
     text = f"{failed} of {findings.trials_count} loads failed and count as at least their limit"
-    lost = f"; {unusable} more were lost to the instrument" if unusable else ""
+    alone = " or left alone" if is_live(findings.plan) else ""
+    lost = f"; {unusable} more were lost to the instrument{alone}" if unusable else ""
     return f"{text}{lost}; {flags_and_drops(findings)}."
 
 

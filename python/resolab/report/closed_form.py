@@ -42,11 +42,13 @@ def closed_form_table(findings: Findings) -> NamedTable | None:
     """Set the page load time and its first byte beside what the protocols say; None where bytes are not known."""
     outcomes = (findings.of(one) for one in (PLT, OUTCOMES["response_start"]))
     rows = [
-        _Row(found, pair, findings.oracle.between(pair.comparison.treatment, pair.comparison.baseline))
+        _Row(found, pair, expected)
         for found in outcomes
         if found is not None
         for pair in found.comparisons
         if pair.difference_ms.n
+        for expected in [findings.oracle.where_known(pair.comparison.treatment, pair.comparison.baseline)]
+        if expected is not None
     ]
     if not any(row.expected.bytes_ms is not None for row in rows):
         return None

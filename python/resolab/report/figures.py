@@ -60,7 +60,7 @@ def _differences(findings: Findings, found: OutcomeFindings) -> list[DifferenceR
             dns_transport=one.condition.dns_transport,
             difference_ms=comparison.difference_ms,
             blocks_ms=comparison.blocks_ms,
-            expected_ms=comparison.expected.total_ms,
+            expected_ms=None if comparison.expected is None else comparison.expected.total_ms,
         )
         for one, comparison in found.compared
     ]

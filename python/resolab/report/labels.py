@@ -5,13 +5,16 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 
 from resolab.plan import Condition
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
-from resolab.plots import combination_label, level_label
+from resolab.plots import combination_label, level_label, transport_label
 from resolab.report.findings.findings import ExchangeResult, Findings
+from resolab.report.findings.planned import is_live
 from resolab.report.findings.resolvers import resolver_of, resolvers_of
 
 
 def combination_of(findings: Findings, condition: Condition) -> str:
-    """Name a condition within its page and profile."""
+    """Name a condition within its page and profile; on the live network by transport and resolver."""
+    if is_live(findings.plan):
+        return ", ".join((transport_label(condition.dns_transport), *varying_levels(findings, condition)))
     return combination_label(
         condition.dns_transport,
         condition.http_version,
@@ -29,7 +32,12 @@ def varying_levels(findings: Findings, condition: Condition) -> list[str]:
 def baseline_label(findings: Findings) -> str:
     """Name what conditions are compared with, or say that it is none single."""
     baselines = {comparison.baseline for _, comparison in findings.plt.compared}
-    labels = {combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode) for one in baselines}
+    labels = {
+        transport_label(one.dns_transport)
+        if is_live(findings.plan)
+        else combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode)
+        for one in baselines
+    }
     if len(labels) != 1:
         return "their baseline"
     further: list[str] = []
@@ -51,14 +59,30 @@ def exchange_place(findings: Findings, one: ExchangeResult) -> str:
 def held_factors(findings: Findings) -> list[str]:
     """List the optional factors that are alike in every condition, with their level."""
     conditions = findings.plan.conditions()
+    elsewhere = _OF_THE_LAB if is_live(findings.plan) else ("resolver",)
     words = {
         factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS
-        if factor not in findings.varying
+        if factor not in findings.varying and factor not in elsewhere
     }
     # Of a factor the plan does not name there are several where a browser preset decides.
     return [f"{factor} {' or '.join(found)}" for factor, found in words.items()]
 
 
+_OF_THE_LAB = frozenset(
+    (
+        "h3_discovery",
+        "dns_connection_state",
+        "requested_dns_handshake_mode",
+        "resolver_extra_rtt_ms",
+        "resolver_cache",
+        "browser_preset",
+    )
+)
+"""Factors that are in nobody's hand on the live network; only there resolvers have names."""
+
+
 def _level(factor: str, condition: Condition) -> str:
-    return level_label(factor, word_of(getattr(condition, factor), factor))
+    word = word_of(getattr(condition, factor), factor)
+    # A resolver's name stands for itself.
+    return word if factor == "resolver" else level_label(factor, word)

@@ -66,7 +66,7 @@ def _against_baseline(one: ConditionResult) -> tuple[str, ...]:
     difference = one.comparison.difference_ms
     return (
         both_text(difference, signed=True),
-        number_text(one.comparison.expected.total_ms, signed=True),
+        ABSENT if one.comparison.expected is None else number_text(one.comparison.expected.total_ms, signed=True),
         "" if one.comparison.shift_ms is None else both_text(one.comparison.shift_ms, signed=True),
         percent_text(one.comparison.change),
         "" if one.comparison.delta is None else both_text(one.comparison.delta, 2, signed=True),

@@ -7,7 +7,7 @@ from resolab.plan import Estimand
 from resolab.plots.save import Value
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings, Sensitivity
-from resolab.report.findings.sensitivity import CHOICES
+from resolab.report.findings.sensitivity import choices_of
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text, percent_text
@@ -20,7 +20,8 @@ NAME = "sensitivity"
 def sensitivity_table(findings: Findings) -> NamedTable:
     """List every comparison by each choice of its loads."""
     outcome, estimand = OUTCOMES[findings.plan.analysis.primary], findings.plan.analysis.estimand
-    heads = [part for name in CHOICES for part in (name, "pairs")]
+    choices = choices_of(findings.plan)
+    heads = [part for name in choices for part in (name, "pairs")]
     columns = ("page", "profile", "treatment", "against", *heads, "says")
     rows = [_cells(findings, one, estimand) for one in findings.sensitivities]
     turned = sum(one.turns for one in findings.sensitivities)
@@ -32,14 +33,14 @@ def sensitivity_table(findings: Findings) -> NamedTable:
         NAME,
         "Sensitivity: the same comparisons without the loads one may doubt",
         Table(columns, rows, frozenset((0, 1, 2, 3, len(columns) - 1))),
-        [_row(one, str(outcome.name), estimand, name) for one in findings.sensitivities for name in CHOICES],
+        [_row(one, str(outcome.name), estimand, name) for one in findings.sensitivities for name in choices],
         note,
     )
 
 
 def _cells(findings: Findings, one: Sensitivity, estimand: Estimand) -> tuple[str, ...]:
     treatment, baseline = one.comparison.treatment, one.comparison.baseline
-    estimates = [part for name in CHOICES for part in _estimate(one.estimates[name], estimand)]
+    estimates = [part for estimate in one.estimates.values() for part in _estimate(estimate, estimand)]
     says = "something else" if one.turns else "the same pairs" if one.changes_nothing else "the same"
     return (
         treatment.page,

@@ -45,6 +45,8 @@ _STATUSES = {
     "driver": H20Status.SELENIUM_ERROR,
     # The trial ended without a load: its driver could not begin.
     "no_measured_load": H20Status.SELENIUM_ERROR,
+    # Of live runs alone: our manners contacted nothing, which is nobody's success.
+    "left_alone": H20Status.OTHER_ERROR,
     "other": H20Status.OTHER_ERROR,
 }
 

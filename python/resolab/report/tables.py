@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
 from resolab.protocols import has_handshake
-from resolab.records import TRIAL_FLAG_MEANINGS
+from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import resolvers_of, several_caches, several_distances
 from resolab.report.statuses import H20Status, h20_status, status_counts
@@ -30,6 +30,11 @@ class Table:
     """Positions of the columns that hold words; the others hold numbers."""
 
 
+_PLACES = ("profile", "network")
+_OF_THE_LAB = frozenset(("closed form ms", "handshake reached", "asked for", "reached"))
+"""Columns against what was set or asked for: on the live network nothing was."""
+
+
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
     return Table(columns, rows, frozenset(range(words)))
 
@@ -38,6 +43,14 @@ def _meaning(flag: str) -> str:
     """Say what a flag means; of one that only another version of resolab sets, nothing is known here."""
     sentence = TRIAL_FLAG_MEANINGS.get(flag, "")
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
+
+
+def as_live(table: Table) -> Table:
+    """Say vantage point for profile, and leave out what only an emulated network has."""
+    kept = [place for place, column in enumerate(table.columns) if column not in _OF_THE_LAB]
+    columns = ["vantage point" if table.columns[place] in _PLACES else table.columns[place] for place in kept]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    return Table(columns, rows, frozenset(new for new, place in enumerate(kept) if place in table.words))
 
 
 def failure_table(findings: Findings) -> Table:
@@ -49,7 +62,7 @@ def failure_table(findings: Findings) -> Table:
         (
             kind,
             failure,
-            h20_status(failure) if kind == "page load" else "",
+            h20_status(failure) if kind == "page load" and failure != PageFailure.LEFT_ALONE else "",
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
             next((one.detail for one in found if one.detail), ""),
@@ -106,7 +119,8 @@ def handshake_table(findings: Findings) -> Table:
     for (kind, browser, where, asked), found in groups.items():
         total = sum(one.count for one in found)
         reached = sum(one.count for one in found if one.handshake_mode == asked)
-        happened = ", ".join(f"{mode_label(one.handshake_mode or 'none')} {one.count}" for one in found)
+        unknown = "not known" if findings.live else "none"
+        happened = ", ".join(f"{mode_label(one.handshake_mode or unknown)} {one.count}" for one in found)
         rows.append((kind, browser, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
     return _table(("what", "browser, HTTP", "DNS transport", "asked for", "happened", "n", "reached"), rows, 5)
 

@@ -13,6 +13,8 @@ from resolab.plots import estimate_text, interval_text, number_text, transport_l
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import baseline_label, combination_of, exchange_place
+from resolab.report.live.ground import live_lines
+from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow import FittingTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, Outcome
@@ -23,9 +25,11 @@ _AGAINST = "against the baseline"
 def terminal_summary(findings: Findings, outcome: Outcome = PLT) -> RenderableType:
     """Sum a dataset up, of its page loads one outcome."""
     found = findings.of(outcome)
-    parts: list[RenderableType] = [_head(findings), _failures(findings)]
+    parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), _failures(findings)]
     if findings.exchanges:
         parts.append(_exchanges(findings))
+    if findings.live is not None and findings.live.lookups:
+        parts.append(lookups_for_terminal(findings.live))
     if found is not None and any(comparison.change.n for _, comparison in found.compared):
         parts.append(_loads(findings, found))
     return Group(*parts)
@@ -76,7 +80,8 @@ def _loads(findings: Findings, found: OutcomeFindings) -> FittingTable:
         "the loads that ended; ± half of the interval"
     )
     unit = found.outcome.unit
-    columns = ("page, profile, condition", f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", _AGAINST)
+    where = "page, vantage point, condition" if findings.live else "page, profile, condition"
+    columns = (where, f"{found.outcome.label} {unit}", f"range {unit}", "n", "failed", _AGAINST)
     rows: list[tuple[str, ...]] = []
     for place in dict.fromkeys((one.condition.page, one.condition.profile) for one in found.conditions):
         those = [one for one in found.conditions if (one.condition.page, one.condition.profile) == place]

@@ -6,6 +6,7 @@ For: one wording in the answer and under every figure of page loads. Not for: ta
 from collections.abc import Callable, Collection, Sequence
 
 from resolab.report.findings.findings import Findings
+from resolab.report.findings.planned import is_live
 from resolab.store.rows import LatenessRow
 
 
@@ -43,12 +44,14 @@ def failures_line(findings: Findings) -> str:
 def flags_and_drops(findings: Findings, profiles: Collection[str] | None = None) -> str:
     """Say which flags the trials have that stay in the numbers, and what queues and policers dropped of the packets.
 
-    The drops are those on some profiles, or on all; policers are named where one dropped something.
+    The drops are those on some profiles, or on all; policers are named where one dropped something. Of the live network
+    nobody knows them.
     """
     flags: dict[str, int] = {}
     for one in findings.flags:
         flags[one.flag] = flags.get(one.flag, 0) + one.count
-    return f"flags, kept: {_listed(flags) or 'none'}; {_drops(findings, profiles)}"
+    told = f"flags, kept: {_listed(flags) or 'none'}"
+    return told if is_live(findings.plan) else f"{told}; {_drops(findings, profiles)}"
 
 
 def _drops(findings: Findings, profiles: Collection[str] | None) -> str:

@@ -28,7 +28,7 @@ def verdict(found: DatasetComparison) -> str:
         return "Both are the same dataset; nothing can differ."
     total = len(found.conditions)
     if not total:
-        return "The datasets have no condition in common; nothing can be compared."
+        return f"The datasets have no condition in common; nothing can be compared.{_elsewhere(found)}"
     changed = [one for one in found.conditions if one.significant]
     moved = sum(one.significant for one in found.effects)
     effects = f"; of {len(found.effects)} effects against a baseline {moved} changed" if found.effects else ""
@@ -51,6 +51,13 @@ def verdict(found: DatasetComparison) -> str:
         f"{largest.condition} by {_ms(largest.shift_ms)} ({_percent(largest.change)}){effects}."
         f"{_floor(found)}{why}"
     )
+
+
+def _elsewhere(found: DatasetComparison) -> str:
+    """Say so where both are live and from different places."""
+    if not any(one.what == "plan's live, vantage point" for one in found.ground):
+        return ""
+    return " They are of different vantage points, whose clocks and networks are never compared."
 
 
 def _floor(found: DatasetComparison) -> str:

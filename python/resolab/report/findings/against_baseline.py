@@ -10,6 +10,7 @@ from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult, PairResult
 from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.planned import is_live
 from resolab.stats import holm
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
@@ -25,7 +26,14 @@ def baseline_results(
     grouped = by_condition(loads)
     test = estimators_of(plan).p_value
     p_values = [
-        test(*paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, [])))
+        test(
+            *paired_samples(
+                outcome,
+                grouped.get(one.treatment.id, []),
+                grouped.get(one.baseline.id, []),
+                both_failed=not is_live(plan),
+            )
+        )
         for one, _ in pairs
     ]
     adjusted = iter(holm([p for p in p_values if p is not None]))

@@ -4,6 +4,7 @@ For: one place that reads all named queries. Not for: presenting.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
@@ -16,9 +17,10 @@ from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
-from resolab.report.findings.planned import plan_of
+from resolab.report.findings.planned import is_live, plan_of
 from resolab.report.findings.sensitivity import sensitivities
 from resolab.report.findings.within_loads import within_loads
+from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
 from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, Outcome, Untold
 from resolab.store.rows import LoadRow
@@ -27,16 +29,16 @@ from resolab.store.rows import LoadRow
 def analyse(dataset: Dataset) -> Findings:
     """Compute everything the report shows; the same dataset always gives the same numbers."""
     manifest, plan, loads = dataset.manifest, plan_of(dataset), dataset.measured_loads()
-    rtt_ms = {link.name: access_rtt_ms(link) for link in manifest.profiles}
+    rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
     oracle = _oracle(dataset, plan, rtt_ms)
     known = [one for one in OUTCOMES.values() if one == PLT or _is_known(one, loads)]
-    return Findings(
+    findings = Findings(
         manifest=manifest,
         plan=plan,
         loads=loads,
         plt=outcome_findings(plan, loads, oracle, PLT),
-        exchanges=exchange_results(plan, dataset, rtt_ms),
+        exchanges=[] if is_live(plan) else exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),
@@ -57,6 +59,7 @@ def analyse(dataset: Dataset) -> Findings:
         adjusted=adjusted_results(plan, loads, dataset.settled_conditions()),
         varying=plan.varying(),
     )
+    return replace(findings, live=live_findings(dataset, findings)) if is_live(plan) else findings
 
 
 def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:
@@ -85,7 +88,7 @@ def outcome_findings(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outco
 
 
 def _check(dataset: Dataset, plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> None:
-    missing = [name for name in plan.factors.profile if name not in rtt_ms]
+    missing = [name for name in plan.factors.profile if name not in rtt_ms and not is_live(plan)]
     if missing:
         problem = f"manifest.json holds no profile {missing[0]!r}, which its plan names"
         raise ConfigurationError(f"failed to read dataset {dataset.folder}: {problem}; restore the manifest")

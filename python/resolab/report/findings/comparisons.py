@@ -10,6 +10,7 @@ from resolab.report.findings.estimators import Estimators, OfFixedBlocks, estima
 from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, holm, significant_share
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
@@ -44,7 +45,9 @@ def _results(
 ) -> list[PairResult]:
     grouped = by_condition(loads)
     samples = [
-        paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+        paired_samples(
+            outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
+        )
         for one in comparisons
     ]
     p_values = [_estimators(plan, one).p_value(*pair) for one, pair in zip(comparisons, samples, strict=True)]

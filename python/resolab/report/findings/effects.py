@@ -16,6 +16,7 @@ from resolab.report.findings.findings import BeyondResult, EquivalenceResult, Sh
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import by_block, by_condition, paired_samples
+from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
     Sample,
@@ -43,7 +44,7 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
     if not _blocks_are_fixed(plan):
         return []
     grouped, level, rtt_ms = by_condition(loads), level_of(plan), oracle.rtt_ms
-    families = _families([*_compared(plan), *_gains(plan)])
+    families = _families([*_compared(plan), *_gains(plan)], rtt_ms)
     found = []
     for outcome in outcomes:
         for (treatment, baseline), members in families.items():
@@ -55,18 +56,23 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
 
 
 def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> list[EquivalenceResult]:
-    """Test every comparison against the plan's margin; without one nothing is tested."""
+    """Test every comparison against the plan's margin; without one, or one in unknown round trips, none is tested."""
     margin, outcome = plan.analysis.equivalence_margin, OUTCOMES[plan.analysis.primary]
     if margin is None or not _blocks_are_fixed(plan):
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
     grouped = by_condition(loads)
+    tested = [one for one in _compared(plan) if margin.ms is not None or one[0].profile in rtt_ms]
     return [
         EquivalenceResult(
             *one,
-            equivalence(differences_of(*_samples(grouped, one, outcome)), margin.of(rtt_ms[one[0].profile]), test=test),
+            equivalence(
+                differences_of(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
+                margin.of(rtt_ms.get(one[0].profile, 0.0)),
+                test=test,
+            ),
         )
-        for one in _compared(plan)
+        for one in tested
     ]
 
 
@@ -95,7 +101,7 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
     outcome, grouped = OUTCOMES[plan.analysis.primary], by_condition(loads)
     found = []
     for pair in _compared(plan):
-        samples = _samples(grouped, pair, outcome)
+        samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))
         if len(samples[0]) >= pairs_for_quantile(0.5):
             seed = stream_seed(plan.seed, "quantiles", *(one.id for one in pair))
             found.append(ShiftResult(*pair, quantile_differences(*samples, seed=seed, level=level_of(plan))))
@@ -122,10 +128,12 @@ def _is_early(one: Condition) -> bool:
     return one.requested_handshake_mode is HandshakeMode.ZERO_RTT
 
 
-def _families(compared: Iterable[Pair]) -> dict[Pair, list[Pair]]:
-    """Group pairs that differ in nothing but the profile."""
+def _families(compared: Iterable[Pair], rtt_ms: Mapping[str, float]) -> dict[Pair, list[Pair]]:
+    """Group pairs that differ in nothing but the profile, of those whose round trip is known."""
     families: dict[Pair, list[Pair]] = {}
     for treatment, baseline in compared:
+        if treatment.profile not in rtt_ms:
+            continue
         key = replace(treatment, profile=""), replace(baseline, profile="")
         if treatment.profile == baseline.profile:
             families.setdefault(key, []).append((treatment, baseline))
@@ -148,5 +156,6 @@ def _differences(
     return [blocks[block] for block in sorted(blocks)]
 
 
-def _samples(grouped: Grouped, pair: Pair, outcome: Outcome) -> tuple[Sample, Sample]:
-    return paired_samples(outcome, grouped.get(pair[0].id, []), grouped.get(pair[1].id, []))
+def _samples(grouped: Grouped, pair: Pair, outcome: Outcome, *, both_failed: bool = True) -> tuple[Sample, Sample]:
+    own, other = (grouped.get(one.id, []) for one in pair)
+    return paired_samples(outcome, own, other, both_failed=both_failed)

@@ -5,6 +5,7 @@ For: the shapes the analysis fills and the presentations read. Not for: computin
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
@@ -17,6 +18,9 @@ from resolab.store.hello_queries import HelloRow
 from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
+if TYPE_CHECKING:
+    from resolab.report.live.findings import LiveFindings
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -26,7 +30,8 @@ class Comparison:
     difference_ms: Estimate
     blocks_ms: tuple[float, ...]
     change: Estimate
-    expected: Expected
+    expected: Expected | None
+    """The closed form; None on the live network, whose round trips nobody set."""
     shift_ms: Estimate | None = None
     """Hodges-Lehmann shift of the pairs."""
     delta: Estimate | None = None
@@ -231,6 +236,8 @@ class Findings:
     """The optional factors in which conditions differ: none is shown without its level of them."""
     hellos: Sequence[HelloRow] = ()
     """Connections by who opened them."""
+    live: "LiveFindings | None" = None
+    """What there is only of the live network; None of an emulated one."""
 
     @property
     def conditions(self) -> Sequence[ConditionResult]:

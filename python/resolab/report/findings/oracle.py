@@ -35,8 +35,13 @@ class Oracle:
     links: Mapping[str, LinkProfile] = field(default_factory=dict)
     """Profiles whose rates are known; none in a dataset whose hellos were of another size than those of the table."""
 
+    def where_known(self, treatment: Condition, baseline: Condition) -> Expected | None:
+        """Return the same where the round trips of both are known; of the live network they are not."""
+        known = {treatment.profile, baseline.profile} <= self.rtt_ms.keys()
+        return self.between(treatment, baseline) if known else None
+
     def between(self, treatment: Condition, baseline: Condition) -> Expected:
-        """Return what the treatment takes more before the page's first byte."""
+        """Return what the treatment takes more before the page's first byte; both profiles must be known."""
         own, other = (self.before_request_ms(one) for one in (treatment, baseline))
         own_bytes, other_bytes = (self._bytes_ms(one) for one in (treatment, baseline))
         return Expected(own - other, None if own_bytes is None or other_bytes is None else own_bytes - other_bytes)

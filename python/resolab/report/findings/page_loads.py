@@ -12,6 +12,7 @@ from resolab.plan import Condition, Plan, stream_seed
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Comparison, ConditionResult
 from resolab.report.findings.oracle import Oracle
+from resolab.report.findings.planned import is_live
 from resolab.stats import Sample, pairs
 from resolab.store.outcomes import Load, Outcome, contributions, is_usable
 from resolab.store.rows import LoadRow
@@ -37,11 +38,24 @@ def contributing(outcome: Outcome, loads: Sequence[LoadRow]) -> list[LoadRow]:
     return [load for load in loads if outcome.contribution(load) is not None]
 
 
-def paired_samples(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> tuple[Sample, Sample]:
-    """Return the outcome of two conditions in the blocks in which both contribute, in the same order."""
+def paired_samples(
+    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow], *, both_failed: bool = True
+) -> tuple[Sample, Sample]:
+    """Return the outcome of two conditions in the blocks in which both contribute, in the same order.
+
+    Without `both_failed`, pairs neither of whose loads ended are left out: where sites are sampled as they are found,
+    those that load for nobody say nothing of a difference, and a fifth of them may be such.
+    """
     (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
     treated, compared = pairs(own_blocks, other_blocks)
-    return own_sample.take(treated), other_sample.take(compared)
+    both = own_sample.take(treated), other_sample.take(compared)
+    return both if both_failed else without_both_failed(*both)
+
+
+def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:
+    """Leave out the pairs of which neither value is known to end."""
+    kept = np.flatnonzero(np.isfinite(treatment.high) | np.isfinite(baseline.high))
+    return treatment.take(kept.tolist()), baseline.take(kept.tolist())
 
 
 def by_block(outcome: Outcome, loads: Sequence[LoadRow]) -> tuple[list[int], Sample]:
@@ -94,7 +108,9 @@ def _result(
 
 def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle, outcome: Outcome) -> Comparison:
     reference, estimate = plan.baseline_of(condition), estimators_of(plan)
-    treatment, baseline = paired_samples(outcome, grouped.get(condition.id, []), grouped.get(reference.id, []))
+    treatment, baseline = paired_samples(
+        outcome, grouped.get(condition.id, []), grouped.get(reference.id, []), both_failed=not is_live(plan)
+    )
     both = (treatment.low == treatment.high) & (baseline.low == baseline.high)
     seed = stream_seed(plan.seed, outcome.change_stream, condition.id)
     return Comparison(
@@ -102,7 +118,7 @@ def _compare(plan: Plan, condition: Condition, grouped: Grouped, oracle: Oracle,
         difference_ms=estimate.difference(treatment, baseline),
         blocks_ms=tuple(float(value) for value in np.subtract(treatment.low, baseline.low)[both]),
         change=estimate.change(treatment, baseline, seed),
-        expected=oracle.between(condition, reference),
+        expected=oracle.where_known(condition, reference),
         shift_ms=estimate.shift(treatment, baseline),
         delta=estimate.delta(treatment, baseline),
     )

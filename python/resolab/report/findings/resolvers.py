@@ -1,4 +1,4 @@
-"""Resolvers by distance and state of their cache, which stand for providers and vantage points.
+"""Resolvers by distance and state of their cache, which stand for providers and vantage points, or by their names.
 
 For: telling them apart, and naming them by what differs. Not for: numbers.
 """
@@ -8,24 +8,27 @@ from dataclasses import dataclass
 
 from resolab.report.findings.findings import ExchangeResult
 
+LAB = "lab"
+"""The name of every resolver of the emulated network."""
 _CACHE_ORDER = ("hit", "miss")
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A distance beyond the access link, and whether the cache has the answer."""
+    """A distance beyond the access link, and whether the cache has the answer; on the live network a name."""
 
     extra_rtt_ms: float
     cache: str
+    name: str = LAB
 
     @property
-    def place(self) -> tuple[float, int]:
-        """Key for sorting: near before far, hit before miss."""
-        return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache)
+    def place(self) -> tuple[float, int, str]:
+        """Key for sorting: near before far, hit before miss, then by name."""
+        return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache), self.name
 
     def label(self, among: Sequence["Resolver"]) -> str:
         """Name it by what differs among resolvers; nothing if there is only one."""
-        parts = []
+        parts = [self.name] if len({one.name for one in among}) > 1 else []
         if several_distances(among):
             parts.append(f"resolver +{self.extra_rtt_ms:g} ms")
         if several_caches(among):

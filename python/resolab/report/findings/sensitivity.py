@@ -11,6 +11,7 @@ from resolab.report.findings.estimands import estimated
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
 from resolab.report.findings.page_loads import by_condition, paired_samples
+from resolab.report.findings.planned import is_live
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES
 from resolab.store.rows import LoadRow
@@ -24,9 +25,14 @@ CHOICES: Mapping[str, Callable[[LoadRow], bool]] = {
 """Which loads are taken."""
 
 
+def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:
+    """Return the choices that mean something: on the live network no handshake is asked for."""
+    return {name: takes for name, takes in CHOICES.items() if name != REACHED or not is_live(plan)}
+
+
 def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
     """Estimate every comparison of the plan, copies apart, by each choice."""
-    kept = {name: by_condition([load for load in loads if takes(load)]) for name, takes in CHOICES.items()}
+    kept = {name: by_condition([load for load in loads if takes(load)]) for name, takes in choices_of(plan).items()}
     comparisons = (one for one in plan.comparisons() if one.kind is not ComparisonKind.AA)
     return [
         Sensitivity(one, {name: _estimate(plan, one, grouped) for name, grouped in kept.items()}) for one in comparisons
@@ -35,7 +41,9 @@ def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
 
 def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
     outcome = OUTCOMES[plan.analysis.primary]
-    pair = paired_samples(outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []))
+    pair = paired_samples(
+        outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
+    )
     if plan.stop is not None and plan.stop.drops_conditions:
         return estimators_of(plan).difference(*pair)
     seed = stream_seed(plan.seed, outcome.change_stream, one.id)

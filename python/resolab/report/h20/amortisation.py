@@ -20,7 +20,7 @@ from resolab.plots.amortisation import AmortisationLine, count_text, draw_amorti
 from resolab.plots.save import Value
 from resolab.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
-from resolab.report.findings.resolvers import Resolver
+from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
@@ -65,9 +65,9 @@ def amortisations(study: Study) -> list[Paid]:
     profiles = list(study.profiles)
     groups: dict[tuple[str, Resolver], list[QueryCostRow]] = {}
     for row in study.costs:
-        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
         groups.setdefault((row.profile, resolver), []).append(row)
-    ordered = sorted(groups, key=lambda key: (profiles.index(key[0]), key[1].place))
+    ordered = sorted(groups, key=lambda key: (profiles.index(key[0]), study.resolvers.index(key[1])))
     found = (_paid(study, *key, groups[key], transport) for key in ordered for transport in list(DNS_TRANSPORTS)[1:])
     return [one for one in found if one is not None]
 
@@ -85,7 +85,8 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
     unconnected = _responses(do53, batches) if warm else _exchanges(do53, batches)
     used = [*do53.values(), *cold.values(), *warm.values()]
     failed = sum(row.failed_count for row in used)
-    seed = stream_seed(study.findings.plan.seed, "amortisation", profile, str(resolver.extra_rtt_ms), resolver.cache)
+    names = (str(resolver.extra_rtt_ms), resolver.cache, *([] if resolver.name == LAB else [resolver.name]))
+    seed = stream_seed(study.findings.plan.seed, "amortisation", profile, *names)
     return Paid(
         profile=profile,
         resolver=resolver,
@@ -127,14 +128,8 @@ def _medians(
                 return one.distribution.median_ms
         return None
 
-    def exchange(dns_transport: str) -> float | None:
-        for row in study.exchange_medians:
-            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
-            if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
-                return row.median_ms
-        return None
-
-    cold, later, do53 = response("cold"), response("warm") if warm else exchange(transport), exchange("doudp")
+    cold, do53 = response("cold"), study.exchange_median_ms(profile, resolver, "doudp")
+    later = response("warm") if warm else study.exchange_median_ms(profile, resolver, transport)
     if cold is None or later is None or do53 is None or not math.isfinite(cold) or not math.isfinite(later):
         return None
     return cold, later, do53
@@ -164,6 +159,7 @@ def amortisation_row(one: Paid) -> dict[str, Value]:
         "profile": one.profile,
         "resolver_extra_rtt_ms": one.resolver.extra_rtt_ms,
         "resolver_cache": one.resolver.cache,
+        **({} if one.resolver.name == LAB else {"resolver": one.resolver.name}),
         "dns_transport": one.dns_transport,
         "warm_queries": "measured" if one.warm_measured else "exchanges of cold queries",
         "cold_mean_ms": one.cold.value,

@@ -17,7 +17,7 @@ from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
 from resolab.protocols import lookup_round_trips, place_of
 from resolab.report.findings.page_loads import sample_of
-from resolab.report.findings.resolvers import Resolver
+from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
@@ -85,7 +85,7 @@ def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
 
 
 def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
-    resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+    resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
     return Configuration(row.dns_transport, resolver, further.of(row), (row.browser, row.browser_preset))
 
 
@@ -102,10 +102,18 @@ def reference_of(configuration: Configuration, among: Sequence[Configuration]) -
 
 
 def pooled_pairs(
-    treatment: Mapping[PairKey, H20LoadRow], baseline: Mapping[PairKey, H20LoadRow], outcome: Outcome
+    treatment: Mapping[PairKey, H20LoadRow],
+    baseline: Mapping[PairKey, H20LoadRow],
+    outcome: Outcome,
+    *,
+    both_failed: bool = True,
 ) -> PooledPairs:
-    """Subtract within pairs; failed loads make bounds."""
-    both = [key for key in treatment if key in baseline]
+    """Subtract within pairs; failed loads make bounds. Without `both_failed`, pairs of two such are left out."""
+    both = [
+        key
+        for key in treatment
+        if key in baseline and (both_failed or treatment[key].failure is None or baseline[key].failure is None)
+    ]
     own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
     return PooledPairs(differences_of(sample_of(outcome, own), sample_of(outcome, other)), places_of(both))
 
@@ -170,5 +178,6 @@ def levels_of(side: str, configuration: Configuration) -> dict[str, Value]:
         f"{side}_dns_transport": configuration.dns_transport,
         f"{side}_resolver_extra_rtt_ms": configuration.resolver.extra_rtt_ms,
         f"{side}_resolver_cache": configuration.resolver.cache,
+        **({} if configuration.resolver.name == LAB else {f"{side}_resolver": configuration.resolver.name}),
         f"{side}_further_levels": ", ".join(configuration.further),
     }

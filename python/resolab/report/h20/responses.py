@@ -75,7 +75,7 @@ def _lines(study: Study, times: Sequence[ResponseTimes], *, by_resolver: bool) -
             label=_label(one),
             dns_transport=one.dns_transport,
             warm=one.connection == "warm",
-            points=_points(one.distribution),
+            points=points_of(one.distribution),
             median_ms=median_of(one.distribution),
             key={
                 "profile": one.profile,
@@ -102,7 +102,8 @@ def _label(one: ResponseTimes) -> str:
     return f"{transport_label(one.dns_transport)}{mode}{' warm' if one.connection == 'warm' else ''}"
 
 
-def _points(distribution: QueryDistribution) -> list[tuple[float, float]]:
+def points_of(distribution: QueryDistribution) -> list[tuple[float, float]]:
+    """List a distribution's finite quantiles with their shares."""
     pairs = zip(distribution.quantiles_ms, DISTRIBUTION_PROBABILITIES, strict=True)
     return [(time, share) for time, share in pairs if math.isfinite(time)]
 

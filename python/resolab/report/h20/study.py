@@ -11,7 +11,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.protocols import place_of
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.resolvers import Resolver
+from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.loads import (
     Difference,
     Loads,
@@ -95,6 +95,14 @@ class Study:
         """Medians of exchanges on an open connection."""
         return exchange_medians(self.dataset)
 
+    def exchange_median_ms(self, profile: str, resolver: Resolver, dns_transport: str) -> float | None:
+        """Return the median exchange of a transport on an open connection, or of Do53."""
+        for row in self.exchange_medians:
+            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+            if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
+                return row.median_ms
+        return None
+
     @cached_property
     def profiles(self) -> Sequence[str]:
         """Profiles that stand for the paper's networks, in its order; what was measured on others is not theirs."""
@@ -106,7 +114,9 @@ class Study:
     @cached_property
     def resolvers(self) -> list[Resolver]:
         """Distances and cache states that occur, near before far."""
-        found = (Resolver(row.resolver_extra_rtt_ms, row.resolver_cache) for row in h20_resolvers(self.dataset))
+        found = (
+            Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver) for row in h20_resolvers(self.dataset)
+        )
         return sorted(found, key=lambda one: one.place)
 
     @property
@@ -161,7 +171,7 @@ class ResponseTimes:
         key: Mapping[str, str] = distribution.key
         return cls(
             profile=key["profile"],
-            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"]),
+            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"], key.get("resolver", LAB)),
             dns_transport=key["dns_transport"],
             requested_handshake_mode=key["requested_handshake_mode"],
             connection=key["connection"],

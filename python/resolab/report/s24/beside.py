@@ -55,7 +55,8 @@ def paper_load_table(findings: Findings) -> Table:
         theirs = plt_change_percent(condition.profile, condition.page, condition.dns_transport, mode)
         # They looked names up with a cold connection and a full handshake.
         like_theirs = (condition.http_version, condition.dns_connection_state) == ("h3", "cold")
-        if theirs is None or not like_theirs or condition.requested_dns_handshake_mode != "full":
+        expected = comparison.expected
+        if theirs is None or expected is None or not like_theirs or condition.requested_dns_handshake_mode != "full":
             continue
         row = (
             condition.page,
@@ -65,7 +66,7 @@ def paper_load_table(findings: Findings) -> Table:
             estimate_text(comparison.change, scale=100, signed=True) + (" %" if comparison.change.n else ""),
             interval_text(comparison.change, scale=100, signed=True),
             estimate_text(comparison.difference_ms, signed=True),
-            number_text(comparison.expected.total_ms, signed=True),
+            number_text(expected.total_ms, signed=True),
         )
         rows.append(row)
     return Table(columns, rows, frozenset(range(3)))

@@ -1,0 +1,120 @@
+"""The answers of a live dataset in sentences, each with its interval over sites.
+
+For: what is fastest from where, what each encrypted transport costs against Do53 of the same resolver, what is alike.
+Not for: comparisons with the plan's baseline one by one (`plain_answers`), or tables.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from resolab.plots import estimate_text, interval_text, transport_label
+from resolab.report.findings.findings import Findings
+from resolab.report.live.findings import LiveFindings
+from resolab.report.live.lookups import Lookups
+from resolab.report.live.pairs import ConfigurationPair, each_once
+from resolab.stats import Estimate
+
+if TYPE_CHECKING:
+    from resolab.report.findings.resolvers import Resolver
+
+NAMED_COUNT = 4
+"""Configurations that share the first place are named up to so many."""
+
+
+def live_answers(findings: Findings) -> list[str]:
+    """Answer for each vantage point by itself: page loads first, then each resolver."""
+    live = findings.live
+    if live is None:
+        return []
+    places = findings.plan.factors.profile
+    return [sentence for place in places for sentence in _of_place(findings, live, place)]
+
+
+def _of_place(findings: Findings, live: LiveFindings, place: str) -> Iterator[str]:
+    pairs = [one for one in live.pairs if one.profile == place]
+    if pairs:
+        yield _overview(findings, place, pairs)
+    yield from _by_resolver(pairs, place)
+    yield from _lookups([one for one in live.lookups if one.way.profile == place], place)
+
+
+def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]) -> str:
+    once = each_once(pairs)
+    apart = [one for one in once if one.verdict]
+    alike = [one for one in once if one.tested is not None and one.tested.is_alike]
+    both = sum(one in alike for one in apart)
+    margin = findings.plan.analysis.equivalence_margin_ms
+    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart"
+    if margin is not None:
+        told += f", {len(alike)} are alike within {margin:g} ms"
+        told += f" ({both} of them both: a difference smaller than the margin)" if both else ""
+        told += f", {len(once) - len(apart) - len(alike) + both} are neither"
+    sites = max(one.curve.pages_count for one in pairs)
+    dead = max(one.both_failed_count for one in pairs)
+    left_out = f"; pairs of which both loads failed are left out (up to {dead})" if dead else ""
+    return f"From {place}, page load time over {sites} sites: {_fastest(pairs)}; {told}{left_out}."
+
+
+def _fastest(pairs: Sequence[ConfigurationPair]) -> str:
+    """Name the configuration that no other beats, or say that several share the first place."""
+    names = list(dict.fromkeys(one.treatment for one in pairs))
+    among = [one.resolver for one in names]
+    beaten = {one.treatment for one in pairs if one.verdict > 0}
+    first = [one.label(among) for one in names if one not in beaten]
+    if len(first) == 1:
+        return f"no other configuration is told to be faster than {first[0]}"
+    if not first:
+        return "each configuration is beaten by another"
+    listed = f" ({'; '.join(first)})" if len(first) <= NAMED_COUNT else ""
+    return f"of {len(names)} configurations {len(first)} have none that is told to be faster{listed}"
+
+
+def _by_resolver(pairs: Sequence[ConfigurationPair], place: str) -> Iterator[str]:
+    groups: dict[Resolver, list[ConfigurationPair]] = {}
+    for one in pairs:
+        own, other = one.treatment, one.baseline
+        if own.resolver == other.resolver and other.dns_transport == "doudp" and own.further == other.further:
+            groups.setdefault(own.resolver, []).append(one)
+    for resolver, found in groups.items():
+        listed = "; ".join(
+            f"{one.treatment.transport} {_signed(one.curve.median_ms)} (n = {one.curve.median_ms.n}){_judged(one)}"
+            for one in found
+        )
+        yield f"From {place}, {resolver.name}, page load time against its DoUDP: {listed}."
+
+
+def _judged(one: ConfigurationPair) -> str:
+    apart = "" if one.verdict else ", not told apart"
+    alike = f", alike within {one.tested.margin:g} ms" if one.tested is not None and one.tested.is_alike else ""
+    return f"{apart}{alike}"
+
+
+def _lookups(found: Sequence[Lookups], place: str) -> Iterator[str]:
+    """Say for each resolver what a look-up takes: from its cache where that is known."""
+    known = any(one.cache == "hit" for one in found)
+    chosen = [one for one in found if one.cache == ("hit" if known else "every")]
+    groups: dict[str, list[Lookups]] = {}
+    for one in chosen:
+        groups.setdefault(one.way.resolver, []).append(one)
+    for resolver, ways in groups.items():
+        apart = [one for one in ways if one.against_do53_ms is not None and one.against_do53_ms.n]
+        alone = [one for one in ways if one not in apart]
+        listed = "; ".join(f"{_way(one)} {_value(one.median_ms)}" for one in alone)
+        against = ", ".join(f"{_way(one)} {_signed(one.against_do53_ms)}" for one in apart if one.against_do53_ms)
+        cache = "answers from its cache" if known else "look-ups, cached or not"
+        sites = max(one.median_ms.n for one in ways)
+        beside = f"; against its DoUDP {against}" if against else ""
+        yield f"From {place}, {resolver}, {cache}: {listed}{beside} (n = {sites} sites)."
+
+
+def _way(one: Lookups) -> str:
+    connection = {"none": "", "cold": " cold", "warm": " on an open connection"}[one.way.connection]
+    return f"{transport_label(one.way.dns_transport)}{connection}"
+
+
+def _value(one: Estimate) -> str:
+    return f"{estimate_text(one, 1)} ms {interval_text(one, 1)}".rstrip()
+
+
+def _signed(one: Estimate) -> str:
+    return f"{estimate_text(one, 1, signed=True)} ms {interval_text(one, 1, signed=True) or 'no interval'}"

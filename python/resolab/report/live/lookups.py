@@ -1,0 +1,187 @@
+"""What look-ups over each configuration took, over sites: from the cache and not, over open and cold connections.
+
+For: medians, and differences to Do53 of the same resolver and to the plan's baseline, with intervals over sites. Not
+for: distributions of single queries (`responses`).
+
+Of each site one number counts, the median of its look-ups in that state: names of one page are looked up together and
+are alike. A difference is within sites; a site most of whose look-ups failed is at least the client's deadline.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from resolab.plots import ABSENT, transport_label
+from resolab.plots.save import Value
+from resolab.protocols import WITHOUT_CONNECTION, place_of
+from resolab.report.findings.interval_level import level_text
+from resolab.report.findings.page_loads import without_both_failed
+from resolab.report.live.study import LiveStudy
+from resolab.report.named_table import NamedTable
+from resolab.report.tables import Table, both_text
+from resolab.stats import Estimate, Sample, median, paired_difference
+from resolab.store.h20_queries import QUERY_DEADLINE_MS
+from resolab.store.live.queries import LookupRow
+
+CACHE_WORDS = {"hit": "cached", "miss": "not cached", "unknown": "cache unknown", "every": "all"}
+CONNECTION_WORDS = {"none": "none", "cold": "cold", "warm": "open"}
+_CONNECTION_ORDER = tuple(CONNECTION_WORDS)
+Sites = Mapping[str, LookupRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A configuration from one vantage point, with the state of the connection."""
+
+    profile: str
+    resolver: str
+    dns_transport: str
+    connection: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """One way in one state of the cache; every estimate is over sites."""
+
+    way: Way
+    cache: str
+    n: int
+    failed_count: int
+    median_ms: Estimate
+    against_do53_ms: Estimate | None
+    """None for Do53 itself, and where the resolver was not asked over it."""
+    against_baseline_ms: Estimate | None
+    """None for the baseline itself, and where the plan's is none single."""
+
+
+def lookup_results(study: LiveStudy) -> list[Lookups]:
+    """Sum up every way in every state of the cache, in the study's order."""
+    groups: dict[tuple[Way, str], dict[str, LookupRow]] = {}
+    for row in study.lookups:
+        way = Way(row.profile, row.resolver, row.dns_transport, row.connection)
+        groups.setdefault((way, row.cache), {})[row.page] = row
+    ordered = sorted(groups, key=lambda key: (_place(study, key[0]), list(CACHE_WORDS).index(key[1])))
+    return [_result(study, groups, *key) for key in ordered]
+
+
+def _place(study: LiveStudy, way: Way) -> tuple[int, ...]:
+    connection = _CONNECTION_ORDER.index(way.connection)
+    resolver = study.resolver_order[way.resolver]
+    return list(study.profiles).index(way.profile), resolver, place_of(way.dns_transport), connection
+
+
+def _result(study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way, cache: str) -> Lookups:
+    own = groups[way, cache]
+    do53 = Way(way.profile, way.resolver, "doudp", "none")
+    return Lookups(
+        way=way,
+        cache=cache,
+        n=sum(row.n for row in own.values()),
+        failed_count=sum(row.failed_count for row in own.values()),
+        median_ms=median(_sample(own.values()), level=study.level),
+        against_do53_ms=_against(study, groups, way, cache, do53),
+        against_baseline_ms=_against(study, groups, way, cache, baseline_way(study, way)),
+    )
+
+
+def baseline_way(study: LiveStudy, way: Way) -> Way | None:
+    """Name the plan's baseline from a way's vantage point, over the same state of the connection where it has one."""
+    levels = study.findings.plan.baseline.levels
+    if not {"resolver", "dns_transport"} <= levels.keys():
+        return None
+    transport = str(levels["dns_transport"])
+    connection = "none" if transport in WITHOUT_CONNECTION else way.connection
+    return Way(way.profile, str(levels["resolver"]), transport, connection)
+
+
+def _against(
+    study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way, cache: str, other: Way | None
+) -> Estimate | None:
+    if other is None or other == way or (other, cache) not in groups:
+        return None
+    own, compared = groups[way, cache], groups[other, cache]
+    sites = [page for page in own if page in compared]
+    both = (_sample([arm[page] for page in sites]) for arm in (own, compared))
+    return paired_difference(*without_both_failed(*both), level=study.level)
+
+
+def _sample(rows: Iterable[LookupRow]) -> Sample:
+    medians = [row.median_ms for row in rows]
+    known = [one if math.isfinite(one) else None for one in medians]
+    return Sample.censored(known, [QUERY_DEADLINE_MS] * len(known))
+
+
+def lookup_table(study: LiveStudy, found: Sequence[Lookups]) -> NamedTable:
+    """Set one way a row, states of the cache side by side."""
+    # Of failed look-ups alone nobody needs a column: they are counted.
+    answered = {one.cache for one in found if one.failed_count < one.n}
+    apart = [state for state in CACHE_WORDS if state in answered and state != "every"]
+    shown = apart if study.knows_caches else ["every"]
+    by_way: dict[Way, dict[str, Lookups]] = {}
+    for one in found:
+        by_way.setdefault(one.way, {})[one.cache] = one
+    columns = (
+        "vantage point", "resolver", "transport", "connection", "look-ups", "failed",
+        *(head for state in shown for head in _heads(state)),
+    )  # fmt: skip
+    rows = [
+        (
+            way.profile,
+            way.resolver,
+            transport_label(way.dns_transport),
+            CONNECTION_WORDS[way.connection],
+            str(one["every"].n),
+            str(one["every"].failed_count),
+            *(cell for state in shown for cell in _cells(one.get(state))),
+        )
+        for way, one in by_way.items()
+    ]
+    return NamedTable(
+        "live_lookups", "Look-ups by configuration", Table(columns, rows, frozenset(range(4))),
+        [_row(study, one) for one in found], _note(study),
+    )  # fmt: skip
+
+
+def _heads(state: str) -> tuple[str, ...]:
+    words = CACHE_WORDS[state]
+    return f"{words}: sites", f"{words}: median ms", f"{words}: against its Do53, ms", f"{words}: against baseline, ms"
+
+
+def _cells(one: Lookups | None) -> tuple[str, ...]:
+    if one is None:
+        return "0", ABSENT, "", ""
+    differences = (one.against_do53_ms, one.against_baseline_ms)
+    texts = ("" if estimate is None else both_text(estimate, 2, signed=True) for estimate in differences)
+    return str(one.median_ms.n), both_text(one.median_ms, 2), *texts
+
+
+def _note(study: LiveStudy) -> str:
+    return (
+        f"Of each site the median of its names' look-ups; median over sites with {level_text(study.level)} interval. "
+        "Differences are within sites: against Do53 of the same resolver, and against the plan's baseline. Cached: the "
+        "resolver had the answer (asked within its TTL); not cached: as far as known it had to find it. The set-up of "
+        "a cold connection is inside. Look-ups of an unknown cache, as most failed ones are, are counted in any case."
+    )
+
+
+def _row(study: LiveStudy, one: Lookups) -> dict[str, Value]:
+    return {
+        "vantage_point": one.way.profile,
+        "resolver": one.way.resolver,
+        "dns_transport": one.way.dns_transport,
+        "connection": one.way.connection,
+        "cache": one.cache,
+        "sites_count": one.median_ms.n,
+        "lookups_count": one.n,
+        "failed_count": one.failed_count,
+        **estimate_columns("median", one.median_ms),
+        **estimate_columns("against_do53", one.against_do53_ms),
+        **estimate_columns("against_baseline", one.against_baseline_ms),
+        "ci_level": study.level,
+    }
+
+
+def estimate_columns(name: str, one: Estimate | None) -> dict[str, Value]:
+    """Spell an estimate in ms in columns of a CSV; None: there is none."""
+    value, low, high = (None, None, None) if one is None else (one.value, one.ci_low, one.ci_high)
+    return {f"{name}_ms": value, f"{name}_ci_low_ms": low, f"{name}_ci_high_ms": high}

@@ -1,0 +1,94 @@
+"""Every configuration of a live dataset against every other, page load times paired by site.
+
+For: the pairs of Fig. 2 of Hounsel et al., what is told apart, and what is alike within the plan's margin. Not for:
+drawing (`matrix`), or comparisons across vantage points: there are none, for their clocks and networks differ.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resolab.plan import Estimand
+from resolab.plots.difference_cdfs import DifferenceCurve
+from resolab.plots.save import Value
+from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pooled_pairs
+from resolab.report.h20.sampling import PooledPairs
+from resolab.report.live.study import LiveStudy
+from resolab.stats import Equivalence, EquivalenceTest, Sample, equivalence
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationPair:
+    """A configuration less another from one vantage point."""
+
+    profile: str
+    treatment: Configuration
+    baseline: Configuration
+    curve: DifferenceCurve
+    tested: Equivalence | None
+    """Against the plan's margin; None without one in ms."""
+    both_failed_count: int
+    """Pairs neither of whose loads ended: such a site says nothing of the difference, and they are left out."""
+
+    @property
+    def verdict(self) -> int:
+        """Say 1 where the treatment's loads take longer, -1 where shorter, 0 where they are not told apart."""
+        return self.curve.median_ms.verdict
+
+
+def configuration_pairs(study: LiveStudy) -> list[ConfigurationPair]:
+    """Compare every configuration with every other of the same vantage point, both ways."""
+    return [
+        _pair(study, place, row, column)
+        for place, arms in study.loads.items()
+        for row in arms
+        for column in arms
+        if row != column
+    ]
+
+
+def _pair(study: LiveStudy, place: str, row: Configuration, column: Configuration) -> ConfigurationPair:
+    arms = study.loads[place]
+    pairs = pooled_pairs(arms[row], arms[column], study.outcome, both_failed=False)
+    met = sum(key in arms[column] for key in arms[row])
+    key: dict[str, Value] = {"vantage_point": place, **_levels("row", row), **_levels("column", column)}
+    key |= {"both_failed_count": met - len(pairs.places)}
+    curve = difference_curve(pairs, key, study.level)
+    return ConfigurationPair(place, row, column, curve, _tested(study, pairs), met - len(pairs.places))
+
+
+def _levels(side: str, one: Configuration) -> dict[str, Value]:
+    """Leave out what only the emulated network has."""
+    lab = (f"{side}_resolver_extra_rtt_ms", f"{side}_resolver_cache")
+    found: Mapping[str, Value] = levels_of(side, one)
+    return {name: value for name, value in found.items() if name not in lab}
+
+
+def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
+    """Test one difference for each site: of several rounds their mean."""
+    analysis = study.findings.plan.analysis
+    if analysis.equivalence_margin_ms is None:
+        return None
+    test = EquivalenceTest.SIGNED_RANK if analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
+    return equivalence(_of_sites(pairs), analysis.equivalence_margin_ms, test=test)
+
+
+def _of_sites(pairs: PooledPairs) -> Sample:
+    places: dict[Hashable, list[int]] = {}
+    for number, (_, page) in enumerate(pairs.places):
+        places.setdefault(page, []).append(number)
+    bounds = (pairs.differences.low, pairs.differences.high)
+    low, high = (np.array([bound[of].mean() for of in places.values()]) for bound in bounds)
+    return Sample(low, high)
+
+
+def each_once(pairs: Sequence[ConfigurationPair]) -> list[ConfigurationPair]:
+    """Leave out the reverse of every pair."""
+    seen: set[tuple[str, Configuration, Configuration]] = set()
+    found = []
+    for one in pairs:
+        if (one.profile, one.baseline, one.treatment) not in seen:
+            seen.add((one.profile, one.treatment, one.baseline))
+            found.append(one)
+    return found

@@ -1,0 +1,104 @@
+"""Round trips to the resolvers of a live dataset, as its pings measured them.
+
+For: the distance that round trips of a handshake take, the method named. Not for: what queries took (`lookups`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolab.plots import ABSENT, number_text
+from resolab.plots.save import Value
+from resolab.report.findings.interval_level import level_text
+from resolab.report.live.lookups import estimate_columns
+from resolab.report.live.study import LiveStudy
+from resolab.report.named_table import NamedTable
+from resolab.report.tables import Table, both_text
+from resolab.stats import Estimate, Sample, median
+from resolab.store.live.queries import PingRow, pings
+
+
+@dataclass(frozen=True, slots=True)
+class Pings:
+    """All pings of one resolver by one method from one vantage point; the estimate is over sites."""
+
+    profile: str
+    resolver: str
+    method: str | None
+    rows: Sequence[PingRow]
+    median_ms: Estimate
+
+    @property
+    def sent_count(self) -> int:
+        """Number sent."""
+        return sum(row.sent_count for row in self.rows)
+
+    @property
+    def answered_count(self) -> int:
+        """Number answered."""
+        return sum(row.answered_count for row in self.rows)
+
+    @property
+    def least_ms(self) -> float | None:
+        """The shortest round trip."""
+        return min((row.least_ms for row in self.rows if row.least_ms is not None), default=None)
+
+    @property
+    def addresses(self) -> list[str]:
+        """Addresses, with the port where the method has one."""
+        return list(dict.fromkeys(row.address + (f" port {row.port}" if row.port else "") for row in self.rows))
+
+
+def ping_results(study: LiveStudy) -> list[Pings]:
+    """Sum up the pings of every resolver and method, in the study's order."""
+    groups: dict[tuple[str, str, str | None], list[PingRow]] = {}
+    for row in pings(study.dataset):
+        groups.setdefault((row.profile, row.resolver, row.method), []).append(row)
+    places = list(study.profiles)
+    ordered = sorted(groups, key=lambda key: (places.index(key[0]), study.resolver_order[key[1]], key[2] or "~"))
+    return [_result(study, key, groups[key]) for key in ordered]
+
+
+def _result(study: LiveStudy, key: tuple[str, str, str | None], rows: Sequence[PingRow]) -> Pings:
+    known = [row.median_ms for row in rows if row.median_ms is not None]
+    return Pings(*key, rows, median(Sample.exact(known), level=study.level))
+
+
+def ping_table(study: LiveStudy, found: Sequence[Pings]) -> NamedTable:
+    """Set one resolver and method a row."""
+    columns = ("vantage point", "resolver", "method", "address", "sent", "answered", "median RTT ms", "least RTT ms")
+    rows = [
+        (
+            one.profile,
+            one.resolver,
+            one.method or "none answered",
+            ", ".join(one.addresses),
+            str(one.sent_count),
+            str(one.answered_count),
+            both_text(one.median_ms, 2) if one.median_ms.n else ABSENT,
+            number_text(one.least_ms, 2),
+        )
+        for one in found
+    ]
+    note = (
+        f"Beside every load; of each site the median, of those the median with {level_text(study.level)} interval. "
+        "Methods in this order, the first that was answered: icmp, an echo; tcp, SYN to SYN-ACK; quic, a packet of no "
+        "known version to its answer. Not answered is no time."
+    )
+    return NamedTable(
+        "live_pings", "Round trips to the resolvers", Table(columns, rows, frozenset(range(4))),
+        [_row(one) for one in found], note,
+    )  # fmt: skip
+
+
+def _row(one: Pings) -> dict[str, Value]:
+    return {
+        "vantage_point": one.profile,
+        "resolver": one.resolver,
+        "method": one.method,
+        "addresses": " ".join(one.addresses),
+        "sites_count": one.median_ms.n,
+        "sent_count": one.sent_count,
+        "answered_count": one.answered_count,
+        **estimate_columns("median_rtt", one.median_ms),
+        "least_rtt_ms": one.least_ms,
+    }

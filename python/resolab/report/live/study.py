@@ -1,0 +1,104 @@
+"""A live dataset as a study in the manner of Hounsel et al.: resolvers by name, vantage points for networks.
+
+For: what every one of its figures and tables starts from. Not for: the figures.
+
+`profile` is the vantage point here (`findings.planned`), and nothing is compared across two of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from resolab.protocols import place_of
+from resolab.report.findings.resolvers import Resolver
+from resolab.report.h20.loads import Configuration, Loads, arrange
+from resolab.report.h20.study import ResponseTimes, Study
+from resolab.store.h20_queries import QueryCostRow, query_costs
+from resolab.store.live.queries import CACHED, NOT_CACHED, CacheStateRow, LookupRow, cache_states, lookups_by_site
+
+_KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "resolver", "dns_transport", "requested_handshake_mode")
+
+
+class LiveStudy(Study):
+    """Reads what is asked for, when it is asked for; the dataset must be open then."""
+
+    @cached_property
+    def profiles(self) -> Sequence[str]:
+        """The vantage points, in the dataset's order."""
+        return self.findings.plan.factors.profile
+
+    @cached_property
+    def resolver_order(self) -> Mapping[str, int]:
+        """Place of each resolver by its name, in the plan's order: its colour in every figure."""
+        return {name: place for place, name in enumerate(self.findings.plan.factors.levels["resolver"])}
+
+    @cached_property
+    def resolvers(self) -> list[Resolver]:
+        """The resolvers by name, in the plan's order."""
+        return sorted(super().resolvers, key=lambda one: self.resolver_order[one.name])
+
+    @cached_property
+    def loads(self) -> Loads:
+        """Loads that contribute to the outcome by vantage point, configuration and pair."""
+        found = arrange(self.rows, self.outcome)
+        return {
+            place: {one: found[place][one] for one in sorted(found[place], key=self.place_of)}
+            for place in self.profiles
+            if place in found
+        }
+
+    def place_of(self, one: Configuration) -> tuple[object, ...]:
+        """Key for sorting: resolvers in the plan's order, transports within them."""
+        return self.resolver_order[one.resolver.name], place_of(one.dns_transport), one.further
+
+    @property
+    def configurations(self) -> list[Configuration]:
+        """Every configuration with loads from any vantage point, in order."""
+        found = {one for arms in self.loads.values() for one in arms}
+        return sorted(found, key=self.place_of)
+
+    @cached_property
+    def knows_caches(self) -> bool:
+        """Whether the state of the resolver's cache is known of any look-up."""
+        return any(one.cache_state in (*CACHED, *NOT_CACHED) for one in self.cache_states)
+
+    @cached_property
+    def lookups(self) -> list[LookupRow]:
+        """Look-ups by configuration and site."""
+        return lookups_by_site(self.dataset)
+
+    @cached_property
+    def cache_states(self) -> list[CacheStateRow]:
+        """Counts of look-ups by state of the cache."""
+        return cache_states(self.dataset)
+
+    def times(self, cache: Sequence[str] | None) -> list[ResponseTimes]:
+        """Response times by vantage point, resolver, transport and connection; `cache`: of these states alone."""
+        where = None if cache is None else {"cache_state": cache}
+        found = self.dataset.query_distributions([*_KEYS, "connection"], where, level=self.level)
+        places = list(self.profiles)
+        return sorted(
+            (ResponseTimes.of(one) for one in found),
+            key=lambda one: (
+                places.index(one.profile), self.resolver_order[one.resolver.name], place_of(one.dns_transport),
+                one.connection,
+            ),
+        )  # fmt: skip
+
+    @cached_property
+    def response_times(self) -> list[ResponseTimes]:
+        """Of answers from the cache where their state is known, else of all: what amortisation is told by."""
+        return self.times(CACHED if self.knows_caches else None)
+
+    @cached_property
+    def costs(self) -> list[QueryCostRow]:
+        """Sums of the same queries, by batch of blocks; failed ones are among them."""
+        return query_costs(self.dataset, cached_only=self.knows_caches)
+
+    def exchange_median_ms(self, profile: str, resolver: Resolver, dns_transport: str) -> float | None:
+        """Return the median response over what needs no connection or finds it open."""
+        connection = "cold" if dns_transport == "doudp" else "warm"
+        for one in self.response_times:
+            levels = (one.profile, one.resolver, one.dns_transport, one.connection)
+            if levels == (profile, resolver, dns_transport, connection):
+                return one.distribution.median_ms
+        return None
