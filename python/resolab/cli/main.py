@@ -19,11 +19,13 @@ from resolab.cli.evidence_arguments import add_evidence
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.export_arguments import add_export
 from resolab.cli.har_arguments import add_har
+from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
 from resolab.cli.page.arguments import add_page
 from resolab.cli.plan_arguments import add_plan
 from resolab.cli.query.arguments import add_query
+from resolab.cli.visit.arguments import add_visit
 from resolab.cli.waterfall_arguments import add_waterfall
 from resolab.errors import ResolabError, is_interruption
 
@@ -100,7 +102,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_calibrate(commands).set_defaults(run=_calibrate)
     query = add_query(commands)
     query.set_defaults(run=_query)
+    add_visit(commands).set_defaults(run=_visit)
     add_core_commands(commands)
+    add_internet(commands).set_defaults(run=_internet)
     add_list(commands).set_defaults(run=_list)
     add_page(commands).set_defaults(run=_page)
     doctor = commands.add_parser(
@@ -115,7 +119,14 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
 def _run(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
-    return experiment.run(options.plan, out=options.out, seed=options.seed, blocks=options.blocks)
+    return experiment.run(
+        options.plan,
+        out=options.out,
+        seed=options.seed,
+        blocks=options.blocks,
+        dry_run=options.dry_run,
+        as_json=options.json,
+    )
 
 
 def _resume(options: argparse.Namespace) -> int:
@@ -191,6 +202,12 @@ def _query(options: argparse.Namespace) -> int:
     return command.run(options)
 
 
+def _visit(options: argparse.Namespace) -> int:
+    from resolab.cli.visit import command
+
+    return command.run(options)
+
+
 def _list(options: argparse.Namespace) -> int:
     from resolab.cli import listing
 
@@ -201,6 +218,12 @@ def _page(options: argparse.Namespace) -> int:
     from resolab.cli.page import actions
 
     return actions.run(options)
+
+
+def _internet(options: argparse.Namespace) -> int:
+    from resolab.cli.internet import command
+
+    return command.run(options)
 
 
 def _doctor(_options: argparse.Namespace) -> int:

@@ -1,0 +1,92 @@
+"""Arguments of `resolab internet`. Not for: what its actions do (modules of this folder)."""
+
+import argparse
+from pathlib import Path
+
+
+def add_internet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add the command and its actions; `action` says which."""
+    internet = commands.add_parser(
+        "internet",
+        help="an internet in a box: real name servers, resolvers and sites in namespaces of this machine",
+        description="Bring up a small internet on this machine: root, top domains and zones on nsd and knot, resolvers "
+        "unbound, knot-resolver, BIND, dnsdist and resolab's own, sites of the page corpus, each at a distance of its "
+        "own. Nothing of it reaches the real network, and all of it goes with this command (docs/guides/internet.md).",
+    )
+    actions = internet.add_subparsers(title="actions", required=True, metavar="ACTION", dest="action")
+    up = actions.add_parser("up", help="bring it up and say what is there, until Ctrl-C")
+    _add_box(up)
+    _add_json(up)
+    _add_run(actions)
+    show = actions.add_parser("show", help="hosts, distances, resolvers and sites, without bringing it up")
+    _add_pages(show)
+    _add_json(show)
+    _add_truth(actions)
+    failures = actions.add_parser("failures", help="what goes wrong in it on purpose, and how that must show")
+    _add_json(failures)
+    _add_check(actions)
+    return internet
+
+
+def _add_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    run = actions.add_parser(
+        "run",
+        help="bring it up, run a command at home in it, and end both",
+        description="Run COMMAND in the box's host `home`, whose name server is the box's near resolver. Its "
+        "environment has RESOLAB_AUTHORITY, the authority that signed for every server, and RESOLAB_BOX, the box's "
+        "folder. The exit code is COMMAND's.",
+        epilog="example: resolab internet run -- resolab run plans/live-demo.toml",
+    )
+    _add_box(run)
+    run.add_argument("--as-user", metavar="NAME", help="the user COMMAND runs as (as root; default: whoever runs this)")
+    run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
+
+
+def _add_truth(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    truth = actions.add_parser(
+        "truth",
+        help="what look-ups must take, in closed form",
+        description="Print what a look-up takes by resolver, transport, connection and what the resolver knows: the "
+        "answer, the zone's server, the top domain's, or the root's.",
+    )
+    truth.add_argument("qnames", nargs="*", metavar="NAME", help="names (default: one behind each zone server)")
+    truth.add_argument("-r", "--resolver", metavar="NAME", help="of this resolver only")
+    _add_pages(truth)
+    _add_json(truth)
+
+
+def _add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    check = actions.add_parser(
+        "check",
+        help="hold measured look-ups against the truth",
+        description="Compare a dataset's look-ups, or with --queries look-ups made for it, with the closed form, hits "
+        "and misses apart. Hit or miss is told by what the authoritative servers were asked meanwhile. Exit code 1: a "
+        "median lies farther off than 2 ms and 2 %%.",
+    )
+    check.add_argument("dataset", nargs="?", type=Path, help="folder of a dataset measured in a box")
+    check.add_argument("--box", type=Path, metavar="FOLDER", help="folder of that box, as kept with `run --folder`")
+    check.add_argument("--queries", action="store_true", help="bring a box up and ask in it, instead of a dataset")
+    check.add_argument(
+        "--names", type=int, default=5, metavar="N", help="with --queries: names for each kind of look-up (default: 5)"
+    )
+    _add_box(check)
+    _add_json(check)
+
+
+def _add_box(action: argparse.ArgumentParser) -> None:
+    _add_pages(action)
+    action.add_argument("--folder", type=Path, help="keep the box's folder here: logs, contacts.json, what was asked")
+    action.add_argument("--seed", type=int, default=1, help="of loss, where hosts have any (default: 1)")
+    action.add_argument(
+        "--keep-awake", action="store_true", help="keep idle processors from halting: more exact, at full load"
+    )
+
+
+def _add_pages(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--page", action="append", metavar="PAGE", help="a page of the corpus to serve; several (default: 22 of them)"
+    )
+
+
+def _add_json(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--json", action="store_true", help="JSON instead of tables")

@@ -1,0 +1,64 @@
+"""`resolab internet up` and `run`: a box for as long as somebody, or a command, needs it.
+
+For: what a person is told meanwhile. Not for: the box itself (`resolab.internet`).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import AsyncIterator
+
+from resolab.cli.internet import showing
+from resolab.errors import UsageError
+from resolab.internet import Box, box_folder, compose, run_at_home
+from resolab.internet.home import account
+from resolab.internet.sites import PAGES
+
+
+@contextlib.asynccontextmanager
+async def a_box(options: argparse.Namespace) -> AsyncIterator[Box]:
+    """Bring up the box that the arguments ask for."""
+    with box_folder(options.folder) as folder:
+        layout = compose(folder / "opt-out", options.page or PAGES)
+        async with Box(layout, folder, seed=options.seed, keep_awake=options.keep_awake) as box:
+            yield box
+
+
+def up(options: argparse.Namespace) -> int:
+    """Bring it up, say what is there, and wait for an end."""
+    return asyncio.run(_up(options))
+
+
+async def _up(options: argparse.Namespace) -> int:
+    began = time.monotonic()
+    async with a_box(options) as box:
+        if options.json:
+            showing.print_json(showing.described(box.layout) | {"pid": box.pid, "folder": str(box.folder)})
+        else:
+            showing.print_layout(box.layout)
+            print(f"\nup after {time.monotonic() - began:.1f} s; its folder is {box.folder}")
+            print(f"inside: resolab-core enter --path {box.pid} --host home --nameserver {box.near_address} -- PROGRAM")
+            print(f"        with RESOLAB_AUTHORITY={box.authority_file}; Ctrl-C ends it", flush=True)
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ended.set)
+        await box.until(ended)
+    return 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a command at home."""
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise UsageError("internet run needs a command: resolab internet run -- COMMAND")
+    if options.as_user is not None:
+        account(options.as_user)
+    return asyncio.run(_run(options, command))
+
+
+async def _run(options: argparse.Namespace, command: list[str]) -> int:
+    async with a_box(options) as box:
+        return await run_at_home(box, command, as_user=options.as_user)

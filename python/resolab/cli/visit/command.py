@@ -1,0 +1,235 @@
+"""`resolab visit`: pages over resolvers, and which is fastest.
+
+For: joining the loads and what a person or a program sees of them. Not for: either of them.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from resolab.campaign.progress import duration_text
+from resolab.cli.visit import objects
+from resolab.cli.visit.progress import Progress
+from resolab.errors import ResolabError
+from resolab.manners import HARD_CAPS, Contact, Intended, check_operator, contacts, user_agent_suffix
+from resolab.plan import Plan
+from resolab.records import BrowserName, DnsTransport
+from resolab.visit import (
+    Asked,
+    Configuration,
+    Extent,
+    Loaded,
+    Visit,
+    baseline_of,
+    configurations,
+    extent,
+    order,
+    page_url,
+    plan_of,
+    summaries,
+    told_in_words,
+    visit_all,
+)
+
+EXIT_INTERRUPTED = 130
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+PIPED_WIDTH = 140
+
+
+@dataclass(slots=True)
+class _Visiting:
+    """What is to be done, and what came of it so far."""
+
+    asked: Asked
+    plan: Plan
+    extent: Extent
+    visits: list[Visit]
+    may_end_early: bool
+    found: list[Loaded] = field(default_factory=list)
+
+    @property
+    def baseline(self) -> Configuration:
+        return baseline_of(self.asked.compared)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Load, then show; what was loaded before an interruption or an error is shown, too."""
+    notes = _say(Console(stderr=True))
+    visiting = _visiting(options)
+    if options.dry_run:
+        _dry_run(visiting, as_json=options.json)
+        return 0
+    _announce(visiting, notes)
+    if options.json:
+        _print_object(_begun(visiting))
+    code = 0
+    try:
+        code = EXIT_INTERRUPTED if asyncio.run(_interrupted(_load(visiting, options))) else 0
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    except ResolabError:
+        _show(visiting, as_json=options.json)
+        raise
+    _show(visiting, as_json=options.json)
+    return code
+
+
+def _visiting(options: argparse.Namespace) -> _Visiting:
+    user_agent_suffix(options.operator)
+    urls = list(dict.fromkeys(page_url(url) for url in options.urls))
+    compared = configurations(options.resolvers, [DnsTransport(word) for word in options.transports])
+    check_operator(options.operator, urls)
+    asked = Asked(
+        urls=urls,
+        compared=compared,
+        browser=BrowserName(options.browser),
+        operator_url=options.operator,
+        opt_out=options.opt_out,
+        seed=options.seed,
+        timeout_s=options.timeout_s,
+    )
+    found = extent(urls, len(compared), loads_count=options.loads, caps=HARD_CAPS)
+    visits = order(urls, compared, loads_count=found.loads_count, seed=options.seed)
+    return _Visiting(asked, plan_of(asked), found, visits, may_end_early=options.loads is None)
+
+
+def _announce(visiting: _Visiting, notes: Callable[[str], None]) -> None:
+    """Say before the first load how many there will be and how long they take, and whether that can tell anything."""
+    found = visiting.extent
+    notes(
+        f"{found.total} loads (pages: {found.pages_count}, resolvers and transports: {found.configurations_count}, "
+        f"{found.loads_count} each), about {duration_text(found.seconds)}"
+    )
+    if found.configurations_count > 1:
+        warning = told_in_words(found, found.configurations_count - 1)
+        if warning is not None:
+            notes(warning)
+
+
+async def _interrupted(loading: Coroutine[None, None, None]) -> bool:
+    """Load until the end or the first interrupt, after which browsers and stub are ended in peace; say which it was."""
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(loading)
+    stop = [task.cancel]
+    for number in INTERRUPTS:
+        loop.add_signal_handler(number, lambda: stop.pop()() if stop else None)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if stop:
+            raise
+        return True
+    finally:
+        for number in INTERRUPTS:
+            loop.remove_signal_handler(number)
+    return False
+
+
+async def _load(visiting: _Visiting, options: argparse.Namespace) -> None:
+    from resolab.visit.live_loader import live_loader
+
+    notes = Console(stderr=True)
+    with Progress(visiting.extent.total, notes) as progress:
+
+        def take(one: Loaded) -> None:
+            visiting.found.append(one)
+            if options.json:
+                _print_object(objects.load(one))
+            progress.take(one)
+
+        async with live_loader(visiting.plan, visiting.visits, har_folder=options.har, on_note=_say(notes)) as loader:
+            progress.begin()
+            await visit_all(
+                visiting.visits, loader, visiting.extent, may_end_early=visiting.may_end_early, on_loaded=take
+            )
+    if len(visiting.found) < len(visiting.visits):
+        _say(notes)(_why_ended(visiting))
+
+
+def _why_ended(visiting: _Visiting) -> str:
+    """Say why there were fewer loads: some pages never came, or the time was over."""
+    left = set(visiting.visits) - {one.visit for one in visiting.found}
+    came = {one.visit.url for one in visiting.found if one.failure is None}
+    lost = list(dict.fromkeys(one.url for one in visiting.visits if one in left and one.url not in came))
+    told = f"{len(visiting.found)} loads"
+    told += f"; none of {', '.join(lost)} came through, so there were no more" if lost else ""
+    return told + ("; the time is over (--loads has it go on)" if any(one.url in came for one in left) else "")
+
+
+def _show(visiting: _Visiting, *, as_json: bool) -> None:
+    if not visiting.found:
+        return
+    found = summaries(visiting.asked.compared, visiting.found)
+    if as_json:
+        for one in found:
+            _print_object(objects.summary(one))
+        return
+    from resolab.cli.visit.screen import screen
+
+    with contextlib.suppress(BrokenPipeError):
+        console = _console()
+        console.print(screen(found, visiting.asked.urls, visiting.baseline, console.width))
+
+
+def _dry_run(visiting: _Visiting, *, as_json: bool) -> None:
+    listed = _contacts(visiting)
+    if as_json:
+        for one in listed:
+            _print_object(objects.contact(one))
+        return
+    from resolab.cli.visit.dry_run import contact_list
+
+    found = visiting.extent
+    console = _console()
+    console.print(contact_list(listed))
+    console.print(f"{found.total} loads, one at a time, in about {duration_text(found.seconds)}", highlight=False)
+
+
+def _contacts(visiting: _Visiting) -> list[Contact]:
+    from resolab.queries import system_resolver
+
+    asked, loads = visiting.asked, visiting.extent.loads_count
+    uses_names = any(not one.is_address for one in asked.compared)
+    system = system_resolver() if uses_names else None
+    each = loads * len(asked.urls)
+    intended = Intended(
+        urls=asked.urls,
+        loads_of=dict.fromkeys(asked.urls, loads * len(asked.compared)),
+        resolvers=[(one.url if one.host else system or "", each) for one in asked.compared],
+        system_resolver=system,
+        opt_out=asked.opt_out,
+    )
+    return contacts(intended, HARD_CAPS)
+
+
+def _begun(visiting: _Visiting) -> objects.Json:
+    return objects.begun(
+        visiting.extent,
+        seed=visiting.asked.seed,
+        browser=visiting.asked.browser,
+        baseline=visiting.baseline,
+        pages=list(visiting.asked.urls),
+    )
+
+
+def _console() -> Console:
+    piped = not sys.stdout.isatty()
+    return Console(width=PIPED_WIDTH if piped and "COLUMNS" not in os.environ else None, highlight=False)
+
+
+def _print_object(found: objects.Json) -> None:
+    print(json.dumps(found), flush=True)
+
+
+def _say(notes: Console) -> Callable[[str], None]:
+    def say(line: str) -> None:
+        notes.print(f"resolab: {line}", markup=False, highlight=False, soft_wrap=True)
+
+    return say

@@ -1,0 +1,93 @@
+"""What a visit found, in sentences. Not for: the table (`screen`) or the verdicts (`resolab.visit`)."""
+
+import math
+from collections.abc import Sequence
+
+from resolab.stats import Estimate
+from resolab.visit import JOINT_LEVEL, MARGIN_MS, Configuration, Summary, Verdict
+
+VERDICTS = {
+    Verdict.BASELINE: "",
+    Verdict.FASTER: "faster",
+    Verdict.SLOWER: "slower",
+    Verdict.ALIKE: "alike",
+    Verdict.NOISE: "noise",
+    Verdict.TOO_FEW: "too few to tell",
+}
+
+
+def milliseconds(value: float | None) -> str:
+    """Write a time; one that failed loads make longer than any is inf."""
+    return "" if value is None else "inf" if math.isinf(value) else f"{value:.1f}"
+
+
+def difference(estimate: Estimate | None) -> str:
+    """Write a difference and its interval."""
+    if estimate is None:
+        return ""
+    value = _signed(estimate.value) if estimate.value is not None else _bound(estimate)
+    if estimate.ci_low is None or estimate.ci_high is None:
+        return value
+    return f"{value} [{_signed(estimate.ci_low)}, {_signed(estimate.ci_high)}]"
+
+
+def _bound(estimate: Estimate) -> str:
+    low = estimate.low
+    return "?" if low is None or math.isinf(low) else f"above {_signed(low)}"
+
+
+def _signed(value: float) -> str:
+    return "+inf" if value == math.inf else "-inf" if value == -math.inf else f"{value:+.1f}"
+
+
+def headline(found: Sequence[Summary], baseline: Configuration) -> str:
+    """Say which is fastest, by how much against the baseline, and who cannot be told from it."""
+    ranked = [one for one in found if one.place is not None]
+    if not ranked:
+        return "No load came through: nothing can be said of any resolver."
+    best = ranked[0]
+    label = best.configuration.label
+    if len(ranked) == 1:
+        return f"{label} alone loaded pages: there is nothing to compare it with."
+    verdicts = {one.verdict for one in ranked} - {Verdict.BASELINE}
+    if verdicts == {Verdict.TOO_FEW}:
+        return f"Too few to tell: {label} was fastest, and that may be noise."
+    if best.verdict is not Verdict.FASTER:
+        return _none_faster(ranked, baseline)
+    others = [one.configuration.label for one in ranked[1:] if not one.is_told_from_fastest]
+    besides = f" Not told from it: {', '.join(others)}." if others else ""
+    told = difference(best.difference)
+    return f"Fastest: {label}, {told} ms against {baseline.label} ({JOINT_LEVEL:.0%}).{besides}"
+
+
+def _none_faster(ranked: Sequence[Summary], baseline: Configuration) -> str:
+    slower = [one.configuration.label for one in ranked if one.verdict is Verdict.SLOWER]
+    if not slower:
+        return f"No difference beyond noise from {baseline.label}."
+    return f"None is faster than {baseline.label} beyond noise. Slower: {', '.join(slower)}."
+
+
+def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
+    """Say how to read the table."""
+    interval = f"[{JOINT_LEVEL:.0%} for all together]"
+    lines = [f"difference: paired, from {baseline.label} {interval}; noise: it has 0; alike: within {MARGIN_MS:g} ms"]
+    if any(one.first_plt_ms is not None for one in found):
+        lines.append("first: median of the first round, not compared: resolvers then fill their caches")
+    if any(one.look_up_ms is not None or one.opening_ms is not None for one in found):
+        lines.append("opening, look-up: our own queries with and without a connection to open")
+    if any(one.failures for one in found):
+        lines.append("failed: longer than the limit, but for the browser's own and left_alone, which say nothing")
+    return lines
+
+
+def failures(found: Sequence[Summary]) -> list[str]:
+    """Say what failed, a line for each class."""
+    counts: dict[str, dict[str, int]] = {}
+    for one in found:
+        for what, count in one.failures.items():
+            counts.setdefault(what, {})[one.configuration.label] = count
+    return [
+        f"{sum(by.values())} x {what}: "
+        + ("all resolvers" if len(by) == len(found) else ", ".join(f"{label} ({count})" for label, count in by.items()))
+        for what, by in counts.items()
+    ]

@@ -1,0 +1,37 @@
+"""The internet in a box: namespaces with real servers whose truth is known, to prove live mode.
+
+For: a whole small internet (root, top domains, zones, recursive resolvers, sites) on one machine, and what everything
+in it must take. Not for: how packets travel (`crates/link`), live mode itself (`live`).
+"""
+
+from resolab.internet.asking import Errand, errands, run_errand
+from resolab.internet.box import Box
+from resolab.internet.check import Checked
+from resolab.internet.check import check as check_look_ups
+from resolab.internet.composing import compose
+from resolab.internet.folder import box_folder, read_layout
+from resolab.internet.home import run_at_home
+from resolab.internet.layout import Layout, Resolver, Site
+from resolab.internet.recursion import Recursion, read_recursion
+from resolab.internet.truth import Knowledge, Truth, truth
+
+__all__ = [
+    "Box",
+    "Checked",
+    "Errand",
+    "Knowledge",
+    "Layout",
+    "Recursion",
+    "Resolver",
+    "Site",
+    "Truth",
+    "box_folder",
+    "check_look_ups",
+    "compose",
+    "errands",
+    "read_layout",
+    "read_recursion",
+    "run_at_home",
+    "run_errand",
+    "truth",
+]

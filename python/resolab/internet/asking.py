@@ -1,0 +1,61 @@
+"""Look-ups from home over every resolver and transport, cold and warm, of names not asked before and asked again.
+
+For: the box's truth checked without a browser. Not for: what they should take (`check`).
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from resolab.engine import CoreProcess, find_core
+from resolab.internet.box import Box
+from resolab.internet.layout import HOME, Layout, Resolver, names_of
+from resolab.protocols import WITHOUT_CONNECTION
+from resolab.records import DnsTransport, QueryPurpose, QueryRecord, Record
+
+TIMEOUT_MS = 5_000
+PATIENCE_S = 10.0
+ROUNDS_COUNT = 2
+"""The first is of names this resolver has not been asked for, the second finds them in its cache."""
+
+
+class Errand(msgspec.Struct, frozen=True, kw_only=True):
+    """Names to be asked of one resolver over one transport."""
+
+    resolver: Resolver
+    dns_transport: DnsTransport
+    connection: str
+    qnames: tuple[str, ...]
+
+
+def errands(layout: Layout, names_count: int) -> Iterator[Errand]:
+    """Give each resolver, transport and connection names of its own, as far as there are enough."""
+    for resolver in layout.resolvers:
+        names = itertools.cycle(_spread(names_of(layout.sites)))
+        for transport in resolver.transports:
+            for connection in ("cold",) if transport in WITHOUT_CONNECTION else ("cold", "warm"):
+                qnames = tuple(itertools.islice(names, names_count))
+                yield Errand(resolver=resolver, dns_transport=transport, connection=connection, qnames=qnames)
+
+
+def _spread(names: Sequence[str]) -> list[str]:
+    """Order names so that neighbours are of different sites."""
+    step = next(step for step in (17, 19, 23, 29, 31) if len(names) % step)
+    return [names[(n * step) % len(names)] for n in range(len(names))]
+
+
+async def run_errand(box: Box, errand: Errand) -> list[QueryRecord]:
+    """Ask from home."""
+    records: list[QueryRecord] = []
+
+    def keep(record: Record) -> None:
+        if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
+            records.append(record)
+
+    command = [*box.prefix(HOME), str(find_core()), "query", "--connection", errand.connection]
+    command += ["--resolver", errand.resolver.address_for(errand.dns_transport), "--ca", str(box.authority_file)]
+    command += ["--count", str(ROUNDS_COUNT), "--timeout-ms", str(TIMEOUT_MS), *errand.qnames]
+    query = await CoreProcess.start("the query", command, keep, environment=box.environment())
+    await query.wait(TIMEOUT_MS / 1e3 * ROUNDS_COUNT * len(errand.qnames) + PATIENCE_S)
+    return records

@@ -1,0 +1,264 @@
+"""The box: everything of a layout as running programs in hosts of its own, and its end.
+
+For: one asynchronous context from nothing to an internet that answers, and back to nothing. Not for: what is in it
+(`composing`), commands inside it (`home`), its truth (`truth`).
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from resolab.engine import CoreProcess, enter_prefix, find_core
+from resolab.engine.internet import Internet
+from resolab.engine.programs import measured_environment
+from resolab.errors import MachineError, ResolabError
+from resolab.internet.certificates import certify, wait_for_authority
+from resolab.internet.contacts import Contacts
+from resolab.internet.edges import edges_of
+from resolab.internet.failures import OPT_OUT_FILE, OPT_OUT_HOST
+from resolab.internet.folder import LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER
+from resolab.internet.launching import Server, missing_programs
+from resolab.internet.layout import HOME, LOCAL, Layout
+from resolab.internet.servers import Program, authoritative, recursive
+from resolab.internet.wires import exchange_configuration
+from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
+
+EDGE_TIMEOUT_S = 30.0
+PRIMING_NAME = "prime.invalid"
+"""Below no top domain: asking for it makes a resolver learn the root's servers and nothing else."""
+PRIMING_TIMEOUT_S = 20.0
+AUTHORITY_VARIABLE, BOX_VARIABLE = "RESOLAB_AUTHORITY", "RESOLAB_BOX"
+STATE_VARIABLE = "XDG_STATE_HOME"
+"""Where live measurements remember whom they contacted: a box's strangers are nobody else's."""
+COUNT_EVERY_S = 5.0
+LOOK_EVERY_S = 0.2
+INSIDE = Path(__file__).resolve().parent / "inside"
+CONTACTS_FILE, RECURSION_FOLDER = "contacts.json", "recursion"
+
+
+class Box:
+    """An internet that runs."""
+
+    def __init__(self, layout: Layout, folder: Path, *, seed: int = 1, keep_awake: bool = False) -> None:
+        """`folder` is one of `box_folder`; what the box writes goes there."""
+        self.layout = layout
+        self.folder = folder
+        self.contacts = Contacts(layout)
+        self._seed = seed
+        self._keep_awake = keep_awake
+        self._exchange: Internet | None = None
+        self._servers: list[Server] = []
+        self._edges: dict[str, CoreProcess] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def authority_file(self) -> Path:
+        """Certificate of the authority that signs for every server."""
+        return self.folder / "ca" / "ca.pem"
+
+    @property
+    def state_folder(self) -> Path:
+        """What programs at home remember beyond their own ends."""
+        return self.folder / STATE_FOLDER
+
+    @property
+    def pid(self) -> int:
+        """Process id of the exchange, for `resolab-core enter --path`."""
+        return self._running_exchange().ready.pid
+
+    @property
+    def near_address(self) -> str:
+        """Address of the resolver that home has as its name server."""
+        return self.layout.resolver(LOCAL).address
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """Those that run."""
+        return tuple(self._servers)
+
+    def prefix(self, host: str) -> list[str]:
+        """Command prefix that runs a program in one of the hosts, with the near resolver as its name server."""
+        return enter_prefix(self.pid, host, nameserver=self.near_address)
+
+    def environment(self) -> dict[str, str]:
+        """Environment of programs at home."""
+        own = {AUTHORITY_VARIABLE: self.authority_file, BOX_VARIABLE: self.folder, STATE_VARIABLE: self.state_folder}
+        return measured_environment() | {name: str(value) for name, value in own.items()}
+
+    async def __aenter__(self) -> Self:
+        """Bring everything up."""
+        programs = self.programs()
+        if missing := missing_programs(programs):
+            raise MachineError(f"this machine lacks {', '.join(missing)}: scripts/setup --interop installs them")
+        try:
+            await self._start(programs)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End everything; `contacts.json` has what came until now."""
+        with contextlib.suppress(ResolabError):
+            await self.count()
+        await self.close()
+
+    async def close(self) -> None:
+        """End every program."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        edges, servers = [*self._edges.values()], [*self._servers]
+        self._edges.clear()
+        self._servers.clear()
+        # The exchange last: whatever does not end by itself ends with its host.
+        await asyncio.gather(*(edge.close() for edge in edges), *(server.close() for server in servers))
+        if self._exchange is not None:
+            await self._exchange.close()
+            self._exchange = None
+
+    async def count(self) -> None:
+        """Take the exchange's counts and write `contacts.json`."""
+        if self._exchange is not None:
+            self.contacts.add_flows((await self._exchange.count()).flows)
+        self.contacts.write(self.folder / CONTACTS_FILE)
+
+    async def until(self, ended: asyncio.Event) -> None:
+        """Wait until somebody wants an end, or the exchange has one."""
+        while not ended.is_set():
+            if not self._running_exchange().process.running:
+                raise ResolabError("the exchange of the box ended by itself")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), LOOK_EVERY_S)
+
+    def _running_exchange(self) -> Internet:
+        if self._exchange is None:
+            raise ResolabError("the box does not run")
+        return self._exchange
+
+    def programs(self) -> list[Program]:
+        """List the servers of other makers that it runs."""
+        authorities = [authoritative(self.layout, server, self.folder) for server in self.layout.servers]
+        resolvers = [program for one in self.layout.resolvers for program in recursive(self.layout, one, self.folder)]
+        return [*authorities, *resolvers]
+
+    async def _start(self, programs: Sequence[Program]) -> None:
+        (self.folder / LAYOUT_FILE).write_bytes(msgspec.json.encode(self.layout, enc_hook=str))
+        configuration = self.folder / "internet.toml"
+        configuration.write_text(exchange_configuration(self.layout, self._seed), "utf-8")
+        self._exchange = await Internet.start(configuration, keep_awake=self._keep_awake)
+        ca_folder = self.folder / "ca"
+        edges = [
+            asyncio.create_task(self._start_edge(name, host, text))
+            for name, (host, text) in edges_of(self.layout, ca_folder).items()
+        ]
+        try:
+            await wait_for_authority(ca_folder)
+            await asyncio.gather(*(self._start_server(program) for program in programs), self._start_watching())
+        finally:
+            await asyncio.gather(*edges, return_exceptions=True)
+        for edge in edges:
+            edge.result()
+        await self._prime()
+        self._tasks = [asyncio.create_task(self._keep_counting()), asyncio.create_task(self._keep_opt_outs())]
+
+    async def _start_edge(self, name: str, host: str, text: str) -> None:
+        folder = self._folder_of(f"{name}-edge")
+        configuration = folder / "edge.toml"
+        configuration.write_text(text, "utf-8")
+        command = [*self.prefix(host), str(find_core()), "edge", "--config", str(configuration)]
+
+        def take(record: Record) -> None:
+            self.contacts.take(name, record)
+
+        edge = await CoreProcess.start(f"the edge {name}", command, take, environment=measured_environment())
+        self._edges[name] = edge
+        await edge.first(EdgeReadyRecord, EDGE_TIMEOUT_S)
+
+    async def _start_server(self, program: Program) -> None:
+        folder = self._folder_of(program.name)
+        if program.certificate is not None:
+            await certify(self.folder / "ca", folder, program.certificate, program.address)
+        server = await Server.start(program, folder, self.prefix(program.host))
+        self._servers.append(server)
+        ports = [("udp", program.port), ("tcp", program.port)]
+        await server.listening(program.address, ports + ([("tcp", 853), ("tcp", 443)] if program.certificate else []))
+
+    async def _start_watching(self) -> None:
+        """Watch what is asked of authoritative servers, and hold the ports that never answer."""
+        recursion = self.folder / RECURSION_FOLDER
+        recursion.mkdir()
+        for server in self.layout.servers:
+            await self._run_inside(server.host, f"{server.host}-watch", "watch.py", server.host)
+            (recursion / f"{server.host}.jsonl").symlink_to(self.folder / f"{server.host}-watch" / "output")
+        for resolver in self.layout.resolvers:
+            if resolver.swallows:
+                await self._run_inside(resolver.name, f"{resolver.name}-silence", "silence.py", resolver.address, "853")
+
+    async def _run_inside(self, host: str, name: str, program: str, *arguments: str) -> None:
+        command = [*self.prefix(host), sys.executable, "-I", "-S", str(INSIDE / program), *arguments]
+        self._servers.append(await Server.run(name, self._folder_of(name), command))
+
+    async def _prime(self) -> None:
+        """Ask every resolver from home until it answers, so that it runs and knows the root."""
+        waiting = {resolver.address for resolver in self.layout.resolvers}
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PRIMING_TIMEOUT_S
+        while waiting:
+            if loop.time() > deadline:
+                raise MachineError(f"no answer from {', '.join(sorted(waiting))} within {PRIMING_TIMEOUT_S:g} s")
+            waiting -= await self._answering(waiting)
+
+    async def _answering(self, addresses: set[str]) -> set[str]:
+        answered: set[str] = set()
+
+        def take(record: Record) -> None:
+            if isinstance(record, QueryRecord) and record.rcode == "NXDOMAIN" and record.resolver_address:
+                answered.add(record.resolver_address.partition(":")[0])
+
+        told = [word for address in sorted(addresses) for word in ("--resolver", address)]
+        command = [*self.prefix(HOME), str(find_core()), "query", *told, "--timeout-ms", "2000", PRIMING_NAME]
+        query = await CoreProcess.start("the first query", command, take, environment=self.environment())
+        with contextlib.suppress(ResolabError):
+            await query.wait(2.0 * len(addresses) + 5.0)
+        return answered
+
+    async def _keep_counting(self) -> None:
+        while True:
+            await asyncio.sleep(COUNT_EVERY_S)
+            with contextlib.suppress(ResolabError):
+                await self.count()
+
+    async def _keep_opt_outs(self) -> None:
+        """Serve the opt-out list as it is on disk now: the edge reads files when it is told to."""
+        folder = self.folder / OPT_OUT_FOLDER
+        origin = next(one for site in self.layout.sites for one in site.origins if one.host == OPT_OUT_HOST)
+        file = folder / OPT_OUT_FILE
+        last = file.stat().st_mtime_ns
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            with contextlib.suppress(OSError, ResolabError):
+                if (now := file.stat().st_mtime_ns) != last:
+                    await self._load_opt_outs(folder, origin.address)
+                    last = now
+
+    async def _load_opt_outs(self, folder: Path, address: str) -> None:
+        settings = 'compression = []\ncache_control = "no-store"'
+        await self._edges["web"].command(
+            lambda number: EdgeLoadSite(
+                id=number, host=OPT_OUT_HOST, folder=str(folder), address=address, settings=settings
+            )
+        )
+
+    def _folder_of(self, name: str) -> Path:
+        folder = self.folder / name
+        folder.mkdir(mode=0o755)
+        return folder

@@ -1,0 +1,56 @@
+"""The box's own servers, as configurations of `resolab-core edge`: the resolver with every transport, and all sites.
+
+For: TOML made of the layout. Pure. Not for: what the edge does with it (docs/formats/edge.md).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from resolab.internet.layout import WEB, Layout, Resolver, Site
+from resolab.internet.servers import BEHIND_ADDRESS, BEHIND_PORT
+from resolab.testbed.inline_toml import key_lines
+
+
+def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:
+    """Configure the resolver that offers every transport and has its answers from one behind it."""
+    forward = {"url": f"udp://{BEHIND_ADDRESS}:{BEHIND_PORT}", "timeout_ms": 10_000}
+    tables: list[tuple[str, Mapping[str, object]]] = [
+        ("[ca]", {"folder": ca_folder}),
+        (
+            "[resolver]",
+            # A name of its own must be below some origin; nobody asks for one below this.
+            {"name": resolver.dns_name, "addresses": [resolver.address], "origins": ["edge.invalid"]},
+        ),
+        ("[resolver.forward]", forward),
+    ]
+    return _text(tables)
+
+
+def web_edge(ca_folder: Path, sites: Sequence[Site]) -> str:
+    """Configure the one process that serves all sites, each at its own address."""
+    tables: list[tuple[str, Mapping[str, object]]] = [
+        ("[ca]", {"folder": ca_folder}),
+        *(("[[site]]", origin.table) for site in sites for origin in site.origins),
+        *(("[[certificate]]", {"names": names}) for site in sites for names in _shared_certificates(site)),
+    ]
+    return _text(tables)
+
+
+def _shared_certificates(site: Site) -> list[list[str]]:
+    groups: dict[int, list[str]] = defaultdict(list)
+    for origin in site.origins:
+        if origin.certificate is not None:
+            groups[origin.certificate].append(origin.host)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def edges_of(layout: Layout, ca_folder: Path) -> dict[str, tuple[str, str]]:
+    """Give each edge's host and configuration, by its name."""
+    resolvers = [one for one in layout.resolvers if one.software == "edge"]
+    configured = {one.name: (one.name, resolver_edge(ca_folder, one)) for one in resolvers}
+    return {WEB: (WEB, web_edge(ca_folder, layout.sites)), **configured}
+
+
+def _text(tables: Sequence[tuple[str, Mapping[str, object]]]) -> str:
+    return "\n\n".join("\n".join([head, *key_lines(table)]) for head, table in tables) + "\n"

@@ -1,0 +1,136 @@
+"""What goes wrong in the box on purpose, each a name or a resolver of its own, and how it must show.
+
+For: sites that are dead, lame, refused, too busy, and the list of who does not want to be measured. Not for: faults
+of the box itself.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from resolab.internet.layout import Origin, Record, Site, Zone
+from resolab.internet.sites import Addresses
+from resolab.internet.standard import UNOWNED_ADDRESS, UNOWNED_SERVER
+
+OPT_OUT_HOST = "optout.example"
+OPT_OUT_FILE = "opt-out.txt"
+OPT_OUT_URL = f"https://{OPT_OUT_HOST}/{OPT_OUT_FILE}"
+TTL_S = 60
+DISTANCE_MS = 10.0
+"""Extra round trip of the sites that answer with a refusal."""
+_ADDRESS = Record(owner="", kind="A", value=UNOWNED_ADDRESS, ttl_s=TTL_S)
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """One injected failure."""
+
+    name: str
+    what: str
+    """What happens."""
+    url: str
+    """Of the page that meets it; of a resolver, its address."""
+    shows_as: str
+    """What must be recorded."""
+
+
+FAILURES = (
+    Failure(
+        name="dead-site",
+        what="its address leads nowhere: packets to it are lost",
+        url="https://www.dead-site.test/",
+        shows_as="page-load timeout or connection failure",
+    ),
+    Failure(
+        name="lame-zone",
+        what="the zone is referred to a server that does not have it and answers REFUSED",
+        url="https://www.lame-zone.test/",
+        shows_as="DNS error (SERVFAIL of the resolver)",
+    ),
+    Failure(
+        name="servfail-zone",
+        what="the zone's server has no data for it and answers SERVFAIL",
+        url="https://www.servfail-zone.test/",
+        shows_as="DNS error (SERVFAIL)",
+    ),
+    Failure(
+        name="silent-zone",
+        what="the zone's server does not exist: its queries are lost",
+        url="https://www.silent-zone.test/",
+        shows_as="DNS error (SERVFAIL or timeout)",
+    ),
+    Failure(
+        name="no-such-name",
+        what="the domain is not registered",
+        url="https://www.no-such-name.test/",
+        shows_as="DNS error (NXDOMAIN)",
+    ),
+    Failure(
+        name="too-many",
+        what="answers 429 with Retry-After: 3600",
+        url="https://www.too-many.test/",
+        shows_as="429; the site is left alone for the rest of the run",
+    ),
+    Failure(
+        name="forbidden",
+        what="answers 403",
+        url="https://www.forbidden.test/",
+        shows_as="403; the site is left alone for the rest of the run",
+    ),
+    Failure(
+        name="busy",
+        what="answers 503 with Retry-After: 3600",
+        url="https://www.busy.test/",
+        shows_as="503; the site is left alone for the rest of the run",
+    ),
+    Failure(
+        name="reset",
+        what="resets every request",
+        url="https://www.reset.test/",
+        shows_as="browser error",
+    ),
+    Failure(
+        name="drops-doq",
+        what="the resolver takes DoQ's packets and never answers; its other transports work",
+        url="quic://dns.deaf.example",
+        shows_as="quic_handshake_timeout",
+    ),
+)
+_ANSWERS: dict[str, dict[str, object]] = {
+    "too-many": {"status": 429, "fields": {"retry-after": "3600"}},
+    "forbidden": {"status": 403},
+    "busy": {"status": 503, "fields": {"retry-after": "3600"}},
+    "reset": {"outcome": "reset"},
+}
+
+
+def failing_sites(addresses: Addresses, opt_out_folder: Path) -> tuple[Site, ...]:
+    """Place the sites that answer with a refusal, and the list of who does not want to be measured."""
+    sites = [
+        _site(f"www.{name}.test", addresses, {"response": [{"path": "/", **answer}]})
+        for name, answer in _ANSWERS.items()
+    ]
+    listed = {"folder": opt_out_folder, "compression": [], "cache_control": "no-store"}
+    return (*sites, _site(OPT_OUT_HOST, addresses, listed))
+
+
+def _site(host: str, addresses: Addresses, settings: dict[str, object]) -> Site:
+    address = addresses.next(DISTANCE_MS)
+    table = {"host": host, "address": address, "ticket_policy": "resume", **settings}
+    domain = ".".join(host.split(".")[-2:])
+    origin = Origin(host=host, address=address, table=table)
+    return Site(page=domain.partition(".")[0], url=f"https://{host}/", domain=domain, origins=(origin,))
+
+
+def failing_zones() -> tuple[Zone, ...]:
+    """Make the zones that fail or lead nowhere; those of failing sites are made as all others."""
+    return (
+        _zone("dead-site", "auth-a"),
+        _zone("lame-zone", "auth-a", is_served=False),
+        _zone("servfail-zone", "auth-a", is_readable=False),
+        _zone("silent-zone", UNOWNED_SERVER),
+    )
+
+
+def _zone(name: str, server: str, *, is_served: bool = True, is_readable: bool = True) -> Zone:
+    record = msgspec.structs.replace(_ADDRESS, owner=f"www.{name}.test")
+    return Zone(origin=f"{name}.test", server=server, records=(record,), is_served=is_served, is_readable=is_readable)

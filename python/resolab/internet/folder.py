@@ -1,0 +1,48 @@
+"""A box's folder: made for one box, kept or not, and read again afterwards.
+
+For: what is on disk of a box. Not for: what its programs write there.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from resolab.errors import ConfigurationError, UsageError
+from resolab.internet.failures import OPT_OUT_FILE
+from resolab.internet.layout import Layout
+from resolab.testbed.scratch import scratch_folder
+
+LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER = "box.json", "opt-out", "state"
+
+
+@contextmanager
+def box_folder(kept: Path | None) -> Iterator[Path]:
+    """Make the folder of one box: one that is kept, which must not exist or be empty, or one that goes with it."""
+    if kept is None:
+        with scratch_folder() as folder:
+            # An ordinary user at home reads the authority and the opt-out list.
+            folder.chmod(0o755)
+            yield _prepared(folder)
+        return
+    kept.mkdir(parents=True, exist_ok=True)
+    if any(kept.iterdir()):
+        raise UsageError(f"folder {kept} is not empty: a box needs one of its own")
+    yield _prepared(kept.resolve())
+
+
+def _prepared(folder: Path) -> Path:
+    (folder / OPT_OUT_FOLDER).mkdir()
+    (folder / STATE_FOLDER).mkdir()
+    (folder / OPT_OUT_FOLDER / OPT_OUT_FILE).write_text("# one domain a line\n", "utf-8")
+    return folder
+
+
+def read_layout(folder: Path) -> Layout:
+    """Read what a box consisted of."""
+    file = folder / LAYOUT_FILE
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Layout)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ConfigurationError(f"failed to read box {file}: {error}; give the folder kept with --folder") from error

@@ -1,0 +1,62 @@
+"""A command at home in the box: started, left alone until it ends, its exit code.
+
+For: `resolab internet run`. Not for: what the command is; it cannot tell the box from the real internet.
+"""
+
+import asyncio
+import os
+import pwd
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from resolab.errors import MachineError, UsageError
+from resolab.internet.box import Box
+from resolab.internet.layout import HOME
+
+USERS_OWN = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
+"""Folders of whoever started the box, which another user cannot write to."""
+
+
+async def run_at_home(box: Box, command: Sequence[str], *, as_user: str | None = None) -> int:
+    """Run it with our standard streams and wait for it; as a shell says, 128 and the signal if it was killed."""
+    prefix, environment = [*box.prefix(HOME)], box.environment()
+    if as_user is not None:
+        user = account(as_user)
+        prefix += ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups", "--"]
+        environment = of_user(environment, user)
+        os.chown(box.state_folder, user.pw_uid, user.pw_gid)
+    try:
+        process = await asyncio.create_subprocess_exec(*prefix, *command, env=environment)
+    except OSError as error:
+        raise MachineError(f"could not start {command[0]}: {error.strerror}") from error
+    with _signals_passed_on(process):
+        code = await process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def account(name: str) -> pwd.struct_passwd:
+    """Find a user."""
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        raise UsageError(f"there is no user {name!r}; --as-user takes one of this machine") from None
+
+
+def of_user(environment: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
+    """Make an environment another user's."""
+    kept = {name: value for name, value in environment.items() if name not in USERS_OWN}
+    return kept | {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
+
+
+@contextmanager
+def _signals_passed_on(process: asyncio.subprocess.Process) -> Iterator[None]:
+    """Let the command end by itself: a terminal's Ctrl-C reaches it anyway, an order to end is passed on."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, lambda: None)
+    loop.add_signal_handler(signal.SIGTERM, process.terminate)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGTERM)

@@ -1,0 +1,66 @@
+"""What recursive resolvers asked of the box's authoritative servers, as `inside/watch.py` wrote it down.
+
+For: telling from the wire which servers a look-up had asked, and so whether it was a hit. Not for: what that takes
+(`truth`).
+"""
+
+import bisect
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A query that came to an authoritative server."""
+
+    at_ns: int
+    """On the monotonic clock."""
+    server: str
+    """Its host."""
+    resolver: str
+    """Address of who asked."""
+    qname: str
+    """In lower case, with the last dot."""
+    qtype: str
+
+
+class Recursion:
+    """All of them, to be looked up by look-up."""
+
+    def __init__(self, asked: Iterable[Asked]) -> None:
+        self._by_question: dict[tuple[str, str, str], list[Asked]] = defaultdict(list)
+        for one in sorted(asked, key=lambda one: one.at_ns):
+            self._by_question[one.resolver, one.qname, one.qtype].append(one)
+
+    def servers(self, resolver: str, qname: str, qtype: str, start_ns: int, end_ns: int) -> tuple[str, ...]:
+        """List the servers that a resolver asked for a name between two instants, in order."""
+        asked = self._by_question.get((resolver, qname.lower(), qtype), [])
+        first = bisect.bisect_left(asked, start_ns, key=lambda one: one.at_ns)
+        last = bisect.bisect_right(asked, end_ns, key=lambda one: one.at_ns)
+        return tuple(one.server for one in asked[first:last])
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(map(len, self._by_question.values()))
+
+
+def read_recursion(box_folder: Path) -> Recursion:
+    """Read what a box wrote down; an unfinished last line is left out."""
+    files = sorted((box_folder / "recursion").glob("*.jsonl"))
+    if not files:
+        raise ConfigurationError(f"failed to read {box_folder}: it is no folder of a box; give one kept with --folder")
+    return Recursion(asked for file in files for asked in _asked_in(file))
+
+
+def _asked_in(file: Path) -> Iterator[Asked]:
+    lines = [line for line in file.read_text("utf-8", errors="replace").splitlines(keepends=True) if line[-1] == "\n"]
+    if not lines or not lines[0].startswith('{"watching"'):
+        raise ConfigurationError(
+            f"no hits and misses by {file}: nobody watched it, which takes raw sockets: bring the box up as root"
+        )
+    yield from (msgspec.json.decode(line, type=Asked) for line in lines[1:])

@@ -1,0 +1,139 @@
+"""Configurations of the box's name servers and resolvers, and the commands that run them. Pure.
+
+For: texts made of the layout and the templates beside this file; what may not be said twice stands in the layout.
+Not for: zone files (`zones`), the edges (`edges`), starting anything (`box`).
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from resolab.internet.layout import Layout, NameServer, Resolver
+from resolab.internet.zones import root_hints, zone_file
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+BEHIND_ADDRESS, BEHIND_PORT = "127.0.0.1", 5353
+"""Where a resolver listens that stands behind another on its host."""
+_COMMANDS = {
+    "nsd": ["nsd", "-d", "-c", "@CONFIGURATION@"],
+    "knot": ["knotd", "-c", "@CONFIGURATION@"],
+    "unbound": ["unbound", "-d", "-p", "-c", "@CONFIGURATION@"],
+    "bind9": ["named", "-g", "-4", "-n", "1", "-c", "@CONFIGURATION@"],
+    "kresd": ["kresd", "-n", "-c", "@CONFIGURATION@", "@FOLDER@"],
+    "dnsdist": ["dnsdist", "--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"],
+}
+_ZONE_FORMS = {
+    "nsd": 'zone:\n  name: "{0}."\n  zonefile: "{1}"',
+    "knot": '  - domain: "{0}."\n    file: "{1}"',
+}
+_WORD = re.compile(r"@[A-Z]+@")
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """One server: where it runs, what its folder holds, how it is started, and where it answers."""
+
+    name: str
+    """Of its folder."""
+    host: str
+    files: Mapping[str, str]
+    """Texts by file name."""
+    command: tuple[str, ...]
+    """In its folder; the first word is looked for on PATH and in /usr/sbin."""
+    address: str
+    port: int = 53
+    """Where it answers over UDP once it runs."""
+    certificate: str | None = None
+    """Name for which it needs a certificate, in `certificate.pem` and `key.pem`."""
+
+
+def authoritative(layout: Layout, server: NameServer, folder: Path) -> Program:
+    """Configure an authoritative server with all zones it serves; of an unreadable zone the file is missing."""
+    zones = [zone for zone in layout.zones_of(server.host) if zone.is_served]
+    files = {_file_of(zone.origin): zone_file(layout, zone) for zone in zones if zone.is_readable}
+    form = _ZONE_FORMS[server.software]
+    listed = "\n".join(form.format(zone.origin, _file_of(zone.origin)) for zone in zones)
+    values = {"ADDRESS": server.address, "ZONES": listed}
+    return _program(server.host, server.host, server.software, folder, values, files, server.address)
+
+
+def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]:
+    """Configure a resolver of another maker, and what stands behind it; of the edge only the latter."""
+    hints = {"hints": root_hints(layout)}
+    programs = []
+    behind = resolver.recursion_by != resolver.software
+    if behind:
+        listen = f"  interface: {BEHIND_ADDRESS}@{BEHIND_PORT}"
+        values = {"LISTEN": listen, "OUTGOING": resolver.address}
+        place = (f"{resolver.name}-behind", resolver.name, resolver.recursion_by)
+        programs.append(_program(*place, folder, values, hints, BEHIND_ADDRESS, port=BEHIND_PORT))
+    if resolver.software != "edge":
+        values = {
+            "LISTEN": _unbound_listens(resolver),
+            "ADDRESS": resolver.address,
+            "OUTGOING": resolver.address,
+            "BEHIND": f"{BEHIND_ADDRESS}:{BEHIND_PORT}",
+        }
+        encrypted = any(one.value not in {"doudp", "dotcp"} for one in resolver.transports)
+        place = (resolver.name, resolver.name, resolver.software)
+        files = {} if behind else hints
+        certificate = resolver.dns_name if encrypted else None
+        programs.append(_program(*place, folder, values, files, resolver.address, certificate=certificate))
+    return programs
+
+
+def _unbound_listens(resolver: Resolver) -> str:
+    """Say where unbound listens; without encrypted transports it must not be told of certificates it has not."""
+    lines = [f"interface: {resolver.address}@53"]
+    if "dot" in resolver.transports:
+        lines += [
+            f"interface: {resolver.address}@853",
+            f"interface: {resolver.address}@443",
+            "tls-port: 853",
+            "https-port: 443",
+            'http-endpoint: "/dns-query"',
+            'tls-service-key: "@KEY@"',
+            'tls-service-pem: "@CERTIFICATE@"',
+        ]
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _program(
+    name: str,
+    host: str,
+    software: str,
+    folder: Path,
+    values: Mapping[str, str],
+    files: Mapping[str, str],
+    address: str,
+    *,
+    port: int = 53,
+    certificate: str | None = None,
+) -> Program:
+    own = folder / name
+    places = {word: str(own / file) for word, file in _PLACES.items()} | {"FOLDER": str(own)}
+    template = (TEMPLATES / f"{software}.conf").read_text("utf-8")
+    # What stands for places may itself come in with a value.
+    text = filled(filled(template, dict(values)), places)
+    return Program(
+        name=name,
+        host=host,
+        files=dict(files) | {_PLACES["CONFIGURATION"]: text},
+        command=tuple(filled(word, places) for word in _COMMANDS[software]),
+        address=address,
+        port=port,
+        certificate=certificate,
+    )
+
+
+_PLACES = {"CONFIGURATION": "configuration", "HINTS": "hints", "CERTIFICATE": "certificate.pem", "KEY": "key.pem"}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Put values in for the words in at signs that they are known for."""
+    return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
+
+
+def _file_of(origin: str) -> str:
+    return f"{origin or 'root'}.zone"

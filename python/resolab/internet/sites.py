@@ -1,0 +1,124 @@
+"""Sites of the box: pages of the corpus, every host name at an address and a distance, in a zone with a TTL.
+
+For: which page lives where, the same for one list of pages every time. Not for: clones (`pages`), failing sites
+(`failures`).
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from resolab.internet.layout import Network, Origin, Record, Site, Zone
+from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
+from resolab.plan import Corpus
+from resolab.testbed.layout import Offer, site_settings
+from resolab.testbed.layout import Site as LabSite
+from resolab.testbed.sites import sites_of
+
+_T = TypeVar("_T")
+PAGES = (
+    "arcelormittal-2018-04",
+    "bing-2024-07",
+    "brasserie-2018-04",
+    "calibre-2020-07",
+    "enorm-2017-02",
+    "github-2015-12",
+    "github-2017-02",
+    "google-2018-11",
+    "google-2021-10",
+    "google-2026-03",
+    "google-ru-2018-03",
+    "http2-2018-10",
+    "interiordesignshow-2016-01",
+    "izettle-2016-01",
+    "izettle-2019-09",
+    "lansstyrelsen-2016-01",
+    "linkedin-2016-01",
+    "masterofmalt-2024-06",
+    "nenapaiva-2019-11",
+    "nghttp2-2017-06",
+    "paulirish-2019-11",
+    "paulirish-2024-05",
+)
+"""Pages of the corpus with few names, so that a load is short."""
+PER_NETWORK_COUNT = 250
+SITES_PREFIX = ".".join(SITES_NETWORK.split(".")[:2])
+TTLS_S = (2, 20, 60, 300, 3600)
+"""Of the addresses of sites' names; one of them for each name."""
+
+
+class Addresses:
+    """Gives addresses out, each at a distance."""
+
+    def __init__(self) -> None:
+        self.networks: list[Network] = []
+        """Of one address each, with its distance, but for those that are no farther than their host."""
+        self._given_count = 0
+
+    def next(self, extra_rtt_ms: float) -> str:
+        """Give an address that is so much farther than its host."""
+        network, last = divmod(self._given_count, PER_NETWORK_COUNT)
+        self._given_count += 1
+        address = f"{SITES_PREFIX}.{network + 1}.{last + 1}"
+        if extra_rtt_ms > 0:
+            self.networks.append(Network(prefix=f"{address}/32", extra_one_way_ms=extra_rtt_ms / 2))
+        return address
+
+
+def corpus_sites(pages: Sequence[str], addresses: Addresses) -> tuple[Site, ...]:
+    """Place pages of the corpus."""
+    return tuple(_placed(site, addresses) for site in sites_of(Corpus.of_project(), pages).values())
+
+
+def _placed(site: LabSite, addresses: Addresses) -> Site:
+    """Give new addresses; names that shared one go on sharing it, at the distance of the nearest, as in the lab."""
+    extra: dict[str, float] = {}
+    for origin in site.origins:
+        own_ms = origin.serving.extra_rtt_ms
+        extra[origin.address] = min(own_ms, extra.get(origin.address, own_ms))
+    places = {address: addresses.next(extra_rtt_ms) for address, extra_rtt_ms in extra.items()}
+    domain = registrable(site.host)
+    origins = [
+        Origin(
+            host=one.host,
+            address=places[one.address],
+            table=_table(one.host, places[one.address], site_settings(Offer.NOTHING, one.settings), one.folder),
+            certificate=one.serving.certificate,
+        )
+        for one in site.origins
+    ]
+    redirect = {"response": [{"path": "/", "status": 302, "location": site.url}]}
+    origins.append(Origin(host=domain, address=origins[0].address, table=_table(domain, origins[0].address, redirect)))
+    return Site(page=site.page, url=site.url, domain=domain, origins=tuple(origins))
+
+
+def _table(host: str, address: str, settings: Mapping[str, object], folder: object = None) -> dict[str, object]:
+    files = {} if folder is None else {"folder": folder}
+    return {"host": host, "address": address, **files, "ticket_policy": "resume", **settings}
+
+
+def site_zones(sites: Sequence[Site]) -> tuple[Zone, ...]:
+    """Make a zone of each registrable domain, on one of the servers."""
+    records: dict[str, list[Record]] = {}
+    for site in sites:
+        for origin in site.origins:
+            kept = records.setdefault(registrable(origin.host), [])
+            kept.append(Record(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
+    return tuple(
+        Zone(origin=domain, server=drawn(SITE_SERVERS, domain), records=tuple(kept)) for domain, kept in records.items()
+    )
+
+
+def registrable(host: str) -> str:
+    """Name the domain that a name belongs to: its last two labels."""
+    return ".".join(host.split(".")[-2:])
+
+
+def ttl_s(host: str) -> int:
+    """Say how long a name's address may be kept."""
+    return drawn(TTLS_S, host)
+
+
+def drawn(among: Sequence[_T], name: str) -> _T:
+    """Choose by a name, the same every time and on every machine."""
+    return among[zlib.crc32(name.encode()) % len(among)]

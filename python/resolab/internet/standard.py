@@ -1,0 +1,134 @@
+"""The box as it comes: which hosts stand where, which servers and resolvers of which makers, without any site.
+
+For: the one place with its numbers. Not for: what a number leads to (`truth`), sites (`sites`).
+"""
+
+from collections.abc import Sequence
+
+from resolab.internet.layout import (
+    DAY_S,
+    DO53,
+    HOME,
+    LOCAL,
+    OVER_TLS,
+    WEB,
+    Host,
+    NameServer,
+    Network,
+    Record,
+    Resolver,
+    Zone,
+)
+from resolab.records import DnsTransport
+
+ONE_WAY_MS = {
+    HOME: 2.0,
+    LOCAL: 0.5,
+    "unbound": 4.0,
+    "knot": 9.0,
+    "bind": 16.0,
+    "dnsdist": 24.0,
+    "quick": 6.0,
+    "deaf": 12.0,
+    "root": 15.0,
+    "tld-test": 10.0,
+    "tld-example": 20.0,
+    "auth-a": 8.0,
+    "auth-b": 14.0,
+    "auth-c": 30.0,
+    WEB: 3.0,
+}
+"""Of each host, to the exchange: two of them, twice, are a round trip."""
+SITES_NETWORK = "198.19.0.0/16"
+"""Of all sites, one host; each of its addresses is as far as its site says."""
+SOFTWARE = {
+    "root": "nsd",
+    "tld-test": "knot",
+    "tld-example": "nsd",
+    "auth-a": "nsd",
+    "auth-b": "knot",
+    "auth-c": "nsd",
+}
+"""Of the authoritative servers."""
+SITE_SERVERS = ("auth-a", "auth-b", "auth-c")
+TOP_DOMAINS = {"test": "tld-test", "example": "tld-example", "com": "tld-example"}
+"""Who serves them. `com` has one name, which Chromium asks every DoH server for."""
+UNOWNED_ADDRESS = "198.18.250.1"
+"""Leads nowhere: packets to it are lost."""
+UNOWNED_SERVER = "198.18.250.53"
+CHROMIUM_PROBE = "www.gstatic.com"
+
+
+def address_of(host: str) -> str:
+    """Address of a host of its own."""
+    return f"198.18.{list(ONE_WAY_MS).index(host)}.1"
+
+
+def hosts(of_sites: Sequence[Network]) -> tuple[Host, ...]:
+    """List all hosts; that of the sites has each address that is farther than itself as a network of its own."""
+    sites = (Network(prefix=SITES_NETWORK), *of_sites)
+    return tuple(
+        Host(
+            name=name,
+            one_way_ms=one_way_ms,
+            networks=(Network(prefix=f"{address_of(name)}/32"), *(sites if name == WEB else ())),
+        )
+        for name, one_way_ms in ONE_WAY_MS.items()
+    )
+
+
+def servers() -> tuple[NameServer, ...]:
+    """List the authoritative servers."""
+    return tuple(
+        NameServer(host=host, address=address_of(host), software=software) for host, software in SOFTWARE.items()
+    )
+
+
+def resolvers() -> tuple[Resolver, ...]:
+    """List the resolvers, the near one first."""
+    every = tuple(DnsTransport)
+    return (
+        _resolver(LOCAL, "unbound", DO53),
+        _resolver("unbound", "unbound", OVER_TLS, waits_for_tickets=True),
+        _resolver("knot", "kresd", OVER_TLS),
+        _resolver("bind", "bind9", OVER_TLS, waits_for_tickets=True),
+        _resolver("dnsdist", "dnsdist", OVER_TLS, recursion_by="unbound"),
+        _resolver("quick", "edge", every, recursion_by="unbound"),
+        _resolver("deaf", "kresd", OVER_TLS, swallows=(DnsTransport.DOQ,)),
+    )
+
+
+def _resolver(
+    name: str,
+    software: str,
+    transports: tuple[DnsTransport, ...],
+    *,
+    recursion_by: str | None = None,
+    waits_for_tickets: bool = False,
+    swallows: tuple[DnsTransport, ...] = (),
+) -> Resolver:
+    return Resolver(
+        name=name,
+        software=software,
+        recursion_by=recursion_by or software,
+        address=address_of(name),
+        dns_name=f"dns.{name}.example",
+        transports=transports,
+        waits_for_tickets=waits_for_tickets,
+        swallows=swallows,
+    )
+
+
+def common_zones() -> tuple[Zone, ...]:
+    """List the root, the top domains and what is not a site's: the resolvers' names, Chromium's probe."""
+    of_resolvers = [
+        Zone(origin=f"{one.name}.example", server="auth-a", records=(_address(one.dns_name, one.address),))
+        for one in resolvers()
+    ]
+    probe = Zone(origin="gstatic.com", server="auth-a", records=(_address(CHROMIUM_PROBE, UNOWNED_ADDRESS),))
+    tops = [Zone(origin=name, server=server) for name, server in TOP_DOMAINS.items()]
+    return (Zone(origin="", server="root"), *tops, *of_resolvers, probe)
+
+
+def _address(owner: str, address: str) -> Record:
+    return Record(owner=owner, kind="A", value=address, ttl_s=DAY_S)

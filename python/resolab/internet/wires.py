@@ -1,0 +1,18 @@
+"""The configuration of the exchange that joins the box's hosts (docs/formats/internet.md). Pure.
+
+Not for: running it; that is `engine`'s.
+"""
+
+from resolab.internet.layout import Layout
+from resolab.testbed.inline_toml import key_lines
+
+
+def exchange_configuration(layout: Layout, seed: int) -> str:
+    """Write its TOML."""
+    tables: list[list[str]] = [key_lines({"seed": seed})]
+    for host in layout.hosts:
+        tables.append(["[[host]]", *key_lines({"name": host.name, "one_way_ms": host.one_way_ms})])
+        for network in host.networks:
+            lines = key_lines({"prefix": network.prefix, "extra_one_way_ms": network.extra_one_way_ms})
+            tables.append(["[[host.network]]", *lines])
+    return "\n\n".join("\n".join(lines) for lines in tables) + "\n"

@@ -1,0 +1,38 @@
+"""A few page loads over each resolver without a plan, and which is faster.
+
+For: configurations, order, how many loads fit, verdicts. Not for: loading (`resolab.live`) or showing (`resolab.cli`).
+"""
+
+from resolab.visit.comparison import MARGIN_MS, Summary, Verdict, baseline_of, summaries
+from resolab.visit.configurations import LOCAL, Configuration, configurations
+from resolab.visit.fitting import JOINT_LEVEL, Extent, extent, pairs_needed, told_in_words
+from resolab.visit.loaded import Loaded, loaded
+from resolab.visit.order import Visit, order
+from resolab.visit.plan_text import Asked, conditions_of, page_url, plan_of
+from resolab.visit.visiting import Loader, visit_all
+
+__all__ = [
+    "JOINT_LEVEL",
+    "LOCAL",
+    "MARGIN_MS",
+    "Asked",
+    "Configuration",
+    "Extent",
+    "Loaded",
+    "Loader",
+    "Summary",
+    "Verdict",
+    "Visit",
+    "baseline_of",
+    "conditions_of",
+    "configurations",
+    "extent",
+    "loaded",
+    "order",
+    "page_url",
+    "pairs_needed",
+    "plan_of",
+    "summaries",
+    "told_in_words",
+    "visit_all",
+]

@@ -1,0 +1,100 @@
+"""Which resolvers a visit compares, each over which transport, from the words of a command line.
+
+For: `local`, URLs, and addresses over every transport of `--transports`. Not for: asking them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from resolab.errors import UsageError
+from resolab.manners import SYSTEM, ResolverEndpoint, resolver_endpoint
+from resolab.protocols import facts_of
+from resolab.records import DnsTransport
+
+LOCAL = "local"
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One resolver over one transport."""
+
+    name: str
+    """Of the resolver, as a plan has names: one for each host."""
+    words: str
+    """The resolver as people gave it."""
+    dns_transport: DnsTransport
+    url: str
+    """As `resolab-core query` takes it; `system` for the machine's own."""
+    host: str
+    """Name or address; empty for the machine's own."""
+
+    @property
+    def is_address(self) -> bool:
+        """Whether nobody need be asked for the resolver's address."""
+        return bool(self.host) and resolver_endpoint(self.url).is_address
+
+    @property
+    def label(self) -> str:
+        """As lists and headings have it."""
+        return f"{self.words} {facts_of(self.dns_transport).label}"
+
+
+def configurations(resolvers: Sequence[str], transports: Sequence[DnsTransport]) -> list[Configuration]:
+    """Read resolvers in their order; an address is asked over each of the transports, a URL over its own."""
+    found: list[Configuration] = []
+    if not resolvers:
+        raise UsageError("no resolver: name them with -r, such as -r local -r tls://9.9.9.9")
+    for words in resolvers:
+        found += _of(words, transports)
+    for position, one in enumerate(found):
+        twin = next((other for other in found[:position] if (other.url, other.dns_transport) == _key(one)), None)
+        if twin is not None:
+            raise UsageError(f"{twin.words} and {one.words} are the same over {one.dns_transport}: give each once")
+    return _with_names(found)
+
+
+def _key(one: Configuration) -> tuple[str, DnsTransport]:
+    return one.url, one.dns_transport
+
+
+def _of(words: str, transports: Sequence[DnsTransport]) -> list[Configuration]:
+    if words.lower() in SYSTEM:
+        return [Configuration(LOCAL, LOCAL, DnsTransport.DOUDP, "system", "")]
+    endpoint = resolver_endpoint(words)
+    if "://" in words:
+        return [Configuration(_name(endpoint), _short(words), endpoint.dns_transport, words, endpoint.host)]
+    if endpoint.port != 53 and any(one is not DnsTransport.DOUDP for one in transports):
+        raise UsageError(f"{words} has a port, which is of one transport: write it as a URL, such as tls://{words}")
+    return [_over(endpoint, one) for one in transports or [DnsTransport.DOUDP]]
+
+
+def _over(endpoint: ResolverEndpoint, transport: DnsTransport) -> Configuration:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    if transport is DnsTransport.DOUDP:
+        return Configuration(_name(endpoint), host, transport, endpoint.url, endpoint.host)
+    return Configuration(
+        _name(endpoint), host, transport, facts_of(transport).url(name=host, address=host), endpoint.host
+    )
+
+
+def _short(words: str) -> str:
+    """Leave the scheme out: the transport stands beside it."""
+    return words.partition("://")[2].removesuffix("/dns-query").rstrip("/")
+
+
+def _name(endpoint: ResolverEndpoint) -> str:
+    name = _NOT_IN_NAMES.sub("_", endpoint.host.lower()).strip("_")
+    return f"{name}_" if name in {*SYSTEM, "lab"} else name
+
+
+def _with_names(found: list[Configuration]) -> list[Configuration]:
+    """Give what is of one host and one transport, at another port or path, another name."""
+    taken: dict[tuple[str, DnsTransport], int] = {}
+    named = []
+    for one in found:
+        number = taken[one.name, one.dns_transport] = taken.get((one.name, one.dns_transport), 0) + 1
+        name = one.name if number == 1 else f"{one.name}_{number}"
+        named.append(replace(one, name=name))
+    return named

@@ -1,0 +1,84 @@
+"""Visits over the real network: each a trial of a live bed, kept in a scratch folder, and as an archive if asked for.
+
+For: `live_loader`, which starts and stops all that loads. Not for: what is loaded when (`order`), or how (`live`).
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.campaign.schedule import PlannedTrial
+from resolab.campaign.trial_file import run_into_file
+from resolab.errors import StorageError
+from resolab.har import archive
+from resolab.live import LiveBed
+from resolab.plan import Condition, Plan
+from resolab.records import Record
+from resolab.store import finished_trials, read_trial, trial_id
+from resolab.store.folder import TRIALS
+from resolab.testbed.scratch import scratch_folder
+from resolab.visit.order import Visit
+from resolab.visit.plan_text import conditions_of
+
+WAIT_WORTH_TELLING_S = 2.0
+
+
+@dataclass(slots=True)
+class LiveLoader:
+    """Carries visits out on a bed."""
+
+    bed: LiveBed
+    folder: Path
+    """Of the trials' files."""
+    conditions: Mapping[Visit, Condition]
+    har_folder: Path | None
+
+    async def load(self, visit: Visit, number: int) -> Sequence[Record]:
+        """Run one trial; a round is a batch, for which the opt-out list is fetched anew."""
+        condition = self.conditions[visit]
+        trial = PlannedTrial(trial_id(visit.round, number), visit.round, number, condition, condition.id)
+        await run_into_file(self.folder, self.bed, trial)
+        file = finished_trials(self.folder)[trial.trial_id]
+        records = list(read_trial(file))
+        if self.har_folder is not None:
+            _write_archive(self.har_folder / f"{trial.trial_id}.har", records)
+        return records
+
+
+@asynccontextmanager
+async def live_loader(
+    plan: Plan, visits: Sequence[Visit], *, har_folder: Path | None, on_note: Callable[[str], None]
+) -> AsyncIterator[LiveLoader]:
+    """Start browsers, stub and client for these visits; ends them however the block ends."""
+    conditions = conditions_of(plan, visits)
+    if har_folder is not None:
+        _make(har_folder)
+
+    def on_wait(wait_s: float) -> None:
+        if wait_s > WAIT_WORTH_TELLING_S:
+            on_note(f"waiting {wait_s:.0f} s: nobody is asked more often than the caps allow")
+
+    with scratch_folder() as folder:
+        (folder / TRIALS).mkdir()
+        async with LiveBed(plan, folder, on_wait=on_wait) as bed:
+            yield LiveLoader(bed, folder, conditions, har_folder)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_written(folder, error) from error
+
+
+def _write_archive(file: Path, records: Sequence[Record]) -> None:
+    try:
+        file.write_text(json.dumps(archive(records), indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise _not_written(file, error) from error
+
+
+def _not_written(place: Path, error: OSError) -> StorageError:
+    return StorageError(f"could not write {place}: {error.strerror or error}; give another folder with --har")

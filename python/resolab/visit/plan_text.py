@@ -1,0 +1,96 @@
+"""A visit as a live plan: so its loads go the same way, under the same rules, as those of a campaign.
+
+For: the plan's text, and which of its conditions a visit is. Not for: running it (`visiting`).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resolab.plan import Condition, Corpus, Plan, parse_plan
+from resolab.protocols import place_of
+from resolab.records import BrowserName
+from resolab.visit.comparison import baseline_of
+from resolab.visit.configurations import Configuration
+from resolab.visit.order import Visit
+
+NAME = "visit"
+SOURCE = "resolab visit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line asks for."""
+
+    urls: Sequence[str]
+    """With their schemes."""
+    compared: Sequence[Configuration]
+    browser: BrowserName
+    operator_url: str
+    opt_out: str | None
+    seed: int
+    timeout_s: float
+
+
+def page_url(text: str) -> str:
+    """Write a page's URL as plans have it; without a scheme it is https."""
+    url = text if "://" in text else f"https://{text}"
+    return url if urlsplit(url).path else f"{url}/"
+
+
+def plan_of(asked: Asked, corpus: Corpus | None = None) -> Plan:
+    """Write it and read it as any plan; raises `ConfigurationError` for what no plan may say."""
+    return parse_plan(plan_text(asked), SOURCE, corpus or Corpus.of_project())
+
+
+def plan_text(asked: Asked) -> str:
+    """Write the plan."""
+    transports = sorted({one.dns_transport for one in asked.compared}, key=place_of)
+    names = list(dict.fromkeys(one.name for one in asked.compared))
+    baseline = baseline_of(asked.compared)
+    lines = [
+        f"name = {_text(NAME)}",
+        'question = "Over which resolver and transport do these pages load fastest?"',
+        f"seed = {asked.seed}",
+        "[network]",
+        'kind = "live"',
+        f"vantage_point = {_text(NAME)}",
+        f"operator_url = {_text(asked.operator_url)}",
+        *([] if asked.opt_out is None else [f"opt_out = {_text(asked.opt_out)}"]),
+        "[sites]",
+        f"urls = {_list(asked.urls)}",
+        *(line for name in names for line in _resolver(name, asked.compared)),
+        "[factors]",
+        f"resolver = {_list(names)}",
+        f"dns_transport = {_list(transports)}",
+        f"browser = {_list([asked.browser])}",
+        "[baseline]",
+        f"resolver = {_text(baseline.name)}",
+        f"dns_transport = {_text(baseline.dns_transport)}",
+        "[limits]",
+        f"page_timeout_s = {asked.timeout_s}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _resolver(name: str, compared: Sequence[Configuration]) -> list[str]:
+    addresses = [f"{one.dns_transport} = {_text(one.url)}" for one in compared if one.name == name]
+    return [f"[resolvers.{name}]", *addresses]
+
+
+def conditions_of(plan: Plan, visits: Sequence[Visit]) -> Mapping[Visit, Condition]:
+    """Find the condition of each visit."""
+    assert plan.live is not None
+    pages = {site.url: name for name, site in plan.live.sites.items()}
+    known = {(one.page, one.resolver, one.dns_transport): one for one in plan.conditions()}
+    return {one: known[pages[one.url], one.configuration.name, one.configuration.dns_transport] for one in set(visits)}
+
+
+def _text(words: str) -> str:
+    # What JSON writes between its quotes TOML reads alike.
+    return json.dumps(str(words), ensure_ascii=False)
+
+
+def _list(words: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, words))}]"

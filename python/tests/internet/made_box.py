@@ -1,0 +1,13 @@
+"""A layout of two pages, for tests that start nothing."""
+
+from functools import cache
+from pathlib import Path
+
+from resolab.internet import Layout, compose
+
+PAGES = ("calibre-2020-07", "google-2018-11")
+
+
+@cache
+def a_layout() -> Layout:
+    return compose(Path("/nowhere/opt-out"), PAGES)
