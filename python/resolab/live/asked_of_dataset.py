@@ -23,7 +23,9 @@ def asked_of_dataset(folder: Path) -> AskedBefore:
             continue
         of_trial = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
         if of_trial is not None and head.resolver_path is ResolverPath.NATIVE:
-            look_ups = look_ups_expected(of_trial.names, ipv6=of_trial.ipv6)
+            look_ups = look_ups_expected(
+                of_trial.names, ipv6=of_trial.ipv6, browser=head.browser, dns_transport=head.dns_transport
+            )
             asked.note_unseen(head.resolver, look_ups, head.monotonic_ns / 1e9, end.monotonic_ns / 1e9)
         for query in sorted(
             (one for one in records if isinstance(one, QueryRecord)), key=lambda one: one.time_origin_ns

@@ -3,8 +3,8 @@
 For: resolab-core's programs, run on the machine's network, within the caps' pace and a time limit. Not for: which names
 (`names`), or what the answers say of caches (`cache_state`).
 
-Each name is asked for twice, in rounds, for the same types over every transport: the first query opens the connection
-and is cold, all others are warm.
+Each name is asked for in rounds (two, where nobody says otherwise), for the same types over every transport: the first
+query opens the connection and is cold, all others are warm.
 """
 
 import asyncio
@@ -38,16 +38,18 @@ class Client:
     bundle: Path | None = None
     """Authorities it trusts in place of the system's."""
     groups: Sequence[KeyExchangeGroup] = ()
+    rounds: int = ROUNDS
+    """How often it asks for each name."""
+    pings_count: int = PINGS_COUNT
+
+    def queries_count(self, names: Sequence[str]) -> int:
+        """Count the queries that names take."""
+        return len(names) * len(TYPES) * self.rounds
 
     def trusting(self) -> list[str]:
         """Arguments for every program of ours that makes connections."""
         groups = ["--groups", ",".join(self.groups)] if self.groups else []
         return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
-
-
-def queries_count(names: Sequence[str]) -> int:
-    """Count the queries that names take."""
-    return len(names) * len(TYPES) * ROUNDS
 
 
 class _Taken:
@@ -71,7 +73,8 @@ async def ask(client: Client, reached: Reached, names: Sequence[str], *, interva
     """Ask for names over one resolver and transport."""
     command = [
         *client.prefix, str(find_core()), "query", "--connection", "warm", "--handshake", "full",
-        "--count", str(ROUNDS), "--interval-ms", str(interval_ms), "--timeout-ms", str(round(QUERY_TIMEOUT_S * 1000)),
+        "--count", str(client.rounds), "--interval-ms", str(interval_ms),
+        "--timeout-ms", str(round(QUERY_TIMEOUT_S * 1000)),
         *(argument for qtype in TYPES for argument in ("--type", qtype)),
         *client.trusting(), *reached.arguments(), "--resolver", reached.url, *names,
     ]  # fmt: skip
@@ -96,7 +99,7 @@ async def ping(client: Client, reached: Reached) -> PingRecord | None:
     if reached.address is None:
         return None
     command = [
-        *client.prefix, str(find_core()), "ping", reached.address, "--count", str(PINGS_COUNT),
+        *client.prefix, str(find_core()), "ping", reached.address, "--count", str(client.pings_count),
         "--pause-ms", str(PING_PAUSE_MS), "--timeout-ms", str(PING_TIMEOUT_MS), "--resolver", reached.url,
     ]  # fmt: skip
     found: list[PingRecord] = []

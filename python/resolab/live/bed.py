@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -51,14 +52,17 @@ class LiveBed:
         place: Place | None = None,
         makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
         on_wait: Callable[[float], None] = lambda _wait_s: None,
+        client: Client | None = None,
     ) -> None:
         """Prepare for a plan; `folder` is its dataset's, which names the run and says what was asked before.
 
-        `on_wait` hears how many seconds a cap makes it wait. `place` and `makers` are for tests.
+        `on_wait` hears how many seconds a cap makes it wait; `client` says how much is asked beside a load. `place`
+        and `makers` are for tests.
         """
         assert plan.live is not None, "a live bed is for live plans"
         self._plan, self._live, self._folder = plan, plan.live, folder
         self._place, self._makers, self._on_wait = place, makers, on_wait
+        self._client = client or Client()
         self._stack = contextlib.AsyncExitStack()
         self._records: list[Record] = []
         self._batch: str | None = None
@@ -85,9 +89,8 @@ class LiveBed:
         self._reached = await reach(live.resolvers, place.system_nameserver)
         _check_reached(self._reached.values())
         _check_place(place, self._plan, self._reached)
-        client = Client(
-            bundle=None if self._authority is None else self._authority.bundle, groups=self._plan.key_exchange.client
-        )
+        bundle = None if self._authority is None else self._authority.bundle
+        client = replace(self._client, bundle=bundle, groups=self._plan.key_exchange.client)
         caps = HARD_CAPS.lowered(live.caps)
         self._ledger = Ledger.open(caps=caps, run=str(self._folder.resolve()), now_s=time.time())
         self._agents = await asyncio.to_thread(_user_agents, self._plan, live)

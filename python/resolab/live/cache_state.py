@@ -5,8 +5,7 @@ resolvers have several, and drop what they might keep.
 
 The highest TTL ever seen of a name is taken for what its owner gives it. An answer with less has been counted down:
 somebody, we or others, asked before. Of an answer with all of it, what we asked before tells. A browser's look-up is
-known to have been made, not what was answered; but an answer that still has longer to live than that look-up is old
-need not have been fetched anew.
+known to have been made, not what was answered: it may have met an answer that was about to end.
 """
 
 from collections.abc import Iterable
@@ -56,14 +55,35 @@ class AskedBefore:
         """Judge a query by what was asked before it, and by what it was answered."""
         name, now_s, ttl_s = name_of(query), query.time_origin_ns / 1e9, kept_s(query)
         before, highest_s = self._last.get((resolver, name, query.qtype)), self._highest_s.get((name, query.qtype))
-        if ttl_s is not None and highest_s is not None and ttl_s < highest_s:
+        if _is_counted_down(query, ttl_s, highest_s, before, now_s):
             return CacheState.WITHIN_TTL
         if before is None:
             return CacheState.FIRST_ASKED
-        if before.ttl_s is None and ttl_s is not None and ttl_s >= now_s - before.since_s + ROUNDING_S:
-            return CacheState.WITHIN_TTL
+        if before.ttl_s is None and ttl_s is not None:
+            if highest_s is None and ttl_s >= now_s - before.since_s + ROUNDING_S:
+                return CacheState.WITHIN_TTL
+            # What a look-up that nobody saw left would have been counted down by now.
+            is_whole = highest_s is not None and ttl_s >= highest_s - ROUNDING_S
+            if is_whole and now_s - before.until_s > 2 * ROUNDING_S:
+                return CacheState.AFTER_TTL
         life_s = before.ttl_s if before.ttl_s is not None else highest_s
         return None if life_s is None else _by_life(before, now_s, life_s, ttl_s)
+
+
+def _is_counted_down(
+    query: QueryRecord, ttl_s: float | None, highest_s: float | None, before: _Asked | None, now_s: float
+) -> bool:
+    """Whether an answer has less than its owner gives it.
+
+    Of a name without records that says nothing: its SOA may have come with another name of the zone. A second less may
+    be a slow recursion's rounding, unless something can still be there.
+    """
+    if ttl_s is None or highest_s is None or ttl_s >= highest_s or query.ttl_s is None:
+        return False
+    if ttl_s < highest_s - ROUNDING_S:
+        return True
+    life_s = None if before is None else before.ttl_s
+    return before is not None and life_s is not None and now_s - before.until_s <= life_s + ROUNDING_S
 
 
 def _by_life(asked: _Asked, now_s: float, life_s: float, ttl_s: float | None) -> CacheState | None:

@@ -8,6 +8,8 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 from resolab.browser import PageLoad
+from resolab.protocols import OVER_HTTP
+from resolab.records import BrowserName, DnsTransport
 
 _OF_THE_NETWORK = {"http", "https", "ws", "wss"}
 
@@ -45,9 +47,15 @@ def statuses_of(load: PageLoad) -> list[int | None]:
     return [*(one.status for one in load.network), *(one.status for one in load.resources)]
 
 
-def look_ups_expected(names: Iterable[str], *, ipv6: bool) -> Mapping[tuple[str, str], None]:
-    """List what a browser asked to reach these names: A, and AAAA where the machine has a route for it."""
-    types = ("A", "AAAA") if ipv6 else ("A",)
+def look_ups_expected(
+    names: Iterable[str], *, ipv6: bool, browser: BrowserName, dns_transport: DnsTransport
+) -> Mapping[tuple[str, str], None]:
+    """List what a browser asked by itself to reach these names: A, and AAAA where the machine has a route for it.
+
+    Firefox asks for both over its own DoH, wherever it is.
+    """
+    asks_both = ipv6 or (browser is BrowserName.FIREFOX and dns_transport in OVER_HTTP)
+    types = ("A", "AAAA") if asks_both else ("A",)
     return {(name, qtype): None for name in names for qtype in types}
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from resolab.browser import LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.errors import ConfigurationError
-from resolab.live.asking import Client, ask, ping, queries_count
+from resolab.live.asking import Client, ask, ping
 from resolab.live.browsers import LiveBrowsers, Running, browser_way_of
 from resolab.live.cache_state import AskedBefore, name_of
 from resolab.live.judged import judge_load
@@ -137,7 +137,10 @@ class LiveTrial:
             self._forwarded = judged_queries(resolver, seen, around.asked)
             return len(self._forwarded)
         spans = self._spans(load)
-        for look_up in look_ups_expected(names, ipv6=around.ipv6):
+        condition = self._condition
+        for look_up in look_ups_expected(
+            names, ipv6=around.ipv6, browser=condition.browser, dns_transport=condition.dns_transport
+        ):
             around.asked.note_unseen(resolver, [look_up], *spans.get(look_up[0], (self._since_s, self._until_s)))
         return QUERIES_PER_NAME * len(names)
 
@@ -158,21 +161,20 @@ class LiveTrial:
     async def _ask(self, names: Sequence[str]) -> None:
         """Have our own client ask for names, as many as may be asked at once."""
         around = self._around
-        most = min(MOST_NAMES, around.ledger.caps.queries_per_resolver_per_hour // queries_count([""]))
+        most = min(MOST_NAMES, around.ledger.caps.queries_per_resolver_per_hour // around.client.queries_count([""]))
         if len(names) > most:
             self._unknown.append(f"queries: {len(names) - most} of {len(names)} names were not asked: too many at once")
         names = names[:most]
         if not names:
             return
-        noted = await pause(around.ledger, resolver=self._reached.host, queries_count=queries_count(names))
+        wanted_count = around.client.queries_count(names)
+        noted = await pause(around.ledger, resolver=self._reached.host, queries_count=wanted_count)
         if isinstance(noted, Refusal):
             self._unknown.append(f"queries: {noted.detail}")
             return
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
-        if len(found) < queries_count(names):
-            self._unknown.append(
-                f"queries: {len(found)} of {queries_count(names)} were asked: nobody answered any more"
-            )
+        if len(found) < wanted_count:
+            self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: nobody answered any more")
         self._queries += judged_queries(self._condition.resolver, found, around.asked)
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 

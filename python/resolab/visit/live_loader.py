@@ -14,6 +14,7 @@ from resolab.campaign.trial_file import run_into_file
 from resolab.errors import StorageError
 from resolab.har import archive
 from resolab.live import LiveBed
+from resolab.live.asking import Client
 from resolab.plan import Condition, Plan
 from resolab.records import Record
 from resolab.store import finished_trials, read_trial, trial_id
@@ -23,6 +24,8 @@ from resolab.visit.order import Visit
 from resolab.visit.plan_text import conditions_of
 
 WAIT_WORTH_TELLING_S = 2.0
+ASKED_BESIDE = Client(rounds=1, pings_count=2)
+"""Loads are what is compared: the less is asked beside them, the more of them there are in three minutes."""
 
 
 @dataclass(slots=True)
@@ -62,7 +65,7 @@ async def live_loader(
 
     with scratch_folder() as folder:
         (folder / TRIALS).mkdir()
-        async with LiveBed(plan, folder, on_wait=on_wait) as bed:
+        async with LiveBed(plan, folder, on_wait=on_wait, client=ASKED_BESIDE) as bed:
             yield LiveLoader(bed, folder, conditions, har_folder)
 
 

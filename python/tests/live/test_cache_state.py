@@ -61,6 +61,27 @@ def test_a_browsers_look_up_is_known_and_not_its_answer() -> None:
     assert before.state("r", query(30, 20)) is AFTER
 
 
+def test_an_answer_with_its_whole_ttl_is_not_what_a_browser_left() -> None:
+    before = after((0, 60))
+    before.note("r", query(50, 10))
+    before.note_unseen("r", [("a.test", "A")], 55.0, 56.0)  # It met what ended at 60.
+    assert before.state("r", query(70, 60)) is AFTER
+    assert before.state("r", query(70, 46)) is WITHIN
+    assert before.state("r", query(57, 60)) is WITHIN  # Of a second ago, most likely.
+
+
+def test_a_second_less_may_be_rounding() -> None:
+    assert after((0, 60)).state("another", query(1, 59)) is FIRST
+    assert after((0, 60)).state("r", query(80, 59)) is AFTER
+    assert after((0, 60)).state("r", query(1, 59)) is WITHIN
+
+
+def test_the_soa_of_another_name_counts_down_answers_without_records() -> None:
+    before = AskedBefore()
+    before.note("another", query(0, None, negative=60))
+    assert before.state("r", query(1, None, negative=34)) is FIRST
+
+
 def test_answers_without_records_count_by_their_soa() -> None:
     before = AskedBefore()
     assert before.state("r", query(0, None, negative=60)) is FIRST

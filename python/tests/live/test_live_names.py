@@ -9,7 +9,7 @@ from resolab.errors import ConfigurationError
 from resolab.live.authority import further_authority
 from resolab.live.names import look_up_spans, look_ups_expected, metadata_url, names_of, servers_of
 from resolab.live.user_agents import user_agent, version_number
-from resolab.records import BrowserName
+from resolab.records import BrowserName, DnsTransport
 
 
 def request(url: str, address: str | None = None, *, from_cache: bool = False) -> NetworkRequest:
@@ -47,8 +47,14 @@ def test_urls_lose_what_was_said(url: str, kept: str) -> None:
 
 
 def test_browsers_ask_for_v6_only_where_there_is_a_way() -> None:
-    assert list(look_ups_expected(["a.test"], ipv6=False)) == [("a.test", "A")]
-    assert ("a.test", "AAAA") in look_ups_expected(["a.test"], ipv6=True)
+    def asked(browser: BrowserName, transport: DnsTransport, *, ipv6: bool = False) -> list[str]:
+        look_ups = look_ups_expected(["a.test"], ipv6=ipv6, browser=browser, dns_transport=transport)
+        return [qtype for name, qtype in look_ups if name == "a.test"]
+
+    assert asked(BrowserName.FIREFOX, DnsTransport.DOUDP) == ["A"]
+    assert asked(BrowserName.FIREFOX, DnsTransport.DOUDP, ipv6=True) == ["A", "AAAA"]
+    assert asked(BrowserName.FIREFOX, DnsTransport.DOH) == ["A", "AAAA"]
+    assert asked(BrowserName.CHROMIUM, DnsTransport.DOH) == ["A"]
 
 
 def test_user_agents_say_who_measures_and_hide_nothing() -> None:

@@ -173,8 +173,9 @@ proptest! {
     #[test]
     fn nothing_comes_before_its_way_is_over_nor_overtakes(
         steps in prop::collection::vec((0_u64..3_000_000, 40_u32..1_500, any::<bool>(), 0.0_f64..20.0), 1..200),
-        rate_mbps in 1.0_f64..100.0,
+        rate_kbps in 1_000_u32..100_000,
     ) {
+        let rate_mbps = f64::from(rate_kbps) / 1_000.0;
         let mut star = with(&format!("rate_up_mbps = {rate_mbps}\nqueue_packets = 20"));
         let there = to_far(&star);
         let (mut now_ns, mut one_way_ms, mut last_ns) = (0, 5.0, 0);
@@ -187,7 +188,7 @@ proptest! {
             let Ok(at_ns) = star.depart(there, now_ns, bytes) else {
                 continue;
             };
-            let bits_ns = (f64::from(bytes) * 8_000.0 / rate_mbps) as u64;
+            let bits_ns = u64::from(bytes) * 8_000_000 / u64::from(rate_kbps);
             prop_assert!(at_ns >= now_ns + to_ns(one_way_ms) + 14_750_000 + bits_ns);
             prop_assert!(at_ns >= last_ns);
             last_ns = at_ns;
