@@ -7,22 +7,21 @@ mod commands;
 use crate::command_lines::Stay;
 use crate::output;
 use crate::path::say_what_was_not_captured;
+use crate::standing::{say_what_was_refused, wait_for_last_record};
 use commands::{Controller, ServeError};
 use resolab_link::carrying::keep_awake;
 use resolab_link::clock;
+use resolab_link::hosts::grants::Grants;
 use resolab_link::hosts::rights;
 use resolab_link::seeing::capture::Capture;
-use resolab_link::star::{Grants, Star, StarError, config};
+use resolab_link::star::{Star, StarError, config};
 use resolab_record::{InternetConfig, InternetReadyRecord, Record};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long an end by signal waits for the record being written.
-const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
+use std::time::Instant;
 
 /// Arguments of an internet.
 #[derive(clap::Args)]
@@ -92,21 +91,6 @@ fn announce(config: &InternetConfig, grants: &Grants, keep_awake: bool) -> io::R
     })))
 }
 
-fn say_what_was_refused(grants: &Grants) {
-    if !grants.realtime_scheduling {
-        output::note(
-            "no real-time scheduling: packets can be late by milliseconds on a busy machine; run \
-             as root, or give this program cap_sys_nice (setcap cap_sys_nice+ep)",
-        );
-    }
-    for setting in &grants.refused_settings {
-        output::note(format!(
-            "could not set {} in the hosts: {}",
-            setting.name, setting.error
-        ));
-    }
-}
-
 /// Run the exchange on this thread, the punctual one, and commands on another.
 fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
@@ -131,10 +115,7 @@ fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
     }
     let ended = star.exchange.run();
     drop(star.anchors);
-    let patience = Instant::now();
-    while writing.try_lock().is_err() && patience.elapsed() < LAST_RECORD_WAIT {
-        thread::sleep(Duration::from_millis(1));
-    }
+    wait_for_last_record(&writing);
     match ended {
         Ok(captured) => {
             say_what_was_not_captured(captured);

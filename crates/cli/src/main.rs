@@ -17,6 +17,7 @@ mod probe;
 mod query;
 mod relay;
 mod schema;
+mod standing;
 mod stub;
 
 use clap::{Parser, Subcommand};

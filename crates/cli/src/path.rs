@@ -7,6 +7,7 @@ mod netem;
 
 use crate::command_lines::Stay;
 use crate::output;
+use crate::standing::{say_what_was_refused, wait_for_last_record};
 pub(crate) use announce::{say_what_was_not_captured, write_done};
 pub(crate) use commands::id_of;
 
@@ -15,7 +16,7 @@ use commands::{Controller, ServeError};
 use resolab_link::carrying::ferry::FerryError;
 use resolab_link::carrying::keep_awake;
 use resolab_link::hosts::rights;
-use resolab_link::path::{Backend, Grants, Path, Wishes};
+use resolab_link::path::{Backend, Path, Wishes};
 use resolab_link::profile;
 use resolab_link::seeing::capture::Capture;
 use resolab_record::{LinkProfile, PathBackend};
@@ -24,10 +25,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long an end by signal waits for the record being written.
-const LAST_RECORD_WAIT: Duration = Duration::from_millis(500);
+use std::time::Instant;
 
 /// Arguments of a path.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
@@ -150,21 +148,6 @@ fn run_ours(
     }
 }
 
-fn say_what_was_refused(grants: &Grants) {
-    if !grants.realtime_scheduling {
-        output::note(
-            "no real-time scheduling: packets can be late by milliseconds on a busy machine; run \
-             as root, or give this program cap_sys_nice (setcap cap_sys_nice+ep)",
-        );
-    }
-    for setting in &grants.refused_settings {
-        output::note(format!(
-            "could not set {} in the hosts: {}",
-            setting.name, setting.error
-        ));
-    }
-}
-
 /// Run the ferry on this thread, the punctual one, and commands on another.
 fn carry(
     path: Path,
@@ -202,10 +185,7 @@ fn carry(
     }
     let ended = path.ferry.run();
     drop(path.anchors);
-    let patience = Instant::now();
-    while writing.try_lock().is_err() && patience.elapsed() < LAST_RECORD_WAIT {
-        thread::sleep(Duration::from_millis(1));
-    }
+    wait_for_last_record(&writing);
     match ended {
         Ok(captured) => {
             say_what_was_not_captured(captured);

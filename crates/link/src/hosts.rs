@@ -4,6 +4,7 @@
 
 pub mod anchor;
 pub mod device;
+pub mod grants;
 pub(crate) mod interface;
 pub mod namespace;
 pub mod rights;

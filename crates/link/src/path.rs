@@ -8,6 +8,7 @@ use crate::devices::device::{Device, TunDevice};
 use crate::devices::packet_device::far_side::{FarSide, FarSideError};
 use crate::hosts::anchor::{drop_anchor, weigh_anchor};
 use crate::hosts::device::{self, HostDevice};
+use crate::hosts::grants::Grants;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::tun;
 use crate::hosts::{
@@ -136,17 +137,6 @@ impl Drop for Anchors {
     fn drop(&mut self) {
         self.0.drain(..).for_each(weigh_anchor);
     }
-}
-
-/// What the machine granted.
-#[derive(Debug)]
-pub struct Grants {
-    /// Whether the ferry's thread has real-time scheduling.
-    pub realtime_scheduling: bool,
-    /// Whether a user namespace was needed.
-    pub rootless: bool,
-    /// Settings inside the hosts that could not be made.
-    pub refused_settings: Vec<RefusedSetting>,
 }
 
 /// The two devices, as seen by the kernel's bookkeeping.

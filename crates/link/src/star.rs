@@ -20,4 +20,4 @@ pub mod prefix;
 mod seen;
 mod traffic;
 
-pub use hosts::{Grants, Star, StarError};
+pub use hosts::{Star, StarError};

@@ -7,6 +7,7 @@ use crate::carrying::punctual;
 use crate::devices::device::{Device, TunDevice};
 use crate::hosts::anchor::drop_anchor;
 use crate::hosts::device::{HostDevice, Refused};
+use crate::hosts::grants::Grants;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::{DEVICE_NAME, tun};
 use crate::path::Anchors;
@@ -51,17 +52,6 @@ pub enum StarError {
     /// The rest of the set-up.
     #[error("start the exchange: {0}")]
     Start(Errno),
-}
-
-/// What the machine granted.
-#[derive(Debug, Default)]
-pub struct Grants {
-    /// Whether the exchange's thread has real-time scheduling.
-    pub realtime_scheduling: bool,
-    /// Whether a user namespace was needed.
-    pub rootless: bool,
-    /// Settings inside the hosts that could not be made.
-    pub refused_settings: Vec<RefusedSetting>,
 }
 
 /// An internet that stands. The exchange still has to be run, on the thread that made it.
