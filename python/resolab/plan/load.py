@@ -3,7 +3,6 @@
 For: every check that can be made before a run. Not for: whether the machine can run it.
 """
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, is_path, name_of
 from resolab.plan.page_levels import generated_in, page_levels, with_pages
-from resolab.plan.section import Section
+from resolab.plan.section import NAME, Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
@@ -39,9 +38,6 @@ from resolab.plan.support import check_baselines, check_combinations, check_comp
 from resolab.plan.told_names import check_told_names, tells_names
 from resolab.plan.unit import check_unit, over_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
-
-# Names of pages and profiles become parts of condition identifiers, which are joined by dots.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = None, blocks: int | None = None) -> Plan:
@@ -93,12 +89,8 @@ def parse_plan(
     Pages that are paths lie relative to `base`, or to the folder the command was typed in. Of a dataset's plan,
     `begun_with` are the pages its patterns stood for.
     """
-    try:
-        table: Mapping[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
     base = base or Path.cwd()
-    read = live_table(source, table, base, begun_with, at_hand=corpus is not None)
+    read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
     table, live = read.table, read.settings
     generated = generated_in(Section(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
@@ -122,28 +114,40 @@ def parse_plan(
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
-        exclude=tuple(exclusion_in(table, named_in) for table in top.tables("exclude")),
-        limits=table_in(top.section("limits", required=False), Limits),
-        instrument=table_in(top.section("instrument", required=False), Instrument),
+        exclude=tuple(exclusion_in(one, named_in) for one in top.tables("exclude")),
         source_text=text,
         base=base,
         own_pages=own,
-        repeat=tuple(repeat_in(table, named_in) for table in top.tables("repeat")),
-        stop=stop_in(top.section("stop", required=False)) if "stop" in top else None,
-        resolver=table_in(top.section("resolver", required=False), ResolverSettings),
-        queries=table_in(top.section("queries", required=False), Queries),
-        key_exchange=key_exchange_in(top.section("key_exchange", required=False)),
-        analysis=analysis_in(top.section("analysis", required=False)),
+        repeat=tuple(repeat_in(one, named_in) for one in top.tables("repeat")),
         design=design,
         live=live,
+        **_settings(top),
     )
     plan = replace(plan, baseline=baseline_in(top.section("baseline"), plan))
-    plan = replace(plan, comparison_rules=tuple(comparison_in(table, plan) for table in top.tables("comparison")))
+    plan = replace(plan, comparison_rules=tuple(comparison_in(one, plan) for one in top.tables("comparison")))
     top.finish()
     check_unit(source, plan)
     if corpus is not None:
         _check_whole(source, plan, corpus)
     return plan
+
+
+def _table(text: str, source: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
+
+
+def _settings(top: Section) -> dict[str, Any]:
+    """Read the tables that no other has a say in, by the plan's field."""
+    tables = {"limits": Limits, "instrument": Instrument, "resolver": ResolverSettings, "queries": Queries}
+    return {
+        **{key: table_in(top.section(key, required=False), table) for key, table in tables.items()},
+        "stop": stop_in(top.section("stop", required=False)) if "stop" in top else None,
+        "key_exchange": key_exchange_in(top.section("key_exchange", required=False)),
+        "analysis": analysis_in(top.section("analysis", required=False)),
+    }
 
 
 def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:

@@ -4,12 +4,15 @@ For: messages that name file, key and what is allowed. Not for: what the keys me
 """
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from resolab.errors import ConfigurationError
 
 MISSING = object()
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""What a plan may call things: names become parts of condition identifiers, which are joined by dots."""
 Bounds = tuple[float, float]
 
 

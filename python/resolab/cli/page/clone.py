@@ -11,7 +11,7 @@ from rich.console import Console
 from resolab.errors import ConfigurationError
 from resolab.pages.clone.folder import Protocols, write_clone
 from resolab.pages.file import read_model
-from resolab.plan.load import NAME
+from resolab.plan.section import NAME
 from resolab.store import machine_errors
 
 

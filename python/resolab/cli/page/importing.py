@@ -18,7 +18,7 @@ from resolab.pages.facts import facts_of
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.model import PageModel
 from resolab.pages.path import load_estimate
-from resolab.plan.load import NAME
+from resolab.plan.section import NAME
 from resolab.recordings import import_page
 from resolab.store import machine_errors
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 
 from resolab.errors import ConfigurationError
-from resolab.plan.load import NAME
 from resolab.plan.page import PAGES_DOMAIN, read_pages
+from resolab.plan.section import NAME
 from resolab.store import machine_errors
 
 _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page's files beside this one.\n"

@@ -14,7 +14,7 @@ from rich.console import Console
 from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told, write_model
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
-from resolab.plan.load import NAME
+from resolab.plan.section import NAME
 from resolab.recordings.live import Wish, record
 from resolab.records import BrowserName
 

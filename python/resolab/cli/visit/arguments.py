@@ -52,7 +52,7 @@ def add_visit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     visit.add_argument(
         "--opt-out", metavar="URL|FILE",
-        help="list of domains never to be contacted, one a line; without it nothing is loaded",
+        help="list of domains never to be contacted, one a line; where it cannot be had, nothing is loaded",
     )  # fmt: skip
     visit.add_argument("--dry-run", action="store_true", help="print whom it would contact, and contact nobody")
     visit.add_argument(

@@ -6,7 +6,6 @@ Every site is a page, the access link is the machine's own, HTTP version and han
 agree on, and a resolver without an address for a transport takes its conditions out.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from resolab.manners import HARD_CAPS, user_agent_suffix
 from resolab.plan.live.resolvers import check_native, resolvers_in
 from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
 from resolab.plan.live.sites import Sites, sites_in
-from resolab.plan.section import Section
+from resolab.plan.section import NAME, Section
 from resolab.plan.settings import Unit
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
@@ -34,7 +33,6 @@ _OF_THE_LAB: Mapping[str, Sequence[str]] = {
     "analysis": ("equivalence_margin_rtts",),
 }
 """Keys that set the lab's own parts."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 
 
@@ -86,7 +84,7 @@ def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]
             top.fail(f"factors.{factor}", f"is no factor of a live plan; allowed: {', '.join(LEVELS)}")
     section = top.section("factors")
     names = section.levels("resolver", None)
-    wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
+    wrong = next((name for name in names if not NAME.fullmatch(name)), None)
     if wrong is not None:
         section.fail("resolver", f"{wrong!r} is no name; use letters, digits, - and _")
     return {"resolver": names, "dns_transport": section.levels("dns_transport", list(DnsTransport))}
@@ -108,7 +106,7 @@ def _refuse_the_labs(top: Section, table: Mapping[str, Any]) -> None:
 
 def _settings(network: Section, resolvers: Mapping[str, LiveResolver], sites: Sites, base: Path) -> LiveSettings:
     vantage_point, operator_url = network.text("vantage_point"), network.text("operator_url")
-    if not _NAME.fullmatch(vantage_point) or vantage_point == LAB:
+    if not NAME.fullmatch(vantage_point) or vantage_point == LAB:
         network.fail("vantage_point", f"must be a name of letters, digits, - and _, other than {LAB!r}")
     try:
         user_agent_suffix(operator_url)
