@@ -87,6 +87,8 @@ class NetworkRequest(msgspec.Struct, frozen=True, kw_only=True):
     connect_end_ms: float | None = None
     send_start_ms: float | None = None
     headers_end_ms: float | None = None
+    retry_after: str | None = None
+    """Its response's field (RFC 9110 section 10.2.3)."""
 
 
 class PageLoad(msgspec.Struct, frozen=True, kw_only=True):

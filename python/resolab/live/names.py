@@ -47,6 +47,12 @@ def statuses_of(load: PageLoad) -> list[int | None]:
     return [*(one.status for one in load.network), *(one.status for one in load.resources)]
 
 
+def retry_after_of(load: PageLoad) -> str | None:
+    """Find the Retry-After of a request whose answer was 429 or 503."""
+    asked = (one.retry_after for one in load.network if one.status in (429, 503))
+    return next((one for one in asked if one is not None), None)
+
+
 def look_ups_expected(
     names: Iterable[str], *, ipv6: bool, browser: BrowserName, dns_transport: DnsTransport
 ) -> Mapping[tuple[str, str], None]:

@@ -17,7 +17,15 @@ from resolab.live.asking import Client, ask, ping
 from resolab.live.browsers import LiveBrowsers, Running, browser_way_of
 from resolab.live.cache_state import AskedBefore, name_of
 from resolab.live.judged import judge_load
-from resolab.live.names import look_up_spans, look_ups_expected, metadata_url, names_of, servers_of, statuses_of
+from resolab.live.names import (
+    look_up_spans,
+    look_ups_expected,
+    metadata_url,
+    names_of,
+    retry_after_of,
+    servers_of,
+    statuses_of,
+)
 from resolab.live.place import Place
 from resolab.live.reached import Reached
 from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
@@ -181,7 +189,9 @@ class LiveTrial:
     def _signs_of(self, load: LoadResult, names: Sequence[str]) -> Iterable[StopSign | None]:
         """Read the load, the names it reached, and what the stub was answered."""
         url, now_s, page = self._site.url, time.time(), load.measured
-        yield stop_sign_of_load(url, now_s=now_s, status=page.status, statuses=statuses_of(page))
+        yield stop_sign_of_load(
+            url, now_s=now_s, status=page.status, statuses=statuses_of(page), retry_after=retry_after_of(page)
+        )
         yield stop_sign_of_hosts(url, names, self._around.ledger.opt_out, now_s=now_s)
         yield from (stop_sign_of_query(one, self._reached.host, now_s=now_s) for one in self._forwarded)
 

@@ -136,5 +136,7 @@ class PageServer:
         handler.send_header("Content-Length", str(len(body)))
         handler.send_header("Cache-Control", "max-age=3600")
         handler.send_header("Set-Cookie", "seen=1")
+        if status == 503:
+            handler.send_header("Retry-After", "120")
         handler.end_headers()
         handler.wfile.write(body)

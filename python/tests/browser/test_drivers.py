@@ -118,7 +118,10 @@ def test_failures_are_told_apart_and_the_browser_lives_on(play: Play, server: Pa
         assert gone.screenshot_file is not None
         assert gone.screenshot_file.parent == driver._settings.screenshot_folder
         assert gone.screenshot_file.read_bytes().startswith(b"\x89PNG")
-        assert (await failing(driver, f"{server.url}/empty")).failure is PageFailure.HTTP_STATUS
+        empty = await failing(driver, f"{server.url}/empty")
+        assert empty.failure is PageFailure.HTTP_STATUS
+        assert (empty.network[0].status, empty.network[0].retry_after) == (503, "120")
+        assert gone.network[0].retry_after is None
         assert (await failing(driver, f"{server.url}/file")).failure is PageFailure.OTHER
         assert driver.usable
         assert driver.pid == pid

@@ -155,7 +155,7 @@ ROW = {
     "fromCache": False, "transferBytes": 500, "error": None, "openUs": 5_000_000, "dnsStartUs": 5_001_000,
     "dnsEndUs": 5_011_500, "connectStartUs": 5_012_000, "connectEndUs": 5_042_000, "requestUs": 5_042_000,
     "responseUs": 5_072_000, "endUs": 5_073_000, "openedMs": 5_001, "endedMs": 5_075, "tlsVersion": 4, "resumed": True,
-    "earlyData": None,
+    "earlyData": None, "retryAfter": "9",
 }  # fmt: skip
 SILENT = dict.fromkeys(
     ("dnsStartUs", "dnsEndUs", "connectStartUs", "connectEndUs", "requestUs", "responseUs", "endUs"), 0
@@ -173,6 +173,7 @@ def test_rows_count_from_the_documents_request() -> None:
         | {"type": "script", "status": None, "openUs": 0, "openedMs": 5_090, "endedMs": 5_091, "error": "E"}
     )
     document, image, silent, foreign = network_requests([ROW, on_its_connection, pending, refused])
+    assert document.retry_after == "9"
     assert (document.start_ms, document.dns_start_ms, document.dns_end_ms, document.end_ms) == (0.0, 1.0, 11.5, 73.0)
     assert (document.connect_start_ms, document.connect_end_ms, document.headers_end_ms) == (12.0, 42.0, 72.0)
     assert (document.connection_reused, image.connection_reused, silent.connection_reused) == (False, True, None)

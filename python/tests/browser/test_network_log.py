@@ -50,6 +50,16 @@ def test_phases_count_from_the_documents_request() -> None:
     assert log.document_status("L") == 200
 
 
+def test_a_field_is_found_however_it_is_spelled() -> None:
+    log = log_of(
+        sent("L", "https://a.test/", 100.0),
+        received("L", status=503, headers={"content-length": "0", "Retry-After": "120"}),
+        sent("I", "https://a.test/i", 100.1),
+        received("I", status=200, headers={"retry": "1"}),
+    )
+    assert [row.retry_after for row in log.requests()] == ["120", None]
+
+
 def test_a_phase_that_did_not_happen_is_null() -> None:
     timing = TIMING | {"dnsStart": -1, "dnsEnd": -1, "connectStart": -1, "connectEnd": -1}
     (row,) = log_of(sent("L", "u", 100.0), received("L", status=200, timing=timing)).requests()

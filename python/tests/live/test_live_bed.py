@@ -81,6 +81,7 @@ class PretendedBrowser:
     started: list[tuple[Any, Any]] = []  # noqa: RUF012 - shared on purpose: of all browsers of a test
     loaded: list[str] = []  # noqa: RUF012
     status = 200
+    retry_after: str | None = None
 
     async def start(self, prefix: Any, settings: Any) -> None:
         self.started.append((prefix, settings))
@@ -95,7 +96,13 @@ class PretendedBrowser:
             timings=PageTimings(plt_ms=99.0) if good else None,
             failure=None if good else PageFailure.HTTP_STATUS,
             resources=[ResourceRecord(url=request.url, initiator_type="navigation", start_ms=0.0)],
-            network=[NetworkRequest(url="https://cdn.test/x?y=z", resource_type="img", method="GET", start_ms=1.0)],
+            network=[
+                NetworkRequest(
+                    url=request.url, resource_type="document", method="GET", start_ms=0.0, status=self.status,
+                    retry_after=self.retry_after,
+                ),
+                NetworkRequest(url="https://cdn.test/x?y=z", resource_type="img", method="GET", start_ms=1.0),
+            ],
             console_errors=["what the page says"],
         )  # fmt: skip
         return LoadResult(warmup=None, measured=page, overhead=Overhead())
@@ -130,6 +137,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[lis
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("RESOLAB_AUTHORITY", raising=False)
     PretendedBrowser.started, PretendedBrowser.loaded, PretendedBrowser.status = [], [], 200
+    PretendedBrowser.retry_after = None
     return asked
 
 
@@ -208,6 +216,17 @@ def test_a_site_that_says_stop_is_left_alone_for_the_rest_and_in_the_record(tmp_
     assert "429" in load.failure_detail
     assert left.failed
     assert PretendedBrowser.loaded == ["https://a.test/?secret=1"]
+
+
+def test_a_site_that_is_busy_is_left_alone_if_it_says_how_long(tmp_path: Path) -> None:
+    PretendedBrowser.status = 503
+    once, again = run(plan_with(), tmp_path / "without", [("quick", PAGE), ("local", PAGE)])
+    assert of_kind(once, LiveTrialRecord)[0].stop_sign is None
+    assert of_kind(again, PageLoadRecord)[0].failure is PageFailure.HTTP_STATUS
+    PretendedBrowser.retry_after = "3600"
+    told, left = run(plan_with(), tmp_path / "with", [("quick", PAGE), ("local", PAGE)])
+    assert of_kind(told, LiveTrialRecord)[0].stop_sign == "unavailable"
+    assert of_kind(left, PageLoadRecord)[0].failure is PageFailure.LEFT_ALONE
 
 
 def test_the_list_of_those_who_opted_out_is_read_anew_for_each_block(tmp_path: Path) -> None:

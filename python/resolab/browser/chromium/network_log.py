@@ -104,8 +104,14 @@ def _request(row: _Row, origin_s: float) -> NetworkRequest:
         tls_version=None,
         session_resumed=None,
         in_early_data=None,
+        retry_after=_field(response.get("headers", {}), "retry-after"),
         **_phases(response.get("timing"), origin_s),
     )
+
+
+def _field(fields: Json, name: str) -> str | None:
+    """Find a field by its name in lower case; over HTTP/1.1 names come as the server spelled them."""
+    return next((value for key, value in fields.items() if key.lower() == name), None)
 
 
 def _phases(timing: Json | None, origin_s: float) -> dict[str, float | None]:

@@ -108,6 +108,7 @@ function describe(channel) {
     resumed: attempt(() => channel.securityInfo.resumed),
     // Firefox's own word; no server sends it.
     earlyData: attempt(() => channel.getResponseHeader("X-Firefox-Early-Data")),
+    retryAfter: attempt(() => channel.getResponseHeader("Retry-After")),
     openUs: channel.asyncOpenTime,
     dnsStartUs: channel.domainLookupStartTime,
     dnsEndUs: channel.domainLookupEndTime,

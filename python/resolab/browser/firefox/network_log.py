@@ -53,6 +53,7 @@ def _request(row: Json, origin_us: float) -> NetworkRequest:
         connect_end_ms=_ms(row["connectEndUs"], origin_us),
         send_start_ms=_ms(row["requestUs"], origin_us),
         headers_end_ms=_ms(row["responseUs"], origin_us),
+        retry_after=row["retryAfter"],
     )
 
 
