@@ -8,13 +8,10 @@ is to be left alone is not contacted, and the trial says so.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
@@ -34,6 +31,7 @@ from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
 from resolab.testbed.scratch import scratch_folder
+from resolab.testbed.standing import Standing
 
 VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
     BrowserName.CHROMIUM: chromium_version,
@@ -41,7 +39,7 @@ VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
 }
 
 
-class LiveBed:
+class LiveBed(Standing):
     """Browsers, stub and client, and one trial with them."""
 
     def __init__(
@@ -59,26 +57,13 @@ class LiveBed:
         `on_wait` hears how many seconds a cap makes it wait; `client` says how much is asked beside a load. `place`
         and `makers` are for tests.
         """
+        super().__init__()
         assert plan.live is not None, "a live bed is for live plans"
         self._plan, self._live, self._folder = plan, plan.live, folder
         self._place, self._makers, self._on_wait = place, makers, on_wait
         self._client = client or Client()
-        self._stack = contextlib.AsyncExitStack()
         self._records: list[Record] = []
         self._batch: str | None = None
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except BaseException:
-            await self._stack.aclose()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._stack.aclose()
 
     async def _start(self) -> None:
         live = self._live

@@ -11,7 +11,6 @@ lab's own, and the next trial finds a new one in its place. Without its path a t
 """
 
 import asyncio
-import contextlib
 import random
 import socket
 import time
@@ -19,8 +18,6 @@ import weakref
 from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from resolab import engine
 from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadResult
@@ -46,6 +43,7 @@ from resolab.testbed.memory import check_memory
 from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
+from resolab.testbed.standing import Standing
 from resolab.testbed.stubs import StubKind, StubPlace
 from resolab.testbed.trial_result import MEASURED_LABEL, Instants, SeenTrial, TrialResult, trial_result
 from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
@@ -57,7 +55,7 @@ DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
 
 
-class Testbed:
+class Testbed(Standing):
     """Path, edge, stub and browsers, and one trial on them."""
 
     __test__ = False  # Its name is not a test class's.
@@ -70,28 +68,15 @@ class Testbed:
         *,
         kept: Kept = NOTHING_KEPT,
     ) -> None:
+        super().__init__()
         self._plan, self._seed = plan, seed
         self._corpus = corpus
         self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
         self._records: list[Record] = []
-        self._stack = contextlib.AsyncExitStack()
         self._left_open = False
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except BaseException:
-            await self._stack.aclose()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._stack.aclose()
 
     async def _start(self) -> None:
         ways = [way_of(condition) for condition in self._plan.conditions()]
