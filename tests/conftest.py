@@ -1,4 +1,4 @@
-"""Fixtures of the end-to-end tests, beside which nothing else runs; of them those that never get to a load may."""
+"""Fixtures of the end-to-end tests, and which of them may run beside what (decision 14)."""
 
 import subprocess
 from pathlib import Path
@@ -11,13 +11,17 @@ from resolab.engine import find_core
 
 SIDE_BY_SIDE = {"test_bad_input.py", "test_setup.py"}
 """Files whose tests measure no time and start no browser; what they write is in folders of their own."""
+ALONE = {"test_calibrate.py", "test_interop_round_trips.py", "test_resolver_distance.py"}
+"""Files whose tests hold times to within a millisecond or a percent."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents and item.path.name not in SIDE_BY_SIDE:
-            item.add_marker("alone")
+            # Whoever sees to it that nothing is left on the machine would take a neighbour's for it.
+            alone = item.path.name in ALONE or "lab_is_clean" in item.fixturenames
+            item.add_marker("alone" if alone else "paired")
 
 
 @pytest.fixture

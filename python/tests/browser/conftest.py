@@ -1,4 +1,4 @@
-"""Browsers take every processor there is, and their loads have limits: nothing runs beside these tests."""
+"""Browsers mostly wait, for a limit or for each other's answers: two of these tests run at a time (decision 14)."""
 
 from pathlib import Path
 
@@ -9,4 +9,4 @@ import pytest
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker("alone")
+            item.add_marker("paired")

@@ -21,7 +21,7 @@ from synthetic_dataset import make_dataset
 from resolab.browser.find import find_chromium, find_firefox
 from resolab.report import build_report
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.paired, pytest.mark.browser, pytest.mark.slow]
 WIDTHS = (360, 768, 1200)
 HEIGHT = 900
 SCREENS = 6
