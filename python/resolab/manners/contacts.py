@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from resolab.manners.caps import Caps
 from resolab.manners.resolvers import ResolverEndpoint, resolver_endpoint
-from resolab.manners.sites import host_of
+from resolab.manners.sites import host_of, is_looked_up
 from resolab.protocols.dns_transports import Carrier
 
 UNKNOWN_BEFOREHAND = (
@@ -60,7 +60,7 @@ class Intended:
     resolvers: Iterable[tuple[str, int]]
     """A resolver's words, and the number of loads over it. The system's is given by its address."""
     system_resolver: str | None
-    """Its words; None: no resolver is given by name, so nobody asks for one."""
+    """Its words; None: nobody is given by name, so nobody asks for one."""
     opt_out: str | None = None
     batches_count: int = 1
 
@@ -76,8 +76,7 @@ def contacts(intended: Intended, caps: Caps) -> list[Contact]:
     asked = _endpoints(intended.resolvers)
     hourly = caps.queries_per_resolver_per_hour
     found += [_resolver(ContactReason.RESOLVER, endpoint, None, hourly) for endpoint in asked]
-    names = {endpoint.host for endpoint in asked if not endpoint.is_address}
-    if names and intended.system_resolver is not None:
+    if intended.system_resolver is not None and _has_names(intended, asked):
         found.append(_resolver(ContactReason.BOOTSTRAP, resolver_endpoint(intended.system_resolver), None, hourly))
     loads_over: dict[str, int] = {}
     for endpoint, loads in asked.items():
@@ -90,6 +89,12 @@ def contacts(intended: Intended, caps: Caps) -> list[Contact]:
         for host, loads in loads_over.items()
     ]  # fmt: skip
     return found
+
+
+def _has_names(intended: Intended, asked: Iterable[ResolverEndpoint]) -> bool:
+    """Whether somebody is known by name, so that the system's resolver is asked before any load."""
+    listed = intended.opt_out is not None and "://" in intended.opt_out and is_looked_up(intended.opt_out)
+    return listed or any(not one.is_address for one in asked)
 
 
 def names_contacted(found: Iterable[Contact]) -> frozenset[str]:

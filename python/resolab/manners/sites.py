@@ -31,11 +31,16 @@ def host_of(url: str) -> str:
     return found
 
 
+def is_looked_up(url: str) -> bool:
+    """Whether a URL's host is a name, for which somebody has to be asked."""
+    try:
+        ipaddress.ip_address(host_of(url))
+    except ValueError:
+        return True
+    return False
+
+
 def site_of(url: str) -> str:
     """Name the site of a URL or host: its registrable domain, or the host itself where it has none."""
     host = host_of(url)
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return _suffixes().privatesuffix(host) or host
-    return host
+    return (_suffixes().privatesuffix(host) or host) if is_looked_up(url) else host

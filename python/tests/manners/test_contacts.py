@@ -48,6 +48,17 @@ def test_nobody_is_asked_for_addresses() -> None:
 
 
 @pytest.mark.parametrize(
+    ("opt_out", "is_asked"),
+    [("https://lists.test/out.txt", True), ("https://192.0.2.7/out.txt", False), ("/home/me/out.txt", False)],
+)
+def test_the_system_is_asked_for_the_lists_server(opt_out, is_asked) -> None:
+    intended = Intended(
+        urls=["a.test"], loads_of={}, resolvers=[("9.9.9.9", 1)], system_resolver="10.0.0.1", opt_out=opt_out
+    )
+    assert ("10.0.0.1" in names_contacted(contacts(intended, HARD_CAPS))) is is_asked
+
+
+@pytest.mark.parametrize(
     ("text", "transport", "host", "port", "url"),
     [
         ("9.9.9.9", "doudp", "9.9.9.9", 53, "udp://9.9.9.9:53"),
