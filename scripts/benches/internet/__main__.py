@@ -10,6 +10,7 @@ import sys
 
 from benches.common import program
 from benches.internet import delay, load
+from benches.internet.against_lab import command as against_lab
 from benches.internet.bench import Bench
 
 PARTS = {"delay": delay, "load": load}
@@ -19,6 +20,9 @@ LOAD_S, QUICK_LOAD_S = 5.0, 2.0
 
 def main() -> int:
     """Measure what was asked for and print it."""
+    words = sys.argv[1:]
+    if against_lab.FLAG in words:
+        return against_lab.main([word for word in words if word != against_lab.FLAG])
     options = _options()
     asks_count = QUICK_ASKS_COUNT if options.quick else ASKS_COUNT
     load_s = QUICK_LOAD_S if options.quick else LOAD_S
@@ -35,6 +39,11 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = program.parser("bench internet", __doc__, PARTS)
     parser.add_argument("--no-keep-awake", action="store_true", help="delays only with processors left to idle")
+    parser.add_argument(
+        against_lab.FLAG,
+        action="store_true",
+        help="page loads by live mode beside the lab's instead; see its --help",
+    )
     return parser.parse_args()
 
 

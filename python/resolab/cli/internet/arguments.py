@@ -25,6 +25,7 @@ def add_internet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     failures = actions.add_parser("failures", help="what goes wrong in it on purpose, and how that must show")
     _add_json(failures)
     _add_check(actions)
+    _add_contacts(actions)
     return internet
 
 
@@ -71,6 +72,27 @@ def _add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     _add_box(check)
     _add_json(check)
+
+
+def _add_contacts(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    contacts = actions.add_parser(
+        "contacts",
+        help="hold what the box's servers got against a plan's dry run, the caps and the opt-out list",
+        description="Compare whom a live plan contacted in a box, told by those who were contacted, with whom `run "
+        "--dry-run` named; the most each site and resolver got in a minute, an hour and a day with the caps in force; "
+        "and who was on the opt-out list with when they were last contacted. Exit code 1: somebody was contacted that "
+        "was not named, more than a cap allows, or in spite of the list.",
+        epilog="example: resolab internet contacts plans/live-demo.toml --box box --dataset live-demo",
+    )
+    contacts.add_argument("plan", type=Path, metavar="PLAN", help="the live plan that was run in the box, and no other")
+    contacts.add_argument("--box", type=Path, metavar="FOLDER", required=True, help="folder kept with `run --folder`")
+    contacts.add_argument(
+        "--dataset",
+        type=Path,
+        metavar="DATASET",
+        help="what it left: its seed and blocks, and the loads it tells of",
+    )
+    _add_json(contacts)
 
 
 def _add_box(action: argparse.ArgumentParser) -> None:

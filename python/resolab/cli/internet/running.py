@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from resolab.cli.internet import showing
 from resolab.errors import UsageError
 from resolab.internet import Box, box_folder, compose, run_at_home
+from resolab.internet.contacted import count_from_now
 from resolab.internet.home import account
 from resolab.internet.sites import PAGES
 
@@ -23,6 +24,7 @@ async def a_box(options: argparse.Namespace) -> AsyncIterator[Box]:
     with box_folder(options.folder) as folder:
         layout = compose(folder / "opt-out", options.page or PAGES)
         async with Box(layout, folder, seed=options.seed, keep_awake=options.keep_awake) as box:
+            await count_from_now(box)
             yield box
 
 

@@ -1,0 +1,124 @@
+"""Who was contacted beside who was named before: a dry run's rows and the packets home sent. Pure.
+
+For: "contacted and not named", which must be nobody. Not for: how often (`counted`).
+
+A page's own further hosts nobody knows before it is loaded, and a dry run says so; in a box they are known: an address
+of a page that was named counts as the page's.
+"""
+
+import enum
+import ipaddress
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from resolab.internet.contacted.seen import SeenFlow
+from resolab.internet.layout import Layout
+from resolab.manners import Contact, ContactReason
+
+ICMP = "1"
+_PROTOCOLS: Mapping[str, str] = {"udp": "udp", "tcp": "tcp", "quic": "udp", "icmp": ICMP}
+"""Of IP, by a dry run's word for the carrier."""
+
+
+class NamedAs(enum.StrEnum):
+    """How a contact was known beforehand."""
+
+    NAMED = "named"
+    OF_PAGE = "of_page"
+    """A further host of a page that was named."""
+    NOT_NAMED = "not_named"
+
+
+class Contacted(msgspec.Struct, frozen=True, kw_only=True):
+    """An address that home sent packets to, over one protocol and to one port."""
+
+    name: str | None
+    address: str
+    protocol: str
+    port: int | None
+    packets_count: int
+    named_as: NamedAs
+    reasons: tuple[ContactReason, ...] = ()
+
+
+class NeverContacted(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the dry run that nobody got a packet by, which is allowed."""
+
+    reason: ContactReason
+    host: str
+    port: int | None
+
+
+def addresses_of(layout: Layout, host: str) -> frozenset[str]:
+    """Find where a host of the box is, by its zones; nowhere, if no zone has it."""
+    try:
+        return frozenset({str(ipaddress.ip_address(host))})
+    except ValueError:
+        records = (record for zone in layout.zones for record in zone.records)
+        return frozenset(one.value for one in records if one.kind == "A" and one.owner == host)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of a dry run in the box."""
+
+    contact: Contact
+    addresses: frozenset[str]
+    """Where its host is."""
+
+    def names(self, flow: SeenFlow) -> bool:
+        """Whether it is about a flow; a ping that goes by TCP or QUIC is as its resolver's queries."""
+        is_there = flow.address in self.addresses and flow.port == self.contact.port
+        return is_there and flow.protocol in {_PROTOCOLS[one] for one in self.contact.carriers}
+
+
+def rows_of(layout: Layout, named: Sequence[Contact]) -> list[Row]:
+    """Place a dry run's rows in the box."""
+    return [Row(contact=one, addresses=addresses_of(layout, one.host)) for one in named]
+
+
+def contacted(layout: Layout, flows: Iterable[SeenFlow], named: Sequence[Contact]) -> list[Contacted]:
+    """Say of every address that home contacted whether it was named."""
+    rows = rows_of(layout, named)
+    of_pages = _addresses_of_pages(layout, named)
+    known = frozenset[str]().union(*(row.addresses for row in rows))
+    found = []
+    for flow in flows:
+        reasons = tuple(dict.fromkeys(row.contact.reason for row in rows if row.names(flow)))
+        found.append(
+            Contacted(
+                name=flow.name,
+                address=flow.address,
+                protocol=flow.protocol,
+                port=flow.port,
+                packets_count=flow.packets_count,
+                named_as=_named_as(flow, reasons, known, of_pages),
+                reasons=reasons,
+            )
+        )
+    return found
+
+
+def never_contacted(layout: Layout, flows: Sequence[SeenFlow], named: Sequence[Contact]) -> list[NeverContacted]:
+    """List the dry run's rows that nothing was sent by."""
+    return [
+        NeverContacted(reason=row.contact.reason, host=row.contact.host, port=row.contact.port)
+        for row in rows_of(layout, named)
+        if not any(map(row.names, flows))
+    ]
+
+
+def _named_as(
+    flow: SeenFlow, reasons: Sequence[ContactReason], known: frozenset[str], of_pages: frozenset[str]
+) -> NamedAs:
+    # The kernel's own ICMP (a port that is closed by now) goes to whoever was contacted anyway.
+    if reasons or (flow.protocol == ICMP and flow.address in known):
+        return NamedAs.NAMED
+    return NamedAs.OF_PAGE if flow.address in of_pages else NamedAs.NOT_NAMED
+
+
+def _addresses_of_pages(layout: Layout, named: Sequence[Contact]) -> frozenset[str]:
+    """List the addresses of all hosts of the pages that were named."""
+    hosts = {one.host for one in named if one.reason is ContactReason.PAGE}
+    pages = [site for site in layout.sites if hosts & {origin.host for origin in site.origins}]
+    return frozenset(origin.address for site in pages for origin in site.origins)

@@ -1,0 +1,75 @@
+"""Who was on the opt-out list, since when, and when they were last contacted. Pure.
+
+For: "obeyed within a batch". Not for: what the list covers (`manners.opt_out`).
+
+The list is fetched before each batch: from the first batch that began when it named a site, the site is not contacted.
+A host that only some page makes the browser ask for is known when that page has been loaded, and so the page is loaded
+once more at most.
+"""
+
+import bisect
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from resolab.internet.contacted.seen import Listed, Seen
+from resolab.internet.layout import Layout, Site, names_of
+from resolab.manners import OptOut
+
+SERVED_WITHIN_NS = 1_000_000_000
+"""After a change of its file the box serves the list anew."""
+
+
+class ListedHost(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of the box's sites that the list covers."""
+
+    domain: str
+    """As it is listed."""
+    host: str
+    since_ns: int
+    """When the list came to name it."""
+    batch_ns: int | None
+    """When the first batch began after that; None: none did."""
+    last_contact_ns: int | None
+    """Its last request; None: it never got one."""
+    obeyed: bool
+
+
+def listed_hosts(layout: Layout, seen: Seen, batches_ns: Iterable[int]) -> list[ListedHost]:
+    """Judge every host that the list covers; what was taken off it again is judged no more."""
+    batches = sorted(batches_ns)
+    documents = {_document_host(site) for site in layout.sites}
+    found = []
+    for listed in seen.listed:
+        if listed.until_ns is None:
+            covers = OptOut(frozenset({listed.domain})).covers
+            hosts = [host for host in dict.fromkeys(names_of(layout.sites)) if covers(host)]
+            found += [_judged(layout, seen, listed, host, batches, is_site=host in documents) for host in hosts]
+    return found
+
+
+def _judged(
+    layout: Layout, seen: Seen, listed: Listed, host: str, batches: Sequence[int], *, is_site: bool
+) -> ListedHost:
+    place = bisect.bisect_left(batches, listed.since_ns + SERVED_WITHIN_NS)
+    batch_ns = batches[place] if place < len(batches) else None
+    last_ns = seen.last_requests_ns.get(host)
+    late = batch_ns is not None and last_ns is not None and last_ns > batch_ns
+    if late and not is_site and batch_ns is not None and last_ns is not None:
+        # A page may be found out to ask for it once; its next load is one too many.
+        late = _loads_between(layout, seen, host, batch_ns, last_ns) > 1
+    return ListedHost(
+        domain=listed.domain, host=host, since_ns=listed.since_ns, batch_ns=batch_ns, last_contact_ns=last_ns,
+        obeyed=not late,
+    )  # fmt: skip
+
+
+def _loads_between(layout: Layout, seen: Seen, host: str, after_ns: int, until_ns: int) -> int:
+    """Count the loads of the page that asks for a host."""
+    pages = [site for site in layout.sites if any(origin.host == host for origin in site.origins)]
+    instants = [at_ns for page in pages if page.domain in seen.sites for at_ns in seen.sites[page.domain].documents_ns]
+    return sum(after_ns < at_ns <= until_ns for at_ns in instants)
+
+
+def _document_host(site: Site) -> str:
+    return site.url.partition("://")[2].partition("/")[0]

@@ -1,0 +1,72 @@
+"""A box whose resolvers' caches are always in one state: all hits, or all misses of one length. Pure but for the box.
+
+For: live loads that the lab's two levels of `resolver_cache` describe. Not for: the lab's side (`written`).
+
+Of a box as it comes names live for 2 s to an hour and lie in zones at three distances, so that a load's look-ups are
+a mixture. Here every name of the sites, and every "there is none", is kept for a day (`hit`), or for no time by servers
+of one distance (`miss`).
+"""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from resolab.internet import Box, Knowledge, Layout, Resolver, truth
+from resolab.internet.layout import DAY_S, Site, Zone
+from resolab.internet.servers import Program
+from resolab.internet.sites import registrable
+from resolab.internet.standard import SITE_SERVERS
+from resolab.internet.zones import NEGATIVE_TTL_S
+from resolab.records import DnsTransport, ResolverCache
+
+TTL_S = {ResolverCache.HIT: DAY_S, ResolverCache.MISS: 0}
+_START_OF_ZONE = re.compile(rf"(IN SOA .* ){NEGATIVE_TTL_S}$", re.MULTILINE)
+
+
+def steady_layout(layout: Layout, cache: ResolverCache) -> Layout:
+    """Give the names of all sites one TTL and, where each look-up recurses, their zones one server."""
+    domains = {registrable(origin.host) for site in layout.sites for origin in site.origins}
+    zones = tuple(_steady(zone, cache) if zone.origin in domains else zone for zone in layout.zones)
+    return msgspec.structs.replace(layout, zones=zones)
+
+
+def _steady(zone: Zone, cache: ResolverCache) -> Zone:
+    records = tuple(msgspec.structs.replace(one, ttl_s=TTL_S[cache]) for one in zone.records)
+    server = SITE_SERVERS[0] if cache is ResolverCache.MISS else zone.server
+    return msgspec.structs.replace(zone, records=records, server=server)
+
+
+def steady_program(program: Program, cache: ResolverCache) -> Program:
+    """Have answers of no records kept as long as the others."""
+    files = {
+        name: _START_OF_ZONE.sub(rf"\g<1>{TTL_S[cache]}", text) if name.endswith(".zone") else text
+        for name, text in program.files.items()
+    }
+    return msgspec.structs.replace(program, files=files)
+
+
+def recursion_ms(layout: Layout, resolver: Resolver, sites: Iterable[Site], cache: ResolverCache) -> float:
+    """Return what each look-up of the sites' names waits for beyond the resolver; by the box's truth it must be one."""
+    if cache is ResolverCache.HIT:
+        return 0.0
+    hosts = [origin.host for site in sites for origin in site.origins]
+    found = {
+        truth(
+            layout, resolver, DnsTransport.DOUDP, host, connection="cold", knowledge=Knowledge.ZONE
+        ).recursion_ms
+        for host in hosts
+    }  # fmt: skip
+    if len(found) != 1:
+        raise ValueError(f"misses of one length were asked for, and the box has {sorted(found)}")
+    return found.pop()
+
+
+class SteadyBox(Box):
+    """A box whose zones are steady."""
+
+    cache = ResolverCache.HIT
+
+    def programs(self) -> list[Program]:
+        """List the servers, with the zones changed."""
+        return [steady_program(program, self.cache) for program in super().programs()]
