@@ -4,15 +4,17 @@ For: looking when it is time, and taking out of the schedule what no open compar
 Not for: the rules, running trials.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from resolab.campaign.decisions import Decisions
 from resolab.campaign.look import Look, StoppingRule
+from resolab.campaign.manifests import Progress
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import Precision
-from resolab.campaign.schedule import PlannedTrial, remaining, schedule, whole_blocks
+from resolab.campaign.schedule import PlannedTrial, block_of, block_schedule, remaining, schedule, whole_blocks
 from resolab.plan import Plan, over_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
@@ -22,12 +24,18 @@ from resolab.store.outcomes import OUTCOMES
 class Looks:
     """The schedule of one campaign, shortened by what its finished blocks have decided."""
 
-    def __init__(self, plan: Plan, manifest: Manifest, finished: Mapping[str, Path]) -> None:
-        """Take in what earlier processes measured, and look where they looked."""
-        self._cap, self._block_size = manifest.blocks, trials_a_block(plan)
-        self._rule = _rule_of(over_pages(plan), manifest)
+    def __init__(
+        self, plan: Plan, manifest: Manifest, finished: Mapping[str, Path], *, block: int | None = None
+    ) -> None:
+        """Take in what earlier processes measured, and look where they looked.
+
+        With a block, that block is all there is to run, and nobody looks: other blocks may be anywhere.
+        """
+        self._cap, self._block_size, self._block = manifest.blocks, trials_a_block(plan), block
+        self._rule = _rule_of(over_pages(plan), manifest) if block is None else None
         self._drops = plan.stop is not None and plan.stop.drops_conditions
-        self.planned = schedule(plan, manifest.seed, manifest.blocks)
+        seed = manifest.seed
+        self.planned = schedule(plan, seed, self._cap) if block is None else block_schedule(plan, seed, block)
         self.last: Look | None = None
         if self._rule is not None:
             self._recall(self._rule, finished)
@@ -63,9 +71,18 @@ class Looks:
         assert self._rule is not None  # It has looked.
         return self._rule.expected_blocks(look, self._cap) * self._block_size
 
-    def whole_blocks(self, finished: Iterable[str]) -> int:
-        """Count the blocks of which every trial that was left in is finished."""
-        return whole_blocks(self.planned, frozenset(finished))
+    def progress(self, finished: Collection[str]) -> Progress:
+        """Say how far the whole campaign came, by the trials that are finished."""
+        if self._block is None:
+            there = frozenset(finished)
+            blocks_count = whole_blocks(self.planned, there)
+            all_done = all(one.trial_id in there for one in self.planned)
+        else:
+            # Counted, for ordering every block anew would take longer than running one.
+            sizes = Counter(block_of(one) for one in finished)
+            blocks_count = sum(size >= self._block_size for size in sizes.values())
+            all_done = blocks_count == self._cap
+        return Progress(trials_count=len(finished), blocks_count=blocks_count, all_done=all_done, look=self.last)
 
     @property
     def text(self) -> str | None:

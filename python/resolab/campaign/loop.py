@@ -11,7 +11,8 @@ on) lets the trials in flight on the others end, and then all are closed.
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -37,6 +38,21 @@ MakeTestbed = Callable[[Plan, int, Path, int], AbstractAsyncContextManager[Trial
 """Makes the place trials run in, from plan, seed, the dataset's folder and the path's number, from 1."""
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a campaign does and has of its process, where it is one of several things that the process does."""
+
+    block: int | None = None
+    """The one block to run; None: all of them."""
+    stop: StopRequest | None = None
+    """Of who listens to signals for it; None: it listens itself."""
+    standing_paths: Callable[[], int] = lambda: 0
+    """Counts the process's own paths that stand while it runs no trial: nobody else's."""
+
+
+ALL_AND_ALONE = Share()
+
+
 class Campaign:
     """A campaign of one process: it begins or goes on, and ends with its manifest saying how far it came."""
 
@@ -48,20 +64,21 @@ class Campaign:
         console: Console,
         make_testbed: MakeTestbed,
         versions: dict[str, str],
+        share: Share = ALL_AND_ALONE,
     ) -> None:
         self._plan, self._manifest, self._folder = plan, manifest, folder
         self._console, self._make_testbed, self._versions = console, make_testbed, versions
-        self._stop = StopRequest()
+        self._share, self._stop = share, share.stop or StopRequest()
         self._instrument_failures: Counter[int] = Counter()
         """Consecutive ones, by path."""
         self._paths = min(manifest.paths, trials_a_block(plan))
         self._overload = Overload()
-        self._looks = Looks(plan, manifest, finished_trials(folder))
+        self._looks = Looks(plan, manifest, finished_trials(folder), block=share.block)
         self._ticks = cpu_ticks()
 
     async def run(self) -> Manifest:
         """Run what is left; the manifest ends as finished or interrupted."""
-        with self._stop.on_signals(self._say, several=self._paths > 1):
+        with nullcontext() if self._share.stop else self._stop.on_signals(self._say, several=self._paths > 1):
             try:
                 if self._looks.left and not self._looks.is_enough:
                     await self._run_trials()
@@ -78,7 +95,7 @@ class Campaign:
         left, planned_count = self._looks.left, len(self._looks.planned)
         several = f", {self._paths} at a time" if self._paths > 1 else ""
         self._say(f"{len(left)} of {planned_count} trials to run into {self._folder}{several}")
-        if others := other_paths():
+        if others := self._others(other_paths()):
             up = "another emulated path is" if others == 1 else f"{others} other emulated paths are"
             self._say(f"warning: {up} up on this machine: what is measured there and here spoils each other's times")
         with CampaignProgress(planned_count, planned_count - len(left), self._console) as progress:
@@ -166,20 +183,21 @@ class Campaign:
         if not (self._folder / "manifest.json").exists():
             return
         finished, look = finished_trials(self._folder), self._looks.last
+        environment = describe_environment(versions=self._versions, ticks_before=self._ticks)
+        others = self._others(environment.other_paths_count)
         self._manifest = manifests.ended(
             self._manifest,
-            manifests.Progress(
-                trials_count=len(finished),
-                blocks_count=self._looks.whole_blocks(finished),
-                all_done=all(one.trial_id in finished for one in self._looks.planned),
-                look=look,
-            ),
-            environment=describe_environment(versions=self._versions, ticks_before=self._ticks),
+            self._looks.progress(finished),
+            environment=msgspec.structs.replace(environment, other_paths_count=others),
         )
         save_manifest(self._folder, self._manifest)
         if look is not None:
             word = "stopped" if look.reached else "last look"
             self._say(f"{word} after {look.blocks} blocks: {self._looks.text}")
+
+    def _others(self, paths: int | None) -> int | None:
+        """Leave the process's own out of paths that were counted while it ran none of this campaign's."""
+        return None if paths is None else max(0, paths - self._share.standing_paths())
 
     def _say(self, message: str) -> None:
         self._console.print(message, highlight=False, markup=False, soft_wrap=True)

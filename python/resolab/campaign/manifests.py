@@ -51,6 +51,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         backend=plan.instrument.backend,
         profiles=[] if plan.live is not None else [corpus.profile(name) for name in plan.factors.profile],
         live=live_run(plan),
+        vantage_point=plan.vantage_point,
         created_unix_ns=now_ns,
         command_line=["resolab", *command_line[1:]],
         versions=Versions(

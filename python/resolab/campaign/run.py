@@ -20,6 +20,7 @@ from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.vantage import placed_at
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
 from resolab.testbed import Kept, Testbed
 
@@ -67,7 +68,7 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
             return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
     finally:
         if not (folder / "manifest.json").exists():
-            _remove_unstarted(folder, existed=existed)
+            remove_unstarted(folder, existed=existed)
 
 
 def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
@@ -76,11 +77,14 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     if manifest.merged_from:
         problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
         raise ConfigurationError(f"could not resume {folder}: {problem}")
+    if manifest.fleet_run is not None:
+        problem = f"it is of run {manifest.fleet_run} of a fleet, whose agents go on with it; fetch it again"
+        raise ConfigurationError(f"could not resume {folder}: {problem}")
     base = None if manifest.plan_folder is None else Path(manifest.plan_folder)
     source, begun_with = str(folder / "plan.toml"), manifest.pages()
     plan = parse_plan(manifest.plan_text, source, Corpus.of_project(), base=base, begun_with=begun_with)
     corpus = Corpus.of_project(plan.own_pages)
-    plan = replace(plan, seed=manifest.seed, blocks=manifest.blocks)
+    plan = replace(_placed(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
     with dataset_lock(folder):
         if _is_whole(plan, manifest, folder):
             return Outcome(manifest)
@@ -101,7 +105,13 @@ def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:
     return manifest.status is RunStatus.FINISHED and (not looks.left or looks.is_enough)
 
 
-def _remove_unstarted(folder: Path, *, existed: bool) -> None:
+def _placed(plan: Plan, manifest: Manifest) -> Plan:
+    """Put the plan where the run was begun; of live runs from before format 1.13 it says so itself."""
+    return plan if manifest.vantage_point is None else placed_at(plan, manifest.vantage_point)
+
+
+def remove_unstarted(folder: Path, *, existed: bool) -> None:
+    """Leave a folder as it was before a dataset was to begin in it."""
     for part in folder.iterdir() if existed else [folder]:
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)

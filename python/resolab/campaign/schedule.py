@@ -25,11 +25,20 @@ class PlannedTrial:
 
 def schedule(plan: Plan, seed: int, blocks: int) -> list[PlannedTrial]:
     """All trials of the campaign, in order."""
+    return [trial for block in range(blocks) for trial in block_schedule(plan, seed, block)]
+
+
+def block_schedule(plan: Plan, seed: int, block: int) -> list[PlannedTrial]:
+    """All trials of one block, in order."""
     return [
         PlannedTrial(trial_id(block, position), block, position, condition, compared_as(plan, condition).id)
-        for block in range(blocks)
         for position, condition in enumerate(block_order(plan, seed, block))
     ]
+
+
+def block_of(trial_id: str) -> str:
+    """Take the block's part of a trial's identifier, e.g. `b003`."""
+    return trial_id.partition("-")[0]
 
 
 def remaining(planned: list[PlannedTrial], finished: AbstractSet[str]) -> list[PlannedTrial]:

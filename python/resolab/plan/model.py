@@ -72,11 +72,13 @@ class Plan:
     design: Design = field(default_factory=Design)
     live: LiveSettings | None = None
     """Of a plan for the real network."""
+    at: str = LAB
+    """Where a plan for the lab is run; no key of the file, for a plan is the same everywhere (`vantage`)."""
 
     @property
     def vantage_point(self) -> str:
         """Where it is run from."""
-        return LAB if self.live is None else self.live.vantage_point
+        return self.at if self.live is None else self.live.vantage_point
 
     @property
     def samples_pages(self) -> bool:

@@ -184,6 +184,10 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """What joined the hosts to the link model."""
     live: LiveRun | None = None
     """None: a run in the lab."""
+    vantage_point: str | None = None
+    """Where its trials were run; None before format 1.13 and where they were run at several."""
+    fleet_run: str | None = None
+    """The run of a fleet it is of; None where no fleet took part."""
     resume_count: int = 0
     status: RunStatus = RunStatus.RUNNING
     trials_planned_count: int = 0

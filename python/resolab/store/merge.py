@@ -103,6 +103,8 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         dataset_id=dataset_id(manifests[0].plan, f"merged-{identity}"),
         blocks=sum(one.blocks for one in merged_from),
         live=_live(manifests),
+        vantage_point=_if_one([one.vantage_point for one in manifests]),
+        fleet_run=_if_one([one.fleet_run for one in manifests]),
         command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
         ended_unix_ns=max(ends, default=None),
         load_average_end=manifests[-1].load_average_end,
@@ -126,3 +128,8 @@ def _live(manifests: Sequence[Manifest]) -> LiveRun | None:
         return None
     sites = {site.page: site for run in runs for site in run.sites}
     return msgspec.structs.replace(runs[0], sites=list(sites.values()))
+
+
+def _if_one(values: Sequence[str | None]) -> str | None:
+    """Take what all runs have in common; None where they differ."""
+    return values[0] if len(set(values)) == 1 else None

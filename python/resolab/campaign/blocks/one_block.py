@@ -1,0 +1,159 @@
+"""One block of a plan, for whoever is given blocks one by one: run into a dataset of all the blocks that come.
+
+For: `run_block`, and `carry_out_block` for a process whose testbeds stand over many blocks. Not for: the loop (`loop`),
+which block is next, or a whole plan (`run`).
+
+The dataset is an ordinary one that holds some of its plan's blocks. A stopping rule is not looked at: it asks for all
+blocks before, and those may be elsewhere.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from resolab.campaign import ground, manifests
+from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.campaign.lock import dataset_lock
+from resolab.campaign.loop import Campaign, MakeTestbed, Share
+from resolab.campaign.run import remove_unstarted, testbed_of
+from resolab.campaign.schedule import block_schedule
+from resolab.campaign.stopping import StopRequest
+from resolab.errors import ConfigurationError
+from resolab.plan import Corpus, Plan
+from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
+from resolab.store.folder import MANIFEST
+from resolab.store.manifest import RunStart
+
+CheckGround = Callable[[RunStart], None]
+"""Raises where trials must not be begun on this ground; then nothing of it is written down either."""
+COMMAND_LINE = ["resolab", "fleet", "agent"]
+"""Of a dataset whose blocks are given one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOutcome:
+    """How far a block came."""
+
+    trials_count: int
+    """Trials of the block that are finished."""
+    planned_count: int
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether trials are left to do."""
+        return self.trials_count < self.planned_count
+
+
+def run_block(
+    plan: Plan,
+    folder: Path,
+    console: Console,
+    block: int,
+    make_testbed: MakeTestbed = testbed_of,
+    *,
+    fleet_run: str | None = None,
+) -> BlockOutcome:
+    """Run one block into a dataset folder, which is made or gone on with; finished trials are not repeated.
+
+    The plan is as it is run there: with the seed and the vantage point it has there, and all its blocks.
+    """
+    return asyncio.run(carry_out_block(plan, folder, console, block, make_testbed, fleet_run=fleet_run))
+
+
+async def carry_out_block(
+    plan: Plan,
+    folder: Path,
+    console: Console,
+    block: int,
+    make_testbed: MakeTestbed = testbed_of,
+    *,
+    fleet_run: str | None = None,
+    stop: StopRequest | None = None,
+    check_ground: CheckGround = lambda _now: None,
+) -> BlockOutcome:
+    """Run one block in an event loop that goes on, so that what `StandingTestbeds` makes may stand."""
+    if not 0 <= block < plan.blocks:
+        raise ConfigurationError(f"could not run block {block} of {plan.name}: it has blocks 0 to {plan.blocks - 1}")
+    planned = [one.trial_id for one in block_schedule(plan, plan.seed, block)]
+    standing = make_testbed.paths_count if isinstance(make_testbed, StandingTestbeds) else lambda: 0
+    one_block = _OneBlock(plan, folder, console, make_testbed, Share(block, stop, standing), check_ground)
+    if (folder / MANIFEST).exists():
+        await one_block.go_on(planned, fleet_run)
+    else:
+        await one_block.begin(fleet_run)
+    finished = finished_trials(folder)
+    return BlockOutcome(sum(one in finished for one in planned), len(planned))
+
+
+@dataclass(frozen=True, slots=True)
+class _OneBlock:
+    plan: Plan
+    folder: Path
+    console: Console
+    make_testbed: MakeTestbed
+    share: Share
+    check_ground: CheckGround
+
+    async def begin(self, fleet_run: str | None) -> None:
+        """Run it as the first one into a new dataset, which is not left behind if no trial can be begun."""
+        existed = self.folder.exists()
+        create_dataset_folder(self.folder)
+        try:
+            with dataset_lock(self.folder):
+                manifest = manifests.new_manifest(self.plan, Corpus.of_project(self.plan.own_pages), COMMAND_LINE)
+                assert manifest.environment_start is not None  # Just made.
+                versions = manifest.environment_start.versions
+                self.check_ground(manifest.starts[0])
+                await self._campaign(msgspec.structs.replace(manifest, fleet_run=fleet_run), versions)
+        finally:
+            if not (self.folder / MANIFEST).exists():
+                remove_unstarted(self.folder, existed=existed)
+
+    async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
+        """Run it into a dataset that is there, on the same ground."""
+        with dataset_lock(self.folder):
+            manifest = load_manifest(self.folder)
+            self._check_same_run(manifest, fleet_run)
+            finished = finished_trials(self.folder)
+            begun = any(one in finished for one in planned)
+            # Without an end of the process before, its manifest does not say how far it came.
+            if begun and all(one in finished for one in planned) and manifest.status is not RunStatus.RUNNING:
+                return
+            corpus, versions = Corpus.of_project(self.plan.own_pages), manifests.versions_now(self.plan)
+            now = ground.ground_now(self.plan, corpus, versions)
+            ground.check_same_ground(manifest, self.plan, corpus, now)
+            self.check_ground(now)
+            killed = list((self.folder / "trials").glob("*.partial"))
+            for partial in killed:
+                partial.unlink()
+            await self._campaign(self._taken_up(manifest, now, again=begun or bool(killed)), versions)
+
+    def _taken_up(self, manifest: Manifest, now: RunStart, *, again: bool) -> Manifest:
+        """Describe a start only where there is one to be told of: a block begun before, or another ground."""
+        differences = ground.differences(manifest, now)
+        for difference in differences:
+            self.console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
+        if again or differences:
+            return manifests.resumed(manifest, now)
+        return msgspec.structs.replace(manifest, status=RunStatus.RUNNING)
+
+    async def _campaign(self, manifest: Manifest, versions: dict[str, str]) -> None:
+        await Campaign(self.plan, manifest, self.folder, self.console, self.make_testbed, versions, self.share).run()
+
+    def _check_same_run(self, manifest: Manifest, fleet_run: str | None) -> None:
+        plan = self.plan
+        asked = {
+            "plan": (plan.source_text, manifest.plan_text),
+            "seed": (plan.seed, manifest.seed),
+            "number of blocks": (plan.blocks, manifest.blocks),
+            "vantage point": (plan.vantage_point, manifest.vantage_point),
+            "run of a fleet": (fleet_run, manifest.fleet_run),
+        }
+        other = next((name for name, (own, theirs) in asked.items() if own != theirs), None)
+        if other is not None:
+            problem = f"its dataset has another {other}; give another folder"
+            raise ConfigurationError(f"could not run a block of {plan.name} into {self.folder}: {problem}")
