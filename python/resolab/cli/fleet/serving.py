@@ -1,0 +1,53 @@
+"""`resolab fleet serve`: the server for as long as somebody wants it.
+
+For: what a person is told meanwhile. Not for: the server itself (`resolab.fleet.server`).
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+
+from resolab.fleet.connection import connect_operator
+from resolab.fleet.server import FleetServer
+from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.streams import prepare_streams
+
+DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    return asyncio.run(_serve(options))
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    folder = _folder(options)
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    async with FleetServer(folder, say=_say) as server:
+        client = await connect_operator(folder, _say)
+        try:
+            await prepare_streams(client.jetstream())
+        finally:
+            await client.close()
+        _say(f"serving at {server.url}; its folder is {options.fleet}; Ctrl-C ends it")
+        await server.until(ended)
+    return 0
+
+
+def _folder(options: argparse.Namespace) -> ServerFolder:
+    """Open the fleet's folder, changed as asked; make it at the first time."""
+    if not (options.fleet / "ca.pem").exists():
+        listen = options.listen or DEFAULT_LISTEN
+        return ServerFolder.create(options.fleet, listen, options.port or DEFAULT_PORT, options.name or [listen])
+    folder = ServerFolder.open(options.fleet)
+    if options.listen or options.port or options.name:
+        folder = folder.at(options.listen, options.port, options.name)
+    return folder
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

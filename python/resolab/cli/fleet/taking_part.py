@@ -1,0 +1,60 @@
+"""`resolab fleet agent`: one vantage point's part, until Ctrl-C.
+
+For: putting an agent together from its files and this machine. Not for: what it does (`resolab.fleet.agent`).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from pathlib import Path
+
+import resolab
+from resolab.campaign.ground import ground_now
+from resolab.campaign.manifests import versions_now
+from resolab.fleet.agent import Agent, Place
+from resolab.fleet.connection import connect_agent
+from resolab.fleet.invitation import read_invitation
+from resolab.fleet.limits import read_limits
+from resolab.fleet.spool import Spool
+from resolab.fleet.transfer import AgentSide
+from resolab.fleet.worker_process import WorkerProcess
+from resolab.plan import Corpus, Plan
+from resolab.store.manifest import RunStart
+
+
+def take_part(options: argparse.Namespace) -> int:
+    """Take part until Ctrl-C."""
+    return asyncio.run(_take_part(options))
+
+
+async def _take_part(options: argparse.Namespace) -> int:
+    invitation = read_invitation(options.invitation)
+    limits = read_limits(options.limits)
+    folder = options.spool or Path(f"spool-{invitation.vantage}")
+    spool = Spool(folder)
+    client = await connect_agent(invitation, _say, wait=True)
+    place = Place(invitation.vantage, limits, ground_of, {"resolab": resolab.__version__})
+    side = AgentSide(client, invitation.vantage)
+    agent = Agent(side, place, spool, WorkerProcess(folder, folder / "log"), _say)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, agent.stop)
+    _say(f"{invitation.vantage} takes part in the fleet at {invitation.url}; spool {folder}; Ctrl-C ends it")
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            await agent.run()
+    finally:
+        await client.close()
+    return 0
+
+
+def ground_of(plan: Plan) -> RunStart:
+    """Say what trials of a plan stand on, here and now."""
+    return ground_now(plan, Corpus.of_project(plan.own_pages), versions_now(plan))
+
+
+def _say(line: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,230 @@
+"""An agent: takes the jobs of its vantage point one by one, carries them out, and sends what they gave.
+
+For: the order of things, so that every block is done once whatever ends or fails in between. Not for: what a block is
+(`worker`), what travels (`transfer`), what is kept (`spool`).
+
+A job is acknowledged when the server has its result, and not before. Who takes a job first looks whether its result is
+there (it was done, and only the word of it was lost), then whether its bundle lies in the spool, and runs it else.
+"""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from nats.aio.msg import Msg
+
+from resolab.errors import ConfigurationError, ResolabError
+from resolab.fleet import bundle
+from resolab.fleet.checks import other_ground, plan_of
+from resolab.fleet.job import AgentState, Job, Run, RunState, decode
+from resolab.fleet.limits import Limits, Refusal, refusal
+from resolab.fleet.spool import Spool
+from resolab.fleet.transfer import AgentSide, UnreachableError, done, held, not_now
+from resolab.fleet.worker_process import WorkerProcess
+from resolab.plan import Plan
+from resolab.store.manifest import RunStart
+
+WAIT_FOR_JOB_S = 20.0
+TELL_EVERY_S = 30.0
+RETRY_S = (1.0, 30.0)
+"""Least and most of a pause before the server is asked again."""
+REFUSED_FOR_S = 300.0
+"""A job that does not fit comes again after so long: limits and versions change by hand."""
+FAILED_FOR_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an agent has and allows."""
+
+    vantage: str
+    limits: Limits
+    ground_of: Callable[[Plan], RunStart]
+    """What trials of a plan would stand on here."""
+    versions: Mapping[str, str]
+
+
+class Agent:
+    """One agent, until it is stopped."""
+
+    def __init__(
+        self, side: AgentSide, place: Place, spool: Spool, worker: WorkerProcess, say: Callable[[str], None]
+    ) -> None:
+        self._side, self._place, self._spool, self._worker, self._say = side, place, spool, worker, say
+        self._grounds: dict[str, str | None] = {}
+        self._doing, self._done = "starting", 0
+        self._job: Job | None = None
+        self._problem: str | None = None
+        self._pause_s = RETRY_S[0]
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Have `run` end soon, as a cancelled task does.
+
+        Cancelling alone is not enough: `asyncio.wait_for`, by which the client waits, forgets of it when the answer
+        comes at the same moment (until Python 3.12).
+        """
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def run(self) -> None:
+        """Work until it is stopped."""
+        self._task = asyncio.current_task()
+        telling = asyncio.create_task(self._tell_now_and_then())
+        try:
+            while not self._stopping:
+                try:
+                    await self._turn()
+                    self._pause_s = RETRY_S[0]
+                except UnreachableError as error:
+                    self._trouble(str(error))
+                    await asyncio.sleep(self._pause_s * random.uniform(0.5, 1.0))
+                    self._pause_s = min(2 * self._pause_s, RETRY_S[1])
+        finally:
+            telling.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await telling
+            await self._worker.end()
+
+    async def _turn(self) -> None:
+        """Send what lies in the spool, then take one job."""
+        await self._send_waiting()
+        if self._doing != "refusing":
+            await self._now("waiting", None)
+        message = await self._side.next_job(WAIT_FOR_JOB_S)
+        if message is not None:
+            await self._take(message)
+        else:
+            await self._now("waiting", None)
+            await self._tidy()
+
+    async def _tidy(self) -> None:
+        """Remove what is kept of runs that have ended."""
+        for run in self._spool.runs():
+            with contextlib.suppress(ResolabError):
+                if (await self._side.run_of(run)).state is not RunState.OPEN:
+                    self._spool.forget(run)
+
+    async def _take(self, message: Msg) -> None:
+        try:
+            job = decode(message.data, Job, what="a job")
+            if job.vantage != self._place.vantage:
+                raise ConfigurationError(f"job {job.id} is for another vantage point than {self._place.vantage}")
+            run = await self._side.run_of(job.run)
+            refused = None if run.state is not RunState.OPEN else self._refusal(run)
+        except ResolabError as error:
+            job, refused, run = None, Refusal(str(error)), None
+        if refused is not None:
+            await self._refuse(message, job, refused)
+        elif job is not None and run is not None:
+            await self._carry_out(message, job, run)
+
+    async def _carry_out(self, message: Msg, job: Job, run: Run) -> None:
+        if run.state is not RunState.OPEN:
+            self._spool.forget(run.id)
+            await done(message)
+            return
+        try:
+            async with held(message):
+                failed = None if await self._side.has_result(job) else await self._make(job, run)
+        except asyncio.CancelledError:
+            # Whoever goes on here need not wait for the end of our lease.
+            with contextlib.suppress(UnreachableError):
+                await not_now(message, 0.0)
+            raise
+        if failed is not None:
+            self._trouble(f"block {job.block} of {run.id}: {failed}")
+            await not_now(message, FAILED_FOR_S)
+            return
+        await done(message)
+
+    async def _make(self, job: Job, run: Run) -> str | None:
+        """Run a block if its bundle is not there, and send it; says why it could not be run."""
+        file = self._spool.bundle(job)
+        if not file.exists():
+            await self._now("running", job)
+            if self._stopping:
+                raise asyncio.CancelledError
+            try:
+                self._spool.check_space()
+                run_file = self._spool.keep(run)
+                problem = await self._worker.run(job, run_file)
+                if problem is not None:
+                    return problem.why
+                await asyncio.to_thread(bundle.pack, self._spool.dataset(run.id), job.block, file)
+            except ResolabError as error:
+                return str(error)
+            self._done += 1
+            self._problem = None
+            self._say(f"block {job.block} of {run.id} is done")
+        await self._now("sending", job)
+        await self._send(job)
+        return None
+
+    async def _send_waiting(self) -> None:
+        """Send bundles left by an agent that was ended; the jobs come again and find their results."""
+        for job in self._spool.waiting(self._place.vantage):
+            if await self._side.has_result(job):
+                self._spool.bundle(job).unlink(missing_ok=True)
+            else:
+                await self._now("sending", job)
+                await self._send(job)
+
+    async def _send(self, job: Job) -> None:
+        file = self._spool.bundle(job)
+        await self._side.put_result(job, file, await asyncio.to_thread(bundle.sha256_of, file))
+        file.unlink(missing_ok=True)
+
+    def _refusal(self, run: Run) -> Refusal | None:
+        plan = plan_of(run)
+        refused = refusal(self._place.limits, plan, datetime.now().astimezone())
+        if refused is not None:
+            return refused
+        if run.id not in self._grounds:
+            self._grounds[run.id] = other_ground(run, self._place.ground_of(plan))
+        other = self._grounds[run.id]
+        return None if other is None else Refusal(other)
+
+    async def _refuse(self, message: Msg, job: Job | None, refused: Refusal) -> None:
+        is_new = self._trouble(f"refused: {refused.why}")
+        await not_now(message, refused.again_in_s or REFUSED_FOR_S)
+        # All jobs of a run are refused in a row: one word is enough, and other runs are behind them.
+        if is_new:
+            await self._now("refusing", job)
+
+    def _trouble(self, problem: str) -> bool:
+        """Say what went wrong, once; returns whether it is new."""
+        is_new = problem != self._problem
+        if is_new:
+            self._say(problem)
+        self._problem = problem
+        return is_new
+
+    async def _now(self, doing: str, job: Job | None) -> None:
+        self._doing, self._job = doing, job
+        with contextlib.suppress(UnreachableError):
+            await self._side.tell(self._state())
+
+    async def _tell_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(TELL_EVERY_S)
+            with contextlib.suppress(UnreachableError):
+                await self._side.tell(self._state())
+
+    def _state(self) -> AgentState:
+        return AgentState(
+            vantage=self._place.vantage,
+            unix_ns=time.time_ns(),
+            versions=dict(self._place.versions),
+            doing=self._doing,
+            run=None if self._job is None else self._job.run,
+            block=None if self._job is None else self._job.block,
+            problem=self._problem,
+            blocks_done_count=self._done,
+        )

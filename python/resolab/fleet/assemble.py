@@ -1,0 +1,156 @@
+"""Bundles of a run as one dataset, as one machine would have left it.
+
+For: `assemble`. Not for: fetching bundles (`fetch`), what is in one (`bundle`, `ordered`), joining datasets (`store`).
+
+Each vantage point's blocks make an ordinary dataset; several are merged, their blocks numbered on. Every vantage point
+has as many blocks, unless asked otherwise: those with more would weigh more in whatever is counted over all.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.fleet.bundle import unpack
+from resolab.fleet.job import Run
+from resolab.fleet.ordered import expected_of
+from resolab.plan import trials_a_block
+from resolab.store import (
+    Manifest,
+    RunStatus,
+    StopReason,
+    finished_trials,
+    machine_errors,
+    merge_datasets,
+    save_manifest,
+)
+from resolab.store.folder import MANIFEST, TRIALS
+
+Bundles = Mapping[str, Mapping[int, Path]]
+"""By vantage point and block."""
+
+
+def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True) -> Manifest:
+    """Make a dataset of a run's blocks; whole or not at all."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigurationError(f"could not write {out}: it is there and not empty; give another folder")
+    taken = _taken(run, bundles, even=even)
+    with machine_errors(f"write the dataset {out}"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        try:
+            made = {one: place / one for one in taken}
+            manifests = [_dataset_at(run, one, taken[one], folder) for one, folder in made.items()]
+            fresh, manifest = place / "joined", manifests[0]
+            if len(made) > 1:
+                manifest = merge_datasets(fresh, list(made.values()))
+            else:
+                next(iter(made.values())).rename(fresh)
+            manifest = msgspec.structs.replace(
+                manifest,
+                command_line=["resolab", *sys.argv[1:]],
+                vantage_point=manifest.vantage_point if len(made) == 1 else None,
+                warnings=[*manifest.warnings, *_left_out(run, bundles, taken)],
+            )
+            save_manifest(fresh, manifest)
+            if out.exists():
+                out.rmdir()
+            fresh.chmod(0o755)
+            fresh.rename(out)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+    return manifest
+
+
+def _taken(run: Run, bundles: Bundles, *, even: bool) -> dict[str, dict[int, Path]]:
+    """Choose the blocks, the first ones where there are more than at another vantage point."""
+    there = {one: dict(sorted(bundles[one].items())) for one in run.vantages if bundles.get(one)}
+    if not there:
+        raise ConfigurationError(f"could not make a dataset of run {run.id}: there is no block of it; wait for one")
+    most = min(map(len, there.values())) if even else run.blocks
+    return {one: dict(list(blocks.items())[:most]) for one, blocks in there.items()}
+
+
+def _left_out(run: Run, bundles: Bundles, taken: Bundles) -> list[str]:
+    """Say what a reader misses, a line each."""
+    lines = []
+    for vantage in run.vantages:
+        there, kept = len(bundles.get(vantage, {})), len(taken.get(vantage, {}))
+        if not there:
+            lines.append(f"vantage point {vantage} has no block in it")
+        elif kept < there:
+            lines.append(
+                f"of vantage point {vantage} {there - kept} of {there} blocks were left out: others have fewer"
+            )
+    return lines
+
+
+def _dataset_at(run: Run, vantage: str, bundles: Mapping[int, Path], folder: Path) -> Manifest:
+    """Make the dataset of one vantage point."""
+    (folder / TRIALS).mkdir(parents=True)
+    manifests: list[Manifest] = []
+    warnings: list[str] = []
+    for block, file in bundles.items():
+        unpacked = folder.with_name(f"{folder.name}-{block}")
+        manifests.append(unpack(file, unpacked, expected_of(run, vantage, block)))
+        warnings += _move_in(unpacked, folder, block)
+        shutil.rmtree(unpacked)
+    trials_count = trials_a_block(expected_of(run, vantage, 0).plan)
+    finished_count = len(finished_trials(folder))
+    assert finished_count == trials_count * len(bundles), "a bundle that was taken is whole"
+    manifest = _joined(manifests, blocks_count=len(bundles), trials_count=trials_count)
+    manifest = msgspec.structs.replace(manifest, warnings=[*manifest.warnings, *warnings])
+    save_manifest(folder, manifest)
+    return manifest
+
+
+def _move_in(unpacked: Path, folder: Path, block: int) -> list[str]:
+    """Move a block's files to those of the blocks before; says which of them could not go there."""
+    lines = []
+    for file in sorted(one for one in unpacked.rglob("*") if one.is_file()):
+        name = file.relative_to(unpacked).as_posix()
+        if name == MANIFEST:
+            continue
+        target = folder / name
+        if target.exists():
+            # Trials are told apart by their block. Logs are numbered anew where a spool got lost.
+            lines.append(f"block {block} has another {name} than a block before, and its own was left out")
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.rename(target)
+    return lines
+
+
+def _joined(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: int) -> Manifest:
+    """Bring the first block's manifest up to date: what counts up over a dataset's life is the last one's."""
+    first, last = manifests[0], max(manifests, key=_end)
+    # More than one where an agent's spool got lost: what it began then is another dataset.
+    lives = list({one.dataset_id: one for one in sorted(manifests, key=_end)}.values())
+    all_done = blocks_count == first.blocks
+    return msgspec.structs.replace(
+        first,
+        created_unix_ns=min(one.created_unix_ns for one in lives),
+        status=RunStatus.FINISHED if all_done else RunStatus.INTERRUPTED,
+        stop_reason=StopReason.CAP if all_done else StopReason.INTERRUPTED,
+        trials_planned_count=first.blocks * trials_count,
+        trials_finished_count=blocks_count * trials_count,
+        blocks_finished_count=blocks_count,
+        instrument_failures_count=sum(one.instrument_failures_count for one in lives),
+        resume_count=sum(one.resume_count for one in lives),
+        paths=last.paths,
+        ended_unix_ns=last.ended_unix_ns,
+        load_average_end=last.load_average_end,
+        environment_end=last.environment_end,
+        widths_reached=[],
+        decisions=[],
+        starts=[start for one in lives for start in one.starts],
+        warnings=list(dict.fromkeys(text for one in lives for text in one.warnings)),
+    )
+
+
+def _end(manifest: Manifest) -> int:
+    return manifest.ended_unix_ns or manifest.created_unix_ns

@@ -1,0 +1,189 @@
+"""One block as one file: packed where it was run, and unpacked only if it is what was ordered.
+
+For: `pack`, `unpack`, `check`. Not for: what was ordered (`ordered`), joining blocks (`assemble`), sending files
+(`transfer`).
+
+A bundle is a tar file, compressed by gzip: `manifest.json`, the block's trials, then what these name (browsers' logs,
+captures, keys, pictures). The same files give the same bytes. Reading it takes plain files only, by the few lines that
+needs: what else tar files may hold, and what its reader would do for that, never comes up.
+"""
+
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from resolab.errors import ConfigurationError
+from resolab.fleet.job import Run
+from resolab.fleet.ordered import KEPT_FILE, Expected, check_ordered, expected_of, files_named, refuse
+from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
+from resolab.store.files import sync_folder
+from resolab.store.folder import MANIFEST, TRIALS
+from resolab.store.trials import SUFFIX
+
+LARGEST_BYTES = 2 * 1024**3
+"""Of all files of a block, unpacked."""
+LARGEST_MANIFEST_BYTES = 16 * 1024**2
+LARGEST_TRIAL_BYTES = 256 * 1024**2
+"""A trial is read line by line, and one line may be all of it."""
+FILES_A_TRIAL_COUNT = 8
+"""More than a trial can name: capture, keys, log, and a picture a load."""
+_TRIAL_FILE = re.compile(rf"{TRIALS}/b\d{{3,}}-t\d{{3,}}{re.escape(SUFFIX)}")
+_CHUNK_BYTES = 1024**2
+_LEVEL = 6
+_PADDING_BYTES = tarfile.RECORDSIZE
+"""At most so much stands behind a tar file's last member."""
+_OPEN_MODE, _PRIVATE_MODE = 0o644, 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What a bundle is known by."""
+
+    sha256: str
+    size_bytes: int
+
+
+def pack(dataset: Path, block: int, file: Path) -> Packed:
+    """Write a block of a dataset into one file; whole or not at all."""
+    names = _block_files(dataset, block)
+    partial = file.with_name(file.name + ".partial")
+    with machine_errors(f"write {file}"):
+        try:
+            with partial.open("wb") as stream:
+                _write(dataset, names, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            packed = Packed(sha256_of(partial), partial.stat().st_size)
+            partial.replace(file)
+            sync_folder(file.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+    return packed
+
+
+def sha256_of(file: Path) -> str:
+    """Sum up a bundle."""
+    with machine_errors(f"read {file}"), file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check(file: Path, run: Run, vantage: str, block: int) -> None:
+    """Raise the one line that says why a bundle is not what was ordered, if it is not."""
+    expected = expected_of(run, vantage, block)
+    with machine_errors(f"unpack {file}"), tempfile.TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as one:
+        unpack(file, Path(one) / "block", expected)
+
+
+def unpack(file: Path, folder: Path, expected: Expected) -> Manifest:
+    """Unpack a bundle into a new folder if it is what was ordered; nothing is left of what is not."""
+    with machine_errors(f"unpack {file}"):
+        folder.mkdir(parents=True)
+        try:
+            names = _extract(file, folder, at_most=1 + (1 + FILES_A_TRIAL_COUNT) * len(expected.trials))
+            check_ordered(folder, names, expected)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return load_manifest(folder)
+
+
+def _block_files(dataset: Path, block: int) -> list[str]:
+    """Name a block's files, in the order of a bundle."""
+    manifest = load_manifest(dataset)
+    trials_count = manifest.trials_planned_count // manifest.blocks
+    trials = [f"{TRIALS}/{trial_id(block, position)}{SUFFIX}" for position in range(trials_count)]
+    missing = next((one for one in trials if not (dataset / one).is_file()), None)
+    if missing is not None or block >= manifest.blocks:
+        problem = f"{missing or f'block {block}'} is not there"
+        raise ConfigurationError(
+            f"could not pack block {block} of {dataset}: {problem}; run the block to its end first"
+        )
+    # A picture or a log may have got lost with its browser; the trial is whole without.
+    named = {name for one in trials for name in files_named(read_trial(dataset / one)) if (dataset / name).is_file()}
+    names = [MANIFEST, *trials, *sorted(named)]
+    size_bytes = sum((dataset / one).stat().st_size for one in names)
+    if size_bytes > LARGEST_BYTES:
+        problem = f"it has {size_bytes / 1024**3:.1f} GiB, at most {LARGEST_BYTES / 1024**3:.0f} travel"
+        raise ConfigurationError(f"could not pack block {block} of {dataset}: {problem}; keep less, e.g. no captures")
+    return names
+
+
+def _write(dataset: Path, names: list[str], stream: IO[bytes]) -> None:
+    with (
+        gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=stream, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for name in names:
+            info = tarfile.TarInfo(name)
+            info.mode = _mode_of(name)
+            with (dataset / name).open("rb") as content:
+                info.size = os.fstat(content.fileno()).st_size
+                tar.addfile(info, content)
+
+
+def _mode_of(name: str) -> int:
+    """Keys are for their owner alone, here as in the dataset."""
+    return _PRIVATE_MODE if name.startswith("key_logs/") else _OPEN_MODE
+
+
+def _extract(file: Path, folder: Path, *, at_most: int) -> list[str]:
+    """Write the plain files of a bundle, none outside the folder and not beyond the limits; returns their names."""
+    names: list[str] = []
+    left_bytes = LARGEST_BYTES
+    try:
+        with gzip.open(file, "rb") as stream:
+            for name, size_bytes in _members(stream):
+                if name in names or len(names) == at_most:
+                    refuse(f"it holds {name} twice" if name in names else f"it holds more than {at_most} files")
+                if size_bytes > min(left_bytes, _limit_of(name)):
+                    refuse(f"with {name} it is larger than is allowed")
+                left_bytes -= size_bytes
+                names.append(name)
+                _copy(stream, folder / name, size_bytes, _mode_of(name))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        refuse(f"its file is cut or damaged ({error})")
+    return names
+
+
+def _members(stream: gzip.GzipFile) -> Iterator[tuple[str, int]]:
+    """Read name and size of each member; whoever asks for the next one has read the content of the one before."""
+    while (header := stream.read(tarfile.BLOCKSIZE)) != bytes(tarfile.BLOCKSIZE):
+        try:
+            info = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+        except (tarfile.HeaderError, ValueError) as error:
+            refuse(f"its file is cut or no tar file ({error})")
+        if info.type != tarfile.REGTYPE or info.size < 0:
+            refuse(f"it holds {info.name!a}, which is no plain file")
+        if not (info.name == MANIFEST or _TRIAL_FILE.fullmatch(info.name) or KEPT_FILE.fullmatch(info.name)):
+            refuse(f"it holds {info.name!a}, which is no file of a block")
+        yield info.name, info.size
+    rest = stream.read(_PADDING_BYTES + 1)
+    if len(rest) > _PADDING_BYTES or rest.strip(b"\0"):
+        refuse("something stands behind its last file")
+
+
+def _limit_of(name: str) -> int:
+    if name == MANIFEST:
+        return LARGEST_MANIFEST_BYTES
+    return LARGEST_TRIAL_BYTES if name.startswith(f"{TRIALS}/") else LARGEST_BYTES
+
+
+def _copy(stream: gzip.GzipFile, target: Path, size_bytes: int, mode: int) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.touch(mode, exist_ok=False)
+    with target.open("wb") as file:
+        for begin in range(0, size_bytes, _CHUNK_BYTES):
+            chunk = stream.read(min(_CHUNK_BYTES, size_bytes - begin))
+            if not chunk:
+                refuse("its file is cut")
+            file.write(chunk)
+    stream.read(-size_bytes % tarfile.BLOCKSIZE)

@@ -1,0 +1,80 @@
+"""Whether a run fits an agent: its plan names no path, and code, pages and browsers are those it was begun with.
+
+For: the agent's own judgement before it does anything a job asks for. Not for: its operator's limits (`limits`).
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from resolab.errors import ConfigurationError
+from resolab.fleet.job import Run
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.own_pages import is_path
+from resolab.store.manifest import RunStart
+
+NOWHERE = Path("/nonexistent")
+"""Where relative paths of a plan would begin, if one got that far."""
+_SHOWN_DIGITS = 12
+
+
+def plan_of(run: Run) -> Plan:
+    """Read a run's plan, which must name nothing on this machine."""
+    source = f"the plan of run {run.id}"
+    path = named_path(run.plan_text, source)
+    if path is not None:
+        raise ConfigurationError(f"{source} names {path}: what a fleet carries out names no file of a machine")
+    return parse_plan(run.plan_text, source, Corpus.of_project(), base=NOWHERE)
+
+
+def named_path(text: str, source: str) -> str | None:
+    """Find a path in a plan's text, before anything opens it."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{source}: {error}; it is no TOML") from error
+    pages = _in(table, "factors").get("page", [])
+    words = [one for one in (pages if isinstance(pages, list) else [pages]) if isinstance(one, str)]
+    for word in words:
+        if is_path(word):
+            return f"the page {word}"
+    listed = _in(table, "sites").get("list")
+    if listed is not None:
+        return f"the list {listed}"
+    opt_out = _in(table, "network").get("opt_out")
+    if isinstance(opt_out, str) and urlsplit(opt_out).scheme not in {"https", "http"}:
+        return f"the opt-out list {opt_out}"
+    return None
+
+
+def _in(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = table.get(name, {})
+    return section if isinstance(section, dict) else {}
+
+
+def other_ground(run: Run, own: RunStart) -> str | None:
+    """Say in a line in what this machine differs from what a run was begun with; None when it is the same.
+
+    The binary's sum is left out: the same code built on another machine is another binary.
+    """
+    begun = run.ground
+    for name, version in begun.versions.items():
+        here = own.versions.get(name)
+        if here != version:
+            return f"run {run.id} is for {name} {version}, here is {here or 'none'}"
+    if begun.git_commit != own.git_commit:
+        return f"run {run.id} is for commit {_short(begun.git_commit)}, here is {_short(own.git_commit)}"
+    for page, digest in begun.pages_sha256.items():
+        here = own.pages_sha256.get(page)
+        if here != digest:
+            return f"page {page} of run {run.id} is another one here: {_short(here)} for {_short(digest)}"
+    return None
+
+
+def _short(digest: str | None) -> str:
+    if digest is None:
+        return "unknown"
+    commit, plus, changes = digest.partition("+")
+    return commit[:_SHOWN_DIGITS] + plus + changes

@@ -1,0 +1,209 @@
+"""Connections to the fleet's server: TLS in both directions, made again for as long as it takes.
+
+For: one way to connect for agents and for the one who runs the fleet, and one line for whatever goes wrong. Not for:
+what is asked over it (`transfer`, `operations`).
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+import ssl
+import tempfile
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import nats.errors
+from nats.aio.client import Client, Server
+from nats.js.client import JetStreamContext
+
+from resolab.errors import ConfigurationError, MachineError, ResolabError
+from resolab.fleet.invitation import Invitation
+from resolab.fleet.server_config import AGENT_API, API, OPERATOR_INBOX, PING_INTERVAL_S, inbox_of
+from resolab.fleet.server_folder import ServerFolder
+
+OnProblem = Callable[[str], None]
+CONNECT_TIMEOUT_S = 10
+CLOSE_TIMEOUT_S = 5.0
+RECONNECT_S = (1.0, 30.0)
+"""Least and most of a pause before the server is tried again; each is drawn from its upper half."""
+_CLOCK_CODES = (9, 10)
+"""OpenSSL's numbers for: not valid yet, not valid any more."""
+_NAME_CODES = (62, 64)
+"""For: another name, another address."""
+
+
+class _FirstTryError(Exception):
+    """Carries what went wrong out of a client that would try for ever."""
+
+
+class FleetClient(Client):
+    """A client that lives until it is closed by its user, and knows where its requests to JetStream go."""
+
+    def __init__(self, url: str, api: str, on_problem: OnProblem) -> None:
+        super().__init__()
+        self._url, self._api, self._on_problem = url, api, on_problem
+        self._connected_once = False
+        self._last_problem: str | None = None
+
+    def jetstream(self, **opts: Any) -> JetStreamContext:
+        """Give JetStream as this client may use it."""
+        return super().jetstream(**{"prefix": self._api, **opts})
+
+    async def begin(self, **options: Any) -> None:
+        """Connect at the first try, or say why not; from then on connect again whenever it is lost."""
+        try:
+            await self.connect(
+                self._url,
+                error_cb=self._failed,
+                reconnected_cb=self._reached_again,
+                connect_timeout=CONNECT_TIMEOUT_S,
+                max_reconnect_attempts=-1,
+                reconnect_to_server_handler=_next_try,
+                ping_interval=PING_INTERVAL_S,
+                max_outstanding_pings=2,
+                tls_handshake_first=True,
+                **options,
+            )
+        except BaseException as error:
+            # Nothing to wait for: of a handshake that failed, nats-py would await an end that is never told.
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]
+            self._status = Client.CLOSED
+            if isinstance(error, _FirstTryError) and error.__cause__ is not None:
+                raise described(error.__cause__, self._url) from error.__cause__
+            raise
+        self._connected_once = True
+
+    async def close(self) -> None:
+        """End it; while it is being connected again, nats-py may wait for ever here."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(super().close(), CLOSE_TIMEOUT_S)
+
+    async def _failed(self, error: Exception) -> None:
+        if not self._connected_once:
+            raise _FirstTryError from error
+        problem = str(described(error, self._url))
+        if problem != self._last_problem:
+            self._on_problem(problem)
+        self._last_problem = problem
+
+    async def _reached_again(self) -> None:
+        self._last_problem = None
+        self._on_problem(f"the fleet's server at {self._url} is reached again")
+
+    async def _process_err(self, err_msg: str) -> None:
+        """Take an error of the server's as a lost connection; the client's own way is to end for good."""
+        error = nats.errors.Error(f"nats: {err_msg}")
+        await self._failed(error)
+        if "permissions violation" not in err_msg.lower():
+            await self._process_op_err(error)
+
+
+def _next_try(servers: list[Server], _info: dict[str, Any]) -> tuple[Server | None, float]:
+    least, most = RECONNECT_S
+    pause_s = min(most, least * 2 ** min(servers[0].reconnects, 10))
+    return None, pause_s * random.uniform(0.5, 1.0)
+
+
+async def connect(
+    url: str,
+    credential: str,
+    authority: str,
+    inbox_prefix: str,
+    name: str,
+    *,
+    on_problem: OnProblem,
+    api: str = API,
+) -> Client:
+    """Connect with a credential to a server that this authority vouches for.
+
+    What goes wrong at the first try is raised: `MachineError` where trying again may help, `ConfigurationError`
+    where only another credential would. Later problems are said to `on_problem`, each once until the server is reached
+    again.
+    """
+    logging.getLogger("asyncio").addFilter(_said_in_vain)
+    client = FleetClient(url, api, on_problem)
+    await client.begin(tls=_tls(credential, authority), inbox_prefix=inbox_prefix, name=name)
+    return client
+
+
+async def connect_agent(invitation: Invitation, on_problem: OnProblem, *, wait: bool = False) -> Client:
+    """Connect as an agent; with `wait` a server that is not reached is tried until it is."""
+    inbox, tries = inbox_of(invitation.vantage), 0
+    who = (invitation.url, invitation.credential, invitation.authority, inbox, invitation.vantage)
+    while True:
+        try:
+            return await connect(*who, on_problem=on_problem, api=AGENT_API)
+        except MachineError as error:
+            if not wait:
+                raise
+            if not tries:
+                on_problem(str(error))
+            tries += 1
+            await asyncio.sleep(min(RECONNECT_S[1], RECONNECT_S[0] * 2 ** min(tries, 10)) * random.uniform(0.5, 1.0))
+
+
+async def connect_operator(folder: ServerFolder, on_problem: OnProblem) -> Client:
+    """Connect as the one who runs the fleet."""
+    who = (folder.operator_url, folder.operator_credential(), folder.trusted(), OPERATOR_INBOX, "operator")
+    return await connect(*who, on_problem=on_problem)
+
+
+def _tls(credential: str, authority: str) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cadata=authority)
+        # OpenSSL reads keys from files alone; this one is the owner's alone, and gone at once.
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(credential)
+            file.flush()
+            context.load_cert_chain(file.name)
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigurationError(f"could not use the credential: {error}; ask for a new invitation") from error
+    return context
+
+
+def described(error: BaseException, url: str) -> ResolabError:
+    """Say in a line what was wrong and what to do."""
+    if isinstance(error, ssl.SSLError):
+        return _described_tls(error, url)
+    text = str(error) or type(error).__name__
+    if "authorization violation" in text.lower():
+        return ConfigurationError(
+            f"could not take part in the fleet at {url}: the credential was withdrawn or replaced; "
+            "ask for a new invitation"
+        )
+    if "permissions violation" in text.lower():
+        return ConfigurationError(f"the fleet's server at {url} refused: {text.removeprefix('nats: ')}")
+    if isinstance(error, TimeoutError):
+        text = f"no answer within {CONNECT_TIMEOUT_S} s"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror
+    hint = "is `resolab fleet serve` running there, and is its port open?"
+    return MachineError(f"could not reach the fleet's server at {url}: {text.removeprefix('nats: ')}; {hint}")
+
+
+def _described_tls(error: ssl.SSLError, url: str) -> ResolabError:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        host = urlsplit(url).hostname
+        what, hint = "its certificate is of another authority than the invitation's", "ask for a new invitation"
+        if error.verify_code in _NAME_CODES:
+            what, hint = f"its certificate is not for {host}", f"have it served with --name {host}"
+        elif error.verify_code in _CLOCK_CODES:
+            what, hint = "its certificate is not valid now", "set this machine's clock, or renew the fleet"
+        return ConfigurationError(f"could not trust the fleet's server at {url}: {what}; {hint}")
+    if "ALERT" in (error.reason or ""):
+        return ConfigurationError(
+            f"could not take part in the fleet at {url}: its server refused the credential: it is of another fleet; "
+            "ask for a new invitation"
+        )
+    what = (error.reason or str(error)).replace("_", " ").lower()
+    return MachineError(
+        f"could not speak to the fleet's server at {url}: {what}; is this the address of `resolab fleet serve`?"
+    )
+
+
+def _said_in_vain(record: logging.LogRecord) -> bool:
+    """Leave out what asyncio says whenever nats-py's TLS connections end."""
+    return "eof_received() has no effect when using ssl" not in record.getMessage()

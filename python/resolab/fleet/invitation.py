@@ -1,0 +1,82 @@
+"""Invitations: one file with all an agent needs to take part.
+
+For: making, reading and taking back. Not for: the connection made with one (`connection`), telling a running server
+(`server.reload_server`).
+"""
+
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from resolab.errors import ConfigurationError
+from resolab.fleet.job import check_vantage
+from resolab.fleet.server_config import agent_name
+from resolab.fleet.server_folder import ServerFolder
+
+SUFFIX = ".invitation.toml"
+
+
+class Invitation(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """What one vantage point is given; a secret."""
+
+    vantage: str
+    url: str
+    authority: str
+    """PEM; whom the server must be known by."""
+    credential: str
+    """PEM, certificate and key; whom the agent is known by."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could name another file or subject, or a connection in the clear."""
+        check_vantage(self.vantage)
+        if not self.url.startswith("tls://"):
+            raise ValueError(f"url {self.url!r} does not begin with tls://")
+
+
+def invite(folder: ServerFolder, vantage: str) -> Path:
+    """Let a vantage point take part and write its invitation; one it had is void. The caller has the server reload."""
+    try:
+        check_vantage(vantage)
+    except ValueError as error:
+        raise ConfigurationError(f"could not invite {vantage}: {error}") from error
+    if not folder.address.port:
+        raise ConfigurationError(f"could not invite {vantage}: the server has no port yet; start it first")
+    member = folder.admit(vantage)
+    name = agent_name(vantage, member.credential_number)
+    invitation = Invitation(
+        vantage=vantage,
+        url=folder.url,
+        authority=folder.trusted(),
+        credential=folder.authority().client_credential(name, datetime.now(UTC)),
+    )
+    return folder.write_secret(vantage + SUFFIX, _toml(invitation))
+
+
+def withdraw(folder: ServerFolder, vantage: str) -> None:
+    """Void a vantage point's credential; the caller has the server reload, which ends its connection, too."""
+    folder.withdraw(vantage)
+    (folder.path / (vantage + SUFFIX)).unlink(missing_ok=True)
+
+
+def read_invitation(file: Path) -> Invitation:
+    """Read an invitation's file."""
+    try:
+        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), Invitation)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise ConfigurationError(f"could not read invitation {file}: {reason}; ask for a new one") from error
+
+
+def _toml(invitation: Invitation) -> str:
+    return "\n".join(
+        [
+            f"# Lets whoever has it take part in a fleet as {invitation.vantage}. A secret.",
+            f'vantage = "{invitation.vantage}"',
+            f"url = '{invitation.url}'",
+            f"authority = '''\n{invitation.authority}'''",
+            f"credential = '''\n{invitation.credential}'''",
+            "",
+        ]
+    )

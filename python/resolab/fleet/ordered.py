@@ -1,0 +1,161 @@
+"""Whether what came back for a block is what was ordered there: every trial in its place of the seeded order.
+
+For: the contents of an unpacked bundle. Not for: the tar file (`bundle`), or whether numbers are true,
+which nobody can see.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from resolab.campaign.live_run import live_run
+from resolab.campaign.schedule import PlannedTrial, block_schedule
+from resolab.errors import ConfigurationError
+from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.checks import other_ground
+from resolab.fleet.job import Run
+from resolab.plan import Corpus, Plan
+from resolab.plan.factors import EVERY_FACTOR
+from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
+from resolab.store import load_manifest, read_trial
+from resolab.store.folder import MANIFEST, TRIALS
+from resolab.store.trials import SUFFIX
+
+_PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+_LONGEST_SHOWN = 80
+KEPT_FILE = re.compile(rf"(?:netlogs|captures|key_logs|screenshots)(?:/{_PART}){{1,2}}")
+"""What a trial may name beside itself: what is kept of it, in the dataset's folders for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a block has to be."""
+
+    run: Run
+    plan: Plan
+    """As it is at the vantage point."""
+    trials: Mapping[str, PlannedTrial]
+    """By the names of their files within the dataset."""
+
+
+def expected_of(run: Run, vantage: str, block: int) -> Expected:
+    """Say what a run orders as a block at a vantage point."""
+    if not 0 <= block < run.blocks:
+        raise ConfigurationError(f"run {run.id} has no block {block}: it has {run.blocks} at each vantage point")
+    plan = plan_at(run, vantage)
+    planned = block_schedule(plan, plan.seed, block)
+    return Expected(run, plan, {f"{TRIALS}/{one.trial_id}{SUFFIX}": one for one in planned})
+
+
+def refuse(problem: str) -> NoReturn:
+    """Raise the one line that says why a bundle is not taken."""
+    raise ConfigurationError(f"could not take a block's result: {problem}; it is left out")
+
+
+def check_ordered(folder: Path, names: Collection[str], expected: Expected) -> None:
+    """Refuse a folder whose files, by their names in it, are not the block that was ordered."""
+    if MANIFEST not in names:
+        refuse(f"it has no {MANIFEST}")
+    _check_manifest(folder, expected)
+    foreign = next((name for name in names if name.startswith(f"{TRIALS}/") and name not in expected.trials), None)
+    if foreign is not None:
+        refuse(f"{foreign} is no trial of this block")
+    named: set[str] = {MANIFEST}
+    for name, trial in expected.trials.items():
+        if name not in names:
+            refuse(f"trial {trial.trial_id} is missing")
+        named |= {name, *_checked_trial(folder / name, trial, expected.plan)}
+    unnamed = next((name for name in names if name not in named), None)
+    if unnamed is not None:
+        refuse(f"none of its trials names {unnamed}")
+
+
+def files_named(records: Iterable[Record]) -> Iterator[str]:
+    """Name the files beside a trial's own that its records name."""
+    for record in records:
+        if isinstance(record, TrialEndRecord):
+            yield from (one for one in (record.capture_file, record.key_log_file, record.netlog_file) if one)
+        elif isinstance(record, PageLoadRecord) and record.screenshot_file:
+            yield record.screenshot_file
+
+
+def _check_manifest(folder: Path, expected: Expected) -> None:
+    try:
+        manifest = load_manifest(folder)
+    except ConfigurationError as error:
+        refuse(f"its manifest cannot be read: {error.__cause__ or error}")
+    wanted = _manifest_wanted(expected)
+    other = next((key for key, value in wanted.items() if getattr(manifest, key) != value), None)
+    if other is not None:
+        refuse(f"{other} of its manifest is {_shown(getattr(manifest, other))}, ordered was {_shown(wanted[other])}")
+    if not manifest.starts:
+        refuse("its manifest does not say what its trials stand on")
+    for start in manifest.starts:
+        difference = other_ground(expected.run, start)
+        if difference is not None:
+            refuse(f"where it was run, {difference}")
+
+
+def _manifest_wanted(expected: Expected) -> dict[str, Any]:
+    run, plan = expected.run, expected.plan
+    corpus = Corpus.of_project(plan.own_pages)
+    return {
+        "fleet_run": run.id,
+        "vantage_point": plan.vantage_point,
+        "plan": plan.name,
+        "plan_text": plan.source_text,
+        "seed": plan.seed,
+        "blocks": plan.blocks,
+        "backend": plan.instrument.backend,
+        "profiles": [] if plan.live is not None else [corpus.profile(name) for name in plan.factors.profile],
+        "live": live_run(plan),
+        "merged_from": [],
+    }
+
+
+def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
+    """Check a trial from its first line to its last; returns the files that it names."""
+    first = last = None
+    ends_count = 0
+    named: list[str] = []
+    try:
+        for record in read_trial(file):
+            first, last = first or record, record
+            ends_count += isinstance(record, (TrialRecord, TrialEndRecord))
+            named += files_named([record])
+    except ConfigurationError as error:
+        refuse(f"trial {trial.trial_id} is no trial's file: {error.__cause__ or error}")
+    if not isinstance(first, TrialRecord) or not isinstance(last, TrialEndRecord) or ends_count != 2:
+        refuse(f"trial {trial.trial_id} is not whole: it has to have one first and one last line")
+    wanted = _head_wanted(trial, plan)
+    other = next((key for key, value in wanted.items() if getattr(first, key) != value), None)
+    if other is not None:
+        shown = f"{_shown(getattr(first, other))}, ordered was {_shown(wanted[other])}"
+        refuse(f"{other} of trial {trial.trial_id} is {shown}")
+    if last.trial_id != trial.trial_id:
+        refuse(f"trial {trial.trial_id} ends as {_shown(last.trial_id)}")
+    outside = next((name for name in named if not KEPT_FILE.fullmatch(name)), None)
+    if outside is not None:
+        refuse(f"trial {trial.trial_id} names {_shown(outside)}, which is no file of a dataset")
+    return named
+
+
+def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
+    condition = trial.condition
+    return {
+        "trial_id": trial.trial_id,
+        "block": trial.block,
+        "position": trial.position,
+        "condition": condition.id,
+        "replicate": condition.replicate,
+        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        "vantage_point": plan.vantage_point,
+    }
+
+
+def _shown(value: object) -> str:
+    """Write what a stranger sent so that it stays one line, and a short one."""
+    text = ascii(str(value))
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

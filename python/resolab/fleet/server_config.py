@@ -1,0 +1,167 @@
+"""The text of nats.conf: where the fleet's server listens, and what each holder of a credential may do. Pure.
+
+For: TLS in both directions, JetStream's storage, one list of subjects per agent. Not for: files (`server_folder`), the
+process (`server`).
+
+An agent may: take and acknowledge jobs of its own consumer, read single runs, write its own state and its own results.
+All else is refused by the server, whatever the agent's machine has become.
+
+Lists of subjects alone would not do: whoever may ask JetStream anything says where the answer goes, and the server
+would put it there, into another's queue as well. So each agent is in an account of its own. Answers stay within it, and
+what goes from there to the fleet's account is named here, subject by subject.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from resolab.fleet.authority import OPERATOR
+from resolab.fleet.transfer import AGENTS, JOBS, RUNS, results_of
+
+MAX_PAYLOAD_BYTES = 1 << 20
+"""A run with the longest plan fits; results come in chunks of 128 KiB."""
+MAX_FILE_STORE_BYTES = 1 << 50
+"""The disk is the limit. The server's own is a share of what was free at its start, without what it uses itself."""
+MAX_MEMORY_STORE_BYTES = 256 << 20
+PING_INTERVAL_S = 20
+"""An agent that went without a word is known to be gone after three of these."""
+PORTS_FOLDER = "ports"
+"""Where the server writes which ports the kernel gave it."""
+OPERATOR_INBOX = "_INBOX"
+FLEET_ACCOUNT = "FLEET"
+API, AGENT_API = "$JS.API", "FLEET.API"
+"""JetStream's requests, and what they begin with at an agent, where `$JS.API` is its own account's, without streams."""
+
+
+def inbox_of(vantage: str) -> str:
+    """Name where answers to an agent go; no other's begins with it and a dot."""
+    return f"_INBOX_{vantage}"
+
+
+def agent_name(vantage: str, credential_number: int) -> str:
+    """Name the holder of a vantage point's credential; a later one has another, so that an old one stays void."""
+    number = "" if credential_number == 1 else f".{credential_number}"
+    return f"{vantage}{number}.agent.fleet"
+
+
+def account_of(vantage: str) -> str:
+    """Name the account of a vantage point's agent."""
+    return f"AGENT_{vantage}"
+
+
+def agent_publishes(vantage: str) -> list[str]:
+    """List the subjects an agent may publish to; requests to JetStream are publications, too."""
+    return [_at_agent(one) for one in _allowed(vantage)]
+
+
+def _at_agent(subject: str) -> str:
+    return AGENT_API + subject.removeprefix(API) if subject.startswith(API) else subject
+
+
+def _allowed(vantage: str) -> list[str]:
+    """List what an agent may have the fleet's account do, by the subjects of that account."""
+    results = results_of(vantage)
+    return [
+        f"{API}.CONSUMER.INFO.{JOBS}.{vantage}",
+        f"{API}.CONSUMER.MSG.NEXT.{JOBS}.{vantage}",
+        f"$JS.ACK.{JOBS}.{vantage}.>",
+        f"{API}.STREAM.INFO.KV_{RUNS}",
+        f"{API}.DIRECT.GET.KV_{RUNS}.$KV.{RUNS}.*",
+        f"{API}.STREAM.INFO.KV_{AGENTS}",
+        f"$KV.{AGENTS}.{vantage}",
+        f"{API}.STREAM.INFO.OBJ_{results}",
+        f"{API}.STREAM.MSG.GET.OBJ_{results}",
+        f"{API}.STREAM.PURGE.OBJ_{results}",
+        f"$O.{results}.C.*",
+        f"$O.{results}.M.*",
+    ]
+
+
+def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str]) -> str:
+    """Write the configuration for a server folder; `holders` maps names in credentials to their vantage points."""
+    accounts = _block(FLEET_ACCOUNT, _fleet_account(holders.values()))
+    for name, vantage in holders.items():
+        accounts += _block(_quoted(account_of(vantage)), _agent_account(name, vantage))
+    lines = [
+        "# Written by resolab; what is changed by hand is lost with the next invitation.",
+        'server_name: "resolab-fleet"',
+        f"host: {_quoted(listen)}",
+        f"port: {port}",
+        'http: "127.0.0.1:-1"',
+        f"ports_file_dir: {_quoted(str(folder / PORTS_FOLDER))}",
+        f"pid_file: {_quoted(str(folder / 'nats-server.pid'))}",
+        f"log_file: {_quoted(str(folder / 'nats-server.log'))}",
+        f"logfile_size_limit: {10 << 20}",
+        "logfile_max_num: 3",
+        f"max_payload: {MAX_PAYLOAD_BYTES}",
+        f'ping_interval: "{PING_INTERVAL_S}s"',
+        "ping_max: 2",
+        *_block("jetstream", _jetstream(folder)),
+        *_block("tls", _tls(folder)),
+        *_block("authorization", ["timeout: 10"]),
+        *_block("accounts", accounts),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _jetstream(folder: Path) -> list[str]:
+    return [
+        f"store_dir: {_quoted(str(folder / 'storage'))}",
+        f"max_file_store: {MAX_FILE_STORE_BYTES}",
+        f"max_memory_store: {MAX_MEMORY_STORE_BYTES}",
+        # An agent deletes its bundle when the server says that it has it: then it must be on the disk.
+        "sync_interval: always",
+    ]
+
+
+def _tls(folder: Path) -> list[str]:
+    return [
+        f"cert_file: {_quoted(str(folder / 'server.pem'))}",
+        f"key_file: {_quoted(str(folder / 'server.pem'))}",
+        f"ca_file: {_quoted(str(folder / 'ca.pem'))}",
+        "verify_and_map: true",
+        # Nothing is said in the clear: a greeting in the clear could be forged to leave TLS out.
+        "handshake_first: true",
+        "timeout: 10",
+    ]
+
+
+def _fleet_account(vantages: Iterable[str]) -> list[str]:
+    """Configure the account that has the streams: the operator's, and what it lets each agent's account ask."""
+    exports = [_export(vantage, subject) for vantage in vantages for subject in _allowed(vantage)]
+    return ["jetstream: enabled", f"users: [{{ user: {_quoted(OPERATOR)} }}]", *_list_lines("exports", exports)]
+
+
+def _export(vantage: str, subject: str) -> str:
+    # A request for a job is answered more than once: by the job, or by the word that there is none.
+    kind = ', response_type: "Stream"' if ".MSG.NEXT." in subject else ""
+    return f"{{ service: {_quoted(subject)}, accounts: [{_quoted(account_of(vantage))}]{kind} }}"
+
+
+def _agent_account(name: str, vantage: str) -> list[str]:
+    """Configure an agent's account: no stream, no other's subject, only what the fleet's account answers."""
+    publish, subscribe = _list(agent_publishes(vantage)), _list([f"{inbox_of(vantage)}.>"])
+    allowed = f"publish: {{ allow: {publish} }}, subscribe: {{ allow: {subscribe} }}"
+    user = f"{{ user: {_quoted(name)}, permissions: {{ {allowed} }} }}"
+    return [f"users: [{user}]", *_list_lines("imports", map(_import, _allowed(vantage)))]
+
+
+def _import(subject: str) -> str:
+    service = f"{{ account: {FLEET_ACCOUNT}, subject: {_quoted(subject)} }}"
+    return f"{{ service: {service}, to: {_quoted(_at_agent(subject))} }}"
+
+
+def _list_lines(name: str, entries: Iterable[str]) -> list[str]:
+    return [f"{name}: [", *(f"  {one}" for one in entries), "]"]
+
+
+def _block(name: str, lines: Iterable[str]) -> list[str]:
+    return [f"{name} {{", *(f"  {line}" for line in lines), "}"]
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, values))}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

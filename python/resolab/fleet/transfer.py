@@ -1,0 +1,162 @@
+"""What an agent asks of the fleet's server and gives it, over JetStream.
+
+For: jobs, runs, results and states as calls with one meaning each, whatever the connection has been through. Not for:
+who may do what (`server_config`), carrying a job out (`agent`).
+
+Every call may fail with `UnreachableError`; the caller tries again. Nothing is lost by that: a job that is not
+acknowledged comes again, and a result has one name however often it is put.
+"""
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.object_store import ObjectStore
+
+from resolab.errors import ConfigurationError, ResolabError
+from resolab.fleet.job import AgentState, Job, Run, decode, encode
+
+if TYPE_CHECKING:
+    from nats.js.client import JetStreamContext
+
+TIMEOUT_S = 10.0
+LEASE_S = 60.0
+"""A job whose agent has not been heard of for so long is given out again, to the same vantage point."""
+HEARTBEAT_S = 15.0
+JOBS = "JOBS"
+RUNS, AGENTS = "runs", "agents"
+
+
+class UnreachableError(Exception):
+    """The server cannot be asked, or does not answer as it should, just now."""
+
+
+def results_of(vantage: str) -> str:
+    """Name the store of a vantage point's results."""
+    return f"results-{vantage}"
+
+
+@contextlib.asynccontextmanager
+async def asked(what: str) -> AsyncIterator[None]:
+    """Turn whatever the client raises into the one thing a caller can act on.
+
+    Whatever: a connection that goes while it is written to shows as an `AttributeError` of the TLS transport, too.
+    """
+    try:
+        yield
+    except (ResolabError, UnreachableError):
+        raise
+    except Exception as error:
+        raise UnreachableError(f"could not {what}: {str(error) or type(error).__name__}") from error
+
+
+class AgentSide:
+    """One agent's dealings with the server."""
+
+    def __init__(self, client: Client, vantage: str) -> None:
+        self._client, self._vantage = client, vantage
+        self._js: JetStreamContext = client.jetstream(timeout=TIMEOUT_S)
+        self._jobs: JetStreamContext.PullSubscription | None = None
+
+    async def next_job(self, wait_s: float) -> Msg | None:
+        """Wait for a job; None when there was none.
+
+        After anything went wrong the subscription is made anew: the client's old one may wait for ever.
+        """
+        try:
+            async with asked("ask for a job"):
+                if self._jobs is None:
+                    self._jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
+                try:
+                    return (await self._jobs.fetch(1, timeout=wait_s))[0]
+                except (nats.errors.TimeoutError, TimeoutError):
+                    # Nothing there, or nobody: told apart by asking for something.
+                    await self._jobs.consumer_info()
+                    return None
+        except UnreachableError:
+            await self._drop_subscription()
+            raise
+
+    async def _drop_subscription(self) -> None:
+        jobs, self._jobs = self._jobs, None
+        if jobs is not None:
+            with contextlib.suppress(UnreachableError):
+                async with asked("leave the queue"):
+                    await jobs.unsubscribe()
+
+    async def run_of(self, run: str) -> Run:
+        """Ask for a run by its name."""
+        async with asked(f"read run {run}"):
+            try:
+                entry = await (await self._js.key_value(RUNS)).get(run)
+            except nats.js.errors.KeyNotFoundError as error:
+                raise ConfigurationError(f"could not read run {run}: the fleet's server does not know it") from error
+        return decode(entry.value or b"", Run, what=f"run {run}")
+
+    async def has_result(self, job: Job) -> bool:
+        """Whether the server has this block already."""
+        async with asked(f"ask for the result of {job.id}"):
+            try:
+                return not (await (await self._store()).get_info(job.result)).deleted
+            except nats.js.errors.NotFoundError:
+                return False
+
+    async def put_result(self, job: Job, file: Path, sha256: str) -> None:
+        """Give the server a block; it is there whole, with this sum, or not at all."""
+        async with asked(f"send the result of {job.id}"):
+            with file.open("rb") as stream:
+                info = await (await self._store()).put(job.result, stream)
+        if info.digest != digest_of(sha256):
+            raise UnreachableError(f"could not send the result of {job.id}: {file} changed on its way")
+
+    async def tell(self, state: AgentState) -> None:
+        """Say what the agent does; the last word is kept."""
+        async with asked("tell the agent's state"):
+            await (await self._js.key_value(AGENTS)).put(self._vantage, encode(state))
+
+    async def _store(self) -> ObjectStore:
+        return await self._js.object_store(results_of(self._vantage))
+
+
+def digest_of(sha256: str) -> str:
+    """Write a sum as the object store does."""
+    return f"SHA-256={base64.urlsafe_b64encode(bytes.fromhex(sha256)).decode()}"
+
+
+async def done(message: Msg) -> None:
+    """Acknowledge a job, and know that the server took note."""
+    async with asked("acknowledge a job"):
+        await message.ack_sync(timeout=TIMEOUT_S)
+
+
+async def not_now(message: Msg, again_in_s: float) -> None:
+    """Leave a job in its queue; it comes again after a while."""
+    async with asked("give a job back"):
+        await message.nak(delay=again_in_s)
+
+
+@contextlib.asynccontextmanager
+async def held(message: Msg) -> AsyncIterator[None]:
+    """Keep the lease of a job for as long as its block runs."""
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            with contextlib.suppress(UnreachableError):
+                async with asked("keep a lease"):
+                    await message.in_progress()
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await beating
