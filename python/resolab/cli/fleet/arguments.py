@@ -33,7 +33,9 @@ def _add_serve(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     _add_folder(serve)
     serve.add_argument("--listen", metavar="ADDRESS", help="address to listen on (as before; at first 127.0.0.1)")
-    serve.add_argument("--port", type=int, metavar="PORT", help="TCP port (default: as before; at first 4222)")
+    serve.add_argument(
+        "--port", type=int, metavar="PORT", help="TCP port (default: as before; at first 4222; 0: one that is free)"
+    )
     serve.add_argument(
         "--name", action="append", metavar="NAME",
         help="name or address agents reach it by, the first is in invitations; may be repeated (default: --listen)",
@@ -49,7 +51,7 @@ def _add_membership(actions: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     invite.add_argument("vantage", metavar="NAME", help="the vantage point's name, a factor of the dataset")
     _add_folder(invite)
-    invite.add_argument("--out", type=Path, metavar="FILE", help="the invitation (default: NAME.invitation.toml)")
+    invite.add_argument("--out", type=Path, metavar="FILE", help="where to put it (default: the fleet's folder)")
     withdraw = actions.add_parser("withdraw", help="let an agent take part no more")
     withdraw.add_argument("vantage", metavar="NAME", help="the vantage point's name")
     _add_folder(withdraw)

@@ -42,9 +42,10 @@ def _folder(options: argparse.Namespace) -> ServerFolder:
     """Open the fleet's folder, changed as asked; make it at the first time."""
     if not (options.fleet / "ca.pem").exists():
         listen = options.listen or DEFAULT_LISTEN
-        return ServerFolder.create(options.fleet, listen, options.port or DEFAULT_PORT, options.name or [listen])
+        port = DEFAULT_PORT if options.port is None else options.port
+        return ServerFolder.create(options.fleet, listen, port, options.name or [listen])
     folder = ServerFolder.open(options.fleet)
-    if options.listen or options.port or options.name:
+    if options.listen or options.port is not None or options.name:
         folder = folder.at(options.listen, options.port, options.name)
     return folder
 
