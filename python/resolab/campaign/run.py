@@ -20,7 +20,7 @@ from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.vantage import placed_at
+from resolab.plan.live.vantage import placed_at
 from resolab.store import Manifest, RunStatus, create_dataset_folder, finished_trials, load_manifest
 from resolab.testbed import Kept, Testbed
 

@@ -36,7 +36,7 @@ def run(
     from resolab.campaign import run_campaign
     from resolab.campaign.too_few import too_few_blocks
     from resolab.plan import load_plan
-    from resolab.plan.vantage import at_vantage
+    from resolab.plan.live.vantage import at_vantage
 
     if as_json and not dry_run:
         raise UsageError("run: --json is for --dry-run")

@@ -1,7 +1,7 @@
 """A run of a fleet as one of its vantage points carries it out.
 
 For: one reading for who runs a block, who checks it, and who joins blocks. Not for: what a plan at a vantage point is
-(`plan.vantage`), or whether it may be run (`limits`, `checks`).
+(`plan.live.vantage`), or whether it may be run (`limits`, `checks`).
 """
 
 import functools
@@ -11,7 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.fleet.checks import plan_of
 from resolab.fleet.job import Run, decode, encode
 from resolab.plan import Plan
-from resolab.plan.vantage import at_vantage
+from resolab.plan.live.vantage import at_vantage
 
 READ_COUNT = 64
 """Readings kept: plans are read anew for every block, and sampled pages take their time."""

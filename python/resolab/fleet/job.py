@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.plan.live.vantage import VANTAGE
 from resolab.plan.settings import HIGHEST_BLOCKS
-from resolab.plan.vantage import VANTAGE
 from resolab.store.manifest import RunStart
 
 RUN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")

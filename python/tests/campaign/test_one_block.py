@@ -19,7 +19,7 @@ from resolab.campaign.stopping import StopRequest
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.plan.vantage import at_vantage
+from resolab.plan.live.vantage import at_vantage
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.testbed import TrialResult

@@ -5,8 +5,8 @@ from synthetic_dataset import make_plan
 
 from resolab.errors import ConfigurationError
 from resolab.plan import block_order, stream_seed
+from resolab.plan.live.vantage import at_vantage, placed_at
 from resolab.plan.model import HIGHEST_SEED
-from resolab.plan.vantage import at_vantage, placed_at
 
 PLAN = make_plan()
 LIVE = make_plan("""
