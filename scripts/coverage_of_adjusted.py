@@ -8,7 +8,7 @@ For: knowing what the adjusted estimate is worth. Not for: what it saves in a da
 import argparse
 
 from resolab.stats import ADJUSTABLE_FROM
-from resolab.stats.adjusted_coverage import INSTANTS, PART_SPREAD, PARTS, adjusting
+from resolab.stats.coverage.adjusted import INSTANTS, PART_SPREAD, PARTS, adjusting
 
 PAIRS = (ADJUSTABLE_FROM, 8, 12, 24, 40)
 RARELY = 0.1

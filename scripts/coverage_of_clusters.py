@@ -8,7 +8,7 @@ For: choosing from how many pages on the page is the sampling unit, and how. Not
 
 import argparse
 
-from resolab.stats.clusters_coverage import KINDS_OF_PAGES, WAYS, held, held_over_blocks
+from resolab.stats.coverage.clusters import KINDS_OF_PAGES, WAYS, held, held_over_blocks
 
 PAGES = (6, 8, 12, 20, 40)
 BLOCKS = (1, 2, 3, 6)

@@ -1,14 +1,14 @@
 """Print the share of simulated intervals that hold the truth, as the tables of docs/method/statistics.md.
 
 For: choosing an interval's method and knowing what it is worth. Not for: the tests, which ask less of fewer rounds, nor
-for what is simulated (`resolab.stats.coverage`).
+for what is simulated (`resolab.stats.coverage.intervals`).
 """
 
 import argparse
 from collections.abc import Sequence
 
 from resolab.stats import LEVEL, STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap, quantile_shift
-from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage_when_stopped
+from resolab.stats.coverage.intervals import DATA, INTERVALS, Interval, coverage_when_stopped
 
 BLOCKS = (6, 8, 12, 20, 30, 40, 60)
 STOPS_NEAR = (15, 25, 45)

@@ -5,9 +5,9 @@ For: knowing what a pilot is worth. Not for: the intervals of a run.
 
 import argparse
 
+from resolab.stats.coverage.power import Held, held
+from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.power import Rule, at_most_wide, excludes_zero, within
-from resolab.stats.power_coverage import Held, held
-from resolab.stats.sequence_coverage import KINDS
 
 PAIRS = (8, 12, 24)
 AIMS = {

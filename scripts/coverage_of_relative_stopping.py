@@ -6,7 +6,7 @@ For: knowing what the rule is worth. Not for: intervals of a fixed number of blo
 import argparse
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap
-from resolab.stats.stopping_coverage import KINDS, Rule, simulate, typical_width
+from resolab.stats.coverage.stopping import KINDS, Rule, simulate, typical_width
 
 TARGETS = (15, 25, 45)
 RULES = (Rule(0.95, 6), Rule(0.95, 12), Rule(STOPPING_LEVEL, STOPPING_MIN_BLOCKS))

@@ -8,7 +8,7 @@ blocks (`coverage_of_intervals.py`), or how sure `plan power` is (`coverage_of_p
 
 import argparse
 
-from resolab.stats.sequence_coverage import KINDS, blocks_taken, fixed_holds_at_every_look, holds_at_every_look
+from resolab.stats.coverage.sequence import KINDS, blocks_taken, fixed_holds_at_every_look, holds_at_every_look
 
 CAPS = (40, 200)
 FIXED = (12, 24, 48)

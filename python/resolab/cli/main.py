@@ -24,7 +24,7 @@ from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
 from resolab.cli.page.arguments import add_page
-from resolab.cli.plan_arguments import add_plan
+from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.visit.arguments import add_visit
 from resolab.cli.waterfall_arguments import add_waterfall
@@ -151,9 +151,9 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from resolab.cli import plan
+    from resolab.cli.plan import actions
 
-    return plan.run(options)
+    return actions.run(options)
 
 
 def _export(options: argparse.Namespace) -> int:

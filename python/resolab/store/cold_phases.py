@@ -1,6 +1,6 @@
 """Phases of cold queries with a full handshake as counts by cell and bin: one pass over `queries` for both papers.
 
-For: the temporary table that statements of `h20_queries` and `s24_queries` read. Not for: what they make of it.
+For: the temporary table that statements of `studies` read. Not for: what they make of it.
 
 A cell is a network, resolver and transport. Bins of one quantity add up, so that a question of fewer cells needs no
 pass of its own. Durations of our own client to the nearest resolver with its answer in the cache, which is what

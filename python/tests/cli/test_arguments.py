@@ -8,7 +8,7 @@ import pytest
 
 from resolab.cli.core_commands import CORE_COMMANDS
 from resolab.cli.main import main
-from resolab.cli.plan_arguments import FACTORS
+from resolab.cli.plan.arguments import FACTORS
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.factors import EVERY_FACTOR
 

@@ -78,8 +78,9 @@ def test_the_hint_after_a_stop_can_be_pasted(
 def test_a_polite_end_is_told_as_an_interruption(tmp_path: Path) -> None:
     program = (
         "import os, signal\n"
-        "from resolab.cli import main, plan\n"
-        "plan.run = lambda options: os.kill(os.getpid(), signal.SIGTERM) or signal.pause()\n"
+        "from resolab.cli import main\n"
+        "from resolab.cli.plan import actions\n"
+        "actions.run = lambda options: os.kill(os.getpid(), signal.SIGTERM) or signal.pause()\n"
         "raise SystemExit(main.main(['plan', 'check', 'x']))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False, cwd=tmp_path)

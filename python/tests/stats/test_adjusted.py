@@ -5,7 +5,7 @@ import pytest
 
 from resolab.stats import ADJUSTABLE_FROM, Method, Sample, adjusted_difference, median, variance_ratio
 from resolab.stats.adjusted import coefficients
-from resolab.stats.adjusted_coverage import adjusting
+from resolab.stats.coverage.adjusted import adjusting
 
 RNG = np.random.default_rng(4)
 INSTANT, PART = 2 * RNG.standard_normal(24) + 50, 20 * RNG.standard_normal(24)

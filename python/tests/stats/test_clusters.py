@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 from resolab.stats import CLUSTERS_NEEDED, Method, Sample, clustered_median, quantile
-from resolab.stats.clusters_coverage import draw, held, held_over_blocks
+from resolab.stats.coverage.clusters import draw, held, held_over_blocks
 
 RNG = np.random.default_rng(8)
 

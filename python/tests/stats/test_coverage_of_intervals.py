@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, Sample, bootstrap, median, quantile_shift
-from resolab.stats.coverage import DATA, INTERVALS, Interval, coverage, coverage_when_stopped, truth_of
+from resolab.stats.coverage.intervals import DATA, INTERVALS, Interval, coverage, coverage_when_stopped, truth_of
 
 ROUNDS = 300
 KINDS = ("skewed", "bimodal", "tied")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from resolab.stats import PowerRule, Sample, at_most_wide, blocks_needed, excludes_zero, paired_difference, within
-from resolab.stats.power_coverage import held
+from resolab.stats.coverage.power import held
 
 RNG = np.random.default_rng(11)
 LARGE = Sample.exact(RNG.normal(0, 10, 1_000))

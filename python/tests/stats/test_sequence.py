@@ -16,8 +16,8 @@ from resolab.stats import (
     median,
     median_at_any_look,
 )
+from resolab.stats.coverage.sequence import blocks_taken, fixed_holds_at_every_look, holds_at_every_look
 from resolab.stats.sequence import spent
-from resolab.stats.sequence_coverage import blocks_taken, fixed_holds_at_every_look, holds_at_every_look
 
 
 def test_every_path_of_coins_is_counted() -> None:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from resolab.stats import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, bootstrap
-from resolab.stats.stopping_coverage import Rule, pair, simulate, typical_width
+from resolab.stats.coverage.stopping import Rule, pair, simulate, typical_width
 
 ROUNDS = 120
 FALSE_ALARM = 1e-3

@@ -4,8 +4,8 @@ import pytest
 from h20_dataset import Arm, Query, make_h20_dataset
 
 from resolab.store import open_dataset
-from resolab.store.h20_queries import QUERY_DEADLINE_MS, exchange_medians, h20_loads, h20_resolvers, query_costs
-from resolab.store.s24_queries import phase_distributions
+from resolab.store.studies.h20 import QUERY_DEADLINE_MS, exchange_medians, h20_loads, h20_resolvers, query_costs
+from resolab.store.studies.s24 import phase_distributions
 
 DO53 = Arm("office", "doudp", 25.0, "miss")
 DOT = Arm("office", "dot", 25.0, "miss")

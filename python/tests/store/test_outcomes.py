@@ -9,9 +9,9 @@ from synthetic_dataset import Faults, make_dataset
 from resolab.plan import OutcomeName
 from resolab.records import INSTRUMENT_FAILURES, DnsTransport, PageFailure, PageLoadRecord
 from resolab.store import build_tables, finished_trials, open_dataset, read_trial
-from resolab.store.h20_queries import h20_loads
 from resolab.store.outcomes import FCP, LCP, OUTCOMES, PLT, PLT_SUM, RESPONSE_START, Contribution, Outcome, is_usable
 from resolab.store.rows import LoadRow
+from resolab.store.studies.h20 import h20_loads
 
 
 def load(failure: str | None = None, *, loaded: bool = True, **times_ms: float) -> LoadRow:

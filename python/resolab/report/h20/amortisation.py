@@ -25,7 +25,7 @@ from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
 from resolab.stats import Amortisation, BatchedMean, amortisation, break_even
-from resolab.store.h20_queries import QUERY_DEADLINE_MS, QueryCostRow
+from resolab.store.studies.h20 import QUERY_DEADLINE_MS, QueryCostRow
 
 COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISED_AFTER_COUNT})
 """Numbers of queries drawn."""

@@ -24,7 +24,7 @@ from resolab.report.h20.printed import CITATION, DEFAULT_NETWORK, PING_MS, netwo
 from resolab.report.h20.sampling import sampling_words
 from resolab.report.h20.study import Study
 from resolab.report.trouble import flags_and_drops
-from resolab.store.h20_queries import H20LoadRow
+from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}
 

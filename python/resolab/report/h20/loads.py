@@ -21,8 +21,8 @@ from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.sampling import PooledPairs, places_of
 from resolab.stats import Sample, differences_of, quantile
-from resolab.store.h20_queries import H20LoadRow
 from resolab.store.outcomes import Outcome
+from resolab.store.studies.h20 import H20LoadRow
 
 POINTS_COUNT = 201
 """Points of a drawn curve at most."""

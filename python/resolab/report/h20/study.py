@@ -20,7 +20,8 @@ from resolab.report.h20.loads import (
 )
 from resolab.report.h20.printed import NETWORKS, network_of, vantage_points
 from resolab.store import Dataset, QueryDistribution
-from resolab.store.h20_queries import (
+from resolab.store.outcomes import PLT, Outcome
+from resolab.store.studies.h20 import (
     ExchangeMedianRow,
     H20LoadRow,
     QueryCostRow,
@@ -29,7 +30,6 @@ from resolab.store.h20_queries import (
     h20_resolvers,
     query_costs,
 )
-from resolab.store.outcomes import PLT, Outcome
 
 
 def has_h20_network(findings: Findings) -> bool:

@@ -20,8 +20,8 @@ from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, median, paired_difference
-from resolab.store.h20_queries import QUERY_DEADLINE_MS
 from resolab.store.live.queries import LookupRow
+from resolab.store.studies.h20 import QUERY_DEADLINE_MS
 
 CACHE_WORDS = {"hit": "cached", "miss": "not cached", "unknown": "cache unknown", "every": "all"}
 CONNECTION_WORDS = {"none": "none", "cold": "cold", "warm": "open"}

@@ -12,8 +12,8 @@ from resolab.protocols import place_of
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Configuration, Loads, arrange
 from resolab.report.h20.study import ResponseTimes, Study
-from resolab.store.h20_queries import QueryCostRow, query_costs
 from resolab.store.live.queries import CACHED, NOT_CACHED, CacheStateRow, LookupRow, cache_states, lookups_by_site
+from resolab.store.studies.h20 import QueryCostRow, query_costs
 
 _KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "resolver", "dns_transport", "requested_handshake_mode")
 

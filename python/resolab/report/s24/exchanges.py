@@ -16,7 +16,7 @@ from resolab.report.s24.distributions import Distribution, distribution_of, medi
 from resolab.report.s24.printed import CITATION
 from resolab.report.s24.scope import Scope
 from resolab.store import Dataset
-from resolab.store.s24_queries import ConnectRow, PhaseRow, connects, phase_distributions
+from resolab.store.studies.s24 import ConnectRow, PhaseRow, connects, phase_distributions
 
 ALL = "all profiles"
 AXIS = "duration, round trips"

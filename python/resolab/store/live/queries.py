@@ -1,7 +1,7 @@
 """What a report asks of measurements on the live network, as SQL with typed rows.
 
 For: look-ups by site, cache states, pings, what became of every load, and the ground that trials stood on. Not for:
-statistics; or what live and emulated datasets share (`h20_queries`).
+statistics; or what live and emulated datasets share (`studies.h20`).
 
 The site is what was sampled: of each configuration and site one row leaves here, however many names its page had.
 """

@@ -17,7 +17,7 @@ from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.power import Asked
 from resolab.campaign.progress import duration_text
 from resolab.campaign.too_few import too_few_blocks
-from resolab.cli.plan_power import console_of, power_json, power_of, print_power, printed
+from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
 from resolab.plan import Condition, Corpus, Plan, load_plan, over_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
@@ -175,9 +175,9 @@ def _levels(condition: Condition) -> dict[str, str]:
 
 
 def _new(options: argparse.Namespace) -> int:
-    from resolab.cli import plan_new
+    from resolab.cli.plan import new
 
-    return plan_new.run(options)
+    return new.run(options)
 
 
 def _schema(_options: argparse.Namespace) -> int:

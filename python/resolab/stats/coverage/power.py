@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.power import Aim, Rule, blocks_needed
-from resolab.stats.sequence_coverage import KINDS
 
 LARGE = 2_001
 """Pairs of a pilot that knows its distribution."""

@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 
 from resolab.stats.clusters import clustered_median
+from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import FloatArray, Sample
-from resolab.stats.sequence_coverage import KINDS
 
 RESAMPLES_COUNT = 499
 TRUTH_SIZE = 1_000_001

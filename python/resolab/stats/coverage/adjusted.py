@@ -3,7 +3,7 @@
 For: the test of the adjusted difference and its tables in docs/method/statistics.md
 (`scripts/coverage_of_adjusted.py`). Not for: the estimate (`adjusted`).
 
-An outcome's paired differences are those of an instant (`sequence_coverage.KINDS`, median 0, spread 10) and of a part
+An outcome's paired differences are those of an instant (`sequence.KINDS`, median 0, spread 10) and of a part
 after it that is three times as wide.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolab.stats.adjusted import MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
+from resolab.stats.coverage.sequence import KINDS
 from resolab.stats.medians import median
 from resolab.stats.sample import FloatArray, Sample
-from resolab.stats.sequence_coverage import KINDS
 from resolab.stats.significance import paired_p_value
 
 PART_SPREAD = 30.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resolab.stats.coverage import pair_of
+from resolab.stats.coverage.intervals import pair_of
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import relative_change
 from resolab.stats.sample import FloatArray, Sample

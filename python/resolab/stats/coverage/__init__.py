@@ -1,0 +1,1 @@
+"""How often what `stats` prints holds the truth, by simulation. Not for: estimates."""
