@@ -11,7 +11,7 @@ from killable import PretendedTestbed
 from rich.console import Console
 
 import resolab
-from resolab.campaign import ground, manifests, resume_campaign, run_campaign
+from resolab.campaign import ground, loop, manifests, resume_campaign, run_campaign
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
@@ -35,6 +35,12 @@ doh = "native"
 [baseline]
 dns_transport = "doudp"
 """
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may have paths up on this machine, of which a campaign says so."""
+    monkeypatch.setattr(loop, "other_paths", lambda: 0)
 
 
 @pytest.fixture
