@@ -113,23 +113,26 @@ class Agent:
 
     async def _take(self, message: Msg) -> None:
         try:
-            job = decode(message.data, Job, what="a job")
-            if job.vantage != self._place.vantage:
-                raise ConfigurationError(f"job {job.id} is for another vantage point than {self._place.vantage}")
-            run = await self._side.run_of(job.run)
-            refused = None if run.state is not RunState.OPEN else self._refusal(run)
+            job, run = await self._read(message)
+            refused = self._refusal(run) if run.state is RunState.OPEN else None
         except ResolabError as error:
-            job, refused, run = None, Refusal(str(error)), None
+            await self._refuse(message, Refusal(str(error)))
+            return
         if refused is not None:
-            await self._refuse(message, job, refused)
-        elif job is not None and run is not None:
+            await self._refuse(message, refused)
+        elif run.state is RunState.OPEN:
             await self._carry_out(message, job, run)
-
-    async def _carry_out(self, message: Msg, job: Job, run: Run) -> None:
-        if run.state is not RunState.OPEN:
+        else:
             self._spool.forget(run.id)
             await done(message)
-            return
+
+    async def _read(self, message: Msg) -> tuple[Job, Run]:
+        job = decode(message.data, Job, what="a job")
+        if job.vantage != self._place.vantage:
+            raise ConfigurationError(f"job {job.id} is for another vantage point than {self._place.vantage}")
+        return job, await self._side.run_of(job.run)
+
+    async def _carry_out(self, message: Msg, job: Job, run: Run) -> None:
         try:
             async with held(message):
                 failed = None if await self._side.has_result(job) else await self._make(job, run)
@@ -191,12 +194,12 @@ class Agent:
         other = self._grounds[run.id]
         return None if other is None else Refusal(other)
 
-    async def _refuse(self, message: Msg, job: Job | None, refused: Refusal) -> None:
+    async def _refuse(self, message: Msg, refused: Refusal) -> None:
         is_new = self._trouble(f"refused: {refused.why}")
         await not_now(message, refused.again_in_s or REFUSED_FOR_S)
         # All jobs of a run are refused in a row: one word is enough, and other runs are behind them.
         if is_new:
-            await self._now("refusing", job)
+            await self._now("refusing", None)
 
     def _trouble(self, problem: str) -> bool:
         """Say what went wrong, once; returns whether it is new."""

@@ -9,7 +9,8 @@ has as many blocks, unless asked otherwise: those with more would weigh more in 
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -32,17 +33,35 @@ from resolab.store.folder import MANIFEST, TRIALS
 
 Bundles = Mapping[str, Mapping[int, Path]]
 """By vantage point and block."""
+LeftOut = Callable[[str, int, str], None]
+"""Is told vantage point and block of a bundle that is not what was ordered, and why."""
 
 
-def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True) -> Manifest:
-    """Make a dataset of a run's blocks; whole or not at all."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that is what was ordered, unpacked."""
+
+    folder: Path
+    manifest: Manifest
+
+
+Blocks = Mapping[str, Mapping[int, Block]]
+"""By vantage point and number."""
+
+
+def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True, left_out: LeftOut | None = None) -> Manifest:
+    """Make a dataset of a run's blocks; whole or not at all.
+
+    With somebody to tell, a bundle that is not what was ordered is left out; else it ends all.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigurationError(f"could not write {out}: it is there and not empty; give another folder")
-    taken = _taken(run, bundles, even=even)
     with machine_errors(f"write the dataset {out}"):
         out.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
         try:
+            blocks = {one: _unpacked(run, one, files, place, left_out) for one, files in bundles.items()}
+            taken = _taken(run, blocks, even=even)
             made = {one: place / one for one in taken}
             manifests = [_dataset_at(run, one, taken[one], folder) for one, folder in made.items()]
             fresh, manifest = place / "joined", manifests[0]
@@ -54,7 +73,7 @@ def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True) -> Man
                 manifest,
                 command_line=["resolab", *sys.argv[1:]],
                 vantage_point=manifest.vantage_point if len(made) == 1 else None,
-                warnings=[*manifest.warnings, *_left_out(run, bundles, taken)],
+                warnings=[*manifest.warnings, *_behind(run, blocks, taken)],
             )
             save_manifest(fresh, manifest)
             if out.exists():
@@ -66,20 +85,36 @@ def assemble(run: Run, bundles: Bundles, out: Path, *, even: bool = True) -> Man
     return manifest
 
 
-def _taken(run: Run, bundles: Bundles, *, even: bool) -> dict[str, dict[int, Path]]:
+def _unpacked(
+    run: Run, vantage: str, bundles: Mapping[int, Path], place: Path, left_out: LeftOut | None
+) -> dict[int, Block]:
+    """Unpack what is there of a vantage point, each block into a folder of its own."""
+    blocks = {}
+    for block, file in sorted(bundles.items()):
+        folder = place / f"{vantage}-{block}"
+        try:
+            blocks[block] = Block(folder, unpack(file, folder, expected_of(run, vantage, block)))
+        except ConfigurationError as error:
+            if left_out is None:
+                raise
+            left_out(vantage, block, str(error))
+    return blocks
+
+
+def _taken(run: Run, blocks: Blocks, *, even: bool) -> dict[str, dict[int, Block]]:
     """Choose the blocks, the first ones where there are more than at another vantage point."""
-    there = {one: dict(sorted(bundles[one].items())) for one in run.vantages if bundles.get(one)}
+    there = {one: dict(blocks[one]) for one in run.vantages if blocks.get(one)}
     if not there:
         raise ConfigurationError(f"could not make a dataset of run {run.id}: there is no block of it; wait for one")
     most = min(map(len, there.values())) if even else run.blocks
-    return {one: dict(list(blocks.items())[:most]) for one, blocks in there.items()}
+    return {one: dict(list(some.items())[:most]) for one, some in there.items()}
 
 
-def _left_out(run: Run, bundles: Bundles, taken: Bundles) -> list[str]:
+def _behind(run: Run, blocks: Blocks, taken: Blocks) -> list[str]:
     """Say what a reader misses, a line each."""
     lines = []
     for vantage in run.vantages:
-        there, kept = len(bundles.get(vantage, {})), len(taken.get(vantage, {}))
+        there, kept = len(blocks.get(vantage, {})), len(taken.get(vantage, {}))
         if not there:
             lines.append(f"vantage point {vantage} has no block in it")
         elif kept < there:
@@ -89,20 +124,17 @@ def _left_out(run: Run, bundles: Bundles, taken: Bundles) -> list[str]:
     return lines
 
 
-def _dataset_at(run: Run, vantage: str, bundles: Mapping[int, Path], folder: Path) -> Manifest:
+def _dataset_at(run: Run, vantage: str, blocks: Mapping[int, Block], folder: Path) -> Manifest:
     """Make the dataset of one vantage point."""
     (folder / TRIALS).mkdir(parents=True)
-    manifests: list[Manifest] = []
     warnings: list[str] = []
-    for block, file in bundles.items():
-        unpacked = folder.with_name(f"{folder.name}-{block}")
-        manifests.append(unpack(file, unpacked, expected_of(run, vantage, block)))
-        warnings += _move_in(unpacked, folder, block)
-        shutil.rmtree(unpacked)
+    for number, block in blocks.items():
+        warnings += _move_in(block.folder, folder, number)
     trials_count = trials_a_block(expected_of(run, vantage, 0).plan)
     finished_count = len(finished_trials(folder))
-    assert finished_count == trials_count * len(bundles), "a bundle that was taken is whole"
-    manifest = _joined(manifests, blocks_count=len(bundles), trials_count=trials_count)
+    assert finished_count == trials_count * len(blocks), "a block that was taken is whole"
+    manifests = [block.manifest for block in blocks.values()]
+    manifest = _joined(manifests, blocks_count=len(blocks), trials_count=trials_count)
     manifest = msgspec.structs.replace(manifest, warnings=[*manifest.warnings, *warnings])
     save_manifest(folder, manifest)
     return manifest

@@ -1,6 +1,6 @@
 """One block as one file: packed where it was run, and unpacked only if it is what was ordered.
 
-For: `pack`, `unpack`, `check`. Not for: what was ordered (`ordered`), joining blocks (`assemble`), sending files
+For: `pack`, `unpack`. Not for: what was ordered (`ordered`), joining blocks (`assemble`), sending files
 (`transfer`).
 
 A bundle is a tar file, compressed by gzip: `manifest.json`, the block's trials, then what these name (browsers' logs,
@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,8 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.job import Run
-from resolab.fleet.ordered import KEPT_FILE, Expected, check_ordered, expected_of, files_named, refuse
+from resolab.fleet.ordered import KEPT_FILE, Expected, check_ordered, files_named, refuse
 from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
 from resolab.store.files import sync_folder
 from resolab.store.folder import MANIFEST, TRIALS
@@ -74,13 +72,6 @@ def sha256_of(file: Path) -> str:
     """Sum up a bundle."""
     with machine_errors(f"read {file}"), file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def check(file: Path, run: Run, vantage: str, block: int) -> None:
-    """Raise the one line that says why a bundle is not what was ordered, if it is not."""
-    expected = expected_of(run, vantage, block)
-    with machine_errors(f"unpack {file}"), tempfile.TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as one:
-        unpack(file, Path(one) / "block", expected)
 
 
 def unpack(file: Path, folder: Path, expected: Expected) -> Manifest:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from resolab.campaign.ground import ground_now
+from resolab.campaign.manifests import versions_now
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import Run
 from resolab.plan import Corpus, Plan, parse_plan
@@ -52,6 +54,11 @@ def named_path(text: str, source: str) -> str | None:
 def _in(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     section = table.get(name, {})
     return section if isinstance(section, dict) else {}
+
+
+def ground_of(plan: Plan) -> RunStart:
+    """Say what trials of a plan stand on, here and now."""
+    return ground_now(plan, Corpus.of_project(plan.own_pages), versions_now(plan))
 
 
 def other_ground(run: Run, own: RunStart) -> str | None:

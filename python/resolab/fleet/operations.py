@@ -5,17 +5,19 @@ join (`invitation`), what a person reads of it (cli).
 """
 
 import asyncio
+import base64
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import nats.js.errors
 from nats.aio.client import Client
 from nats.js.kv import KeyValue
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, Job, Run, RunState, decode, encode
-from resolab.fleet.transfer import AGENTS, JOBS, RUNS, asked
+from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, asked, results_of
 
 PUBLISHED_AT_ONCE = 500
 JOB_ID = "Nats-Msg-Id"
@@ -62,7 +64,7 @@ class Operations:
     """An operator's dealings with the server."""
 
     def __init__(self, client: Client) -> None:
-        self._js = client.jetstream(timeout=30.0)
+        self._js = client.jetstream(timeout=TIMEOUT_S)
 
     async def begin(self, run: Run, published: Callable[[int], None] = lambda _count: None) -> None:
         """Put a run and its jobs into their queues; said twice, it is the same run, and no job is there twice."""
@@ -90,7 +92,7 @@ class Operations:
         found = next((one for one in runs if name in {None, one.id}), None)
         if found is None:
             there = f"there are {', '.join(one.id for one in runs)}" if runs else "there is none"
-            raise ConfigurationError(f"could not find run {name or ''}: {there}".replace(" :", ":"))
+            raise ConfigurationError(f"could not find {'a run' if name is None else f'run {name}'}: {there}")
         return found
 
     async def states(self) -> dict[str, AgentState]:
@@ -101,15 +103,12 @@ class Operations:
         return {one.vantage: one for one in states}
 
     async def progress(self, run: Run) -> RunProgress:
-        """Look how far a run is: a job is in its queue until the server has its result."""
+        """Look how far a run is, by the results that the server has."""
         states = await self.states()
-        async with asked("count jobs"):
-            info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
-        queued = info.state.subjects or {}
         places = [
             PlaceProgress(
                 vantage=one,
-                blocks_done_count=run.blocks - queued.get(f"jobs.{run.id}.{one}", 0),
+                blocks_done_count=await self._results_count(run, one),
                 blocks_count=run.blocks,
                 state=states.get(one),
             )
@@ -117,11 +116,24 @@ class Operations:
         ]
         return RunProgress(run, places)
 
+    async def queued_count(self, run: Run) -> int:
+        """Count a run's jobs that are waiting or in somebody's hands."""
+        async with asked("count jobs"):
+            info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
+        return sum((info.state.subjects or {}).values())
+
+    async def _results_count(self, run: Run, vantage: str) -> int:
+        store = results_of(vantage)
+        ours = {Job(run=run.id, vantage=vantage, block=block).result for block in range(run.blocks)}
+        async with asked(f"count the results of {vantage}"):
+            info = await self._js.stream_info(f"OBJ_{store}", subjects_filter=f"$O.{store}.M.>")
+        return sum(_object_name(one) in ours for one in info.state.subjects or {})
+
     async def end(self, run: Run, state: RunState) -> None:
         """Take what is left of a run out of the queues; blocks that are running end, and their results are kept."""
         async with asked(f"stop run {run.id}"):
-            ended = Run(**{name: getattr(run, name) for name in run.__struct_fields__ if name != "state"}, state=state)
-            await (await self._js.key_value(RUNS)).put(run.id, encode(ended))
+            ended = encode(msgspec.structs.replace(run, state=state))
+            await (await self._js.key_value(RUNS)).put(run.id, ended)
             await self._js.purge_stream(JOBS, subject=f"jobs.{run.id}.>")
 
 
@@ -132,6 +144,11 @@ async def _values(bucket: KeyValue) -> list[bytes]:
         return []
     entries = [await bucket.get(key) for key in keys]
     return [one.value for one in entries if one.value is not None]
+
+
+def _object_name(subject: str) -> str:
+    """Read an object's name from the subject of its description."""
+    return base64.urlsafe_b64decode(subject.rpartition(".")[2]).decode(errors="replace")
 
 
 def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:

@@ -14,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from resolab.errors import ConfigurationError, ResolabError
+from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import ServerProcess, reload_process, running_pid
 from resolab.fleet.streams import prepare_agent, prepare_streams
+from resolab.fleet.transfer import UnreachableError
 
 LOCK = "serving.lock"
 LOOK_EVERY_S = 1.0
@@ -98,6 +99,8 @@ class FleetServer:
             await prepare_streams(client.jetstream())
             for vantage in self.folder.invited():
                 await prepare_agent(client.jetstream(), vantage)
+        except UnreachableError as error:
+            raise MachineError(f"{error}; see nats-server.log in {self.folder.path}") from error
         finally:
             await client.close()
 

@@ -19,7 +19,8 @@ import msgspec
 from resolab.fleet.job import Job
 
 COMMAND = (sys.executable, "-m", "resolab.fleet.worker")
-END_TIMEOUT_S = 30.0
+END_TIMEOUT_S = 90.0
+"""The trial in flight ends first: a warm-up and a load, each up to the plan's limit of usually half a minute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fleet_world import PLAN, a_world, ground_here, make_run
+from fleet_world import a_world
+from pretended import PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
 from resolab.errors import ResolabError, StorageError
 from resolab.fleet import agent as agent_module
-from resolab.fleet import streams, transfer
+from resolab.fleet import operations, streams, transfer
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import fetch
+from resolab.fleet.fetch import _is_taken, fetch
 from resolab.fleet.job import Job, Run, RunState, encode
 from resolab.fleet.limits import Limits
 from resolab.fleet.operations import JOB_ID, Operations
@@ -31,7 +32,8 @@ def hurried(monkeypatch):
     monkeypatch.setattr(agent_module, "REFUSED_FOR_S", 1.0)
     monkeypatch.setattr(agent_module, "FAILED_FOR_S", 0.2)
     monkeypatch.setattr(agent_module, "RETRY_S", (0.1, 0.5))
-    monkeypatch.setattr(transfer, "TIMEOUT_S", 3.0)
+    for module in (transfer, operations):
+        monkeypatch.setattr(module, "TIMEOUT_S", 3.0)
     monkeypatch.setattr(transfer, "HEARTBEAT_S", 1.0)
     monkeypatch.setattr(streams, "LEASE_S", 6.0)
 
@@ -63,7 +65,7 @@ async def state_of(world, vantage: str, until) -> None:
 def test_two_vantage_points_are_one_dataset(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra", "syd"]) as world:
-            run = make_run(["fra", "syd"])
+            run = run_of("fra", "syd")
             await begun(world, run)
             await world.begin_agent("fra")
             await world.begin_agent("syd")
@@ -71,9 +73,9 @@ def test_two_vantage_points_are_one_dataset(tmp_path):
             got = await fetched(world, run, tmp_path / "out")
             assert got.refused == []
             assert got.blocks_count == {"fra": 3, "syd": 3}
-            assert got.manifest.trials_finished_count == 12
+            assert got.manifest.trials_finished_count == 24
             assert {vantage: worker.ran for vantage, worker in world.workers.items()} == {
-                vantage: [("r1", 0), ("r1", 1), ("r1", 2)] for vantage in ("fra", "syd")
+                vantage: [("fleet-1", 0), ("fleet-1", 1), ("fleet-1", 2)] for vantage in ("fra", "syd")
             }
 
     asyncio.run(scene())
@@ -81,7 +83,7 @@ def test_two_vantage_points_are_one_dataset(tmp_path):
         msgspec.json.decode(one.read_bytes().splitlines()[0]) for one in finished_trials(tmp_path / "out").values()
     ]
     assert Counter((one["vantage_point"], one["dns_transport"]) for one in heads) == {
-        (vantage, transport): 3 for vantage in ("fra", "syd") for transport in ("doudp", "doh")
+        (vantage, transport): 6 for vantage in ("fra", "syd") for transport in ("doudp", "doh")
     }
     assert len({(one["block"], one["vantage_point"]) for one in heads}) == 6
 
@@ -89,18 +91,18 @@ def test_two_vantage_points_are_one_dataset(tmp_path):
 def test_a_job_given_out_twice_is_run_once(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
-            run = make_run(["fra"], blocks=2)
+            run = run_of("fra", blocks=2)
             await begun(world, run)
             client = await connect_operator(world.folder, world.said.append)
             js = client.jetstream()
             # The same id is dropped by the server; another id for the same block is told by its result.
-            await js.publish("jobs.r1.fra", encode(run.jobs()[0]), headers={JOB_ID: run.jobs()[0].id})
-            await js.publish("jobs.r1.fra", encode(run.jobs()[0]), headers={JOB_ID: "again"})
+            await js.publish("jobs.fleet-1.fra", encode(run.jobs()[0]), headers={JOB_ID: run.jobs()[0].id})
+            await js.publish("jobs.fleet-1.fra", encode(run.jobs()[0]), headers={JOB_ID: "again"})
             assert (await js.stream_info("JOBS")).state.messages == 3
             await client.close()
             await world.begin_agent("fra")
             await world.until_done(run)
-            assert Counter(world.workers["fra"].ran) == {("r1", 0): 1, ("r1", 1): 1}
+            assert Counter(world.workers["fra"].ran) == {("fleet-1", 0): 1, ("fleet-1", 1): 1}
 
     asyncio.run(scene())
 
@@ -108,7 +110,7 @@ def test_a_job_given_out_twice_is_run_once(tmp_path):
 def test_the_servers_death_loses_nothing(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra", "syd"]) as world:
-            run = make_run(["fra", "syd"], blocks=4)
+            run = run_of("fra", "syd", blocks=4)
             await begun(world, run)
             killed = []
 
@@ -133,7 +135,7 @@ def test_the_servers_death_loses_nothing(tmp_path):
 def test_an_agent_that_ended_in_a_block_goes_on_with_it(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
-            run = make_run(["fra"])
+            run = run_of("fra")
             await begun(world, run)
             reached = asyncio.Event()
 
@@ -158,10 +160,10 @@ def test_an_agent_that_ended_in_a_block_goes_on_with_it(tmp_path):
     ("text", "limits", "otherwise", "says"),
     [
         (PLAN, Limits(kinds=("live",)), {}, "limits allow live plans"),
-        (PLAN, Limits(trials_per_block=1), {}, "has 2 trials"),
+        (PLAN, Limits(trials_per_block=1), {}, "has 4 trials"),
         (PLAN, Limits(), {"git_commit": "1" * 40}, "here is 111111111111"),
         (PLAN, Limits(), {"versions": {"resolab": "9"}}, "is for resolab"),
-        (PLAN, Limits(), {"pages_sha256": {}}, "page example of run r1 is another one here"),
+        (PLAN, Limits(), {"pages_sha256": {}}, "page example of run fleet-1 is another one here"),
         (PLAN.replace('["example"]', '["/etc"]'), Limits(), {}, "names the page /etc"),
         (PLAN.replace('["example"]', '["../x.page.json"]'), Limits(), {}, "names the page ../x.page.json"),
     ],
@@ -169,14 +171,14 @@ def test_an_agent_that_ended_in_a_block_goes_on_with_it(tmp_path):
 def test_what_does_not_fit_is_refused_in_a_line_and_stays(tmp_path, text, limits, otherwise, says):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
-            run = make_run(["fra"], text=text, blocks=2)
+            run = changed(run_of("fra", blocks=2), plan_text=text)
             await begun(world, run)
-            await world.begin_agent("fra", limits=limits, ground=msgspec.structs.replace(ground_here(), **otherwise))
+            await world.begin_agent("fra", limits=limits, **otherwise)
             await state_of(world, "fra", lambda one: one is not None and says in (one.problem or ""))
             client = await connect_operator(world.folder, world.said.append)
-            progress = await Operations(client).progress(run)
+            queued = await Operations(client).queued_count(run)
             await client.close()
-            assert progress.blocks_done_count == 0
+            assert queued == 2
             assert world.workers["fra"].ran == []
             refusals = [line for line in world.said if says in line]
             assert len(refusals) == 1
@@ -188,16 +190,20 @@ def test_what_does_not_fit_is_refused_in_a_line_and_stays(tmp_path, text, limits
 def test_a_stopped_run_leaves_the_queue_and_the_spool(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
-            run = make_run(["fra"])
+            run = run_of("fra")
             await begun(world, run)
             client = await connect_operator(world.folder, world.said.append)
-            await Operations(client).end(run, RunState.STOPPED)
+            desk = Operations(client)
+            await desk.end(run, RunState.STOPPED)
+            assert await desk.queued_count(run) == 0
+            stopped = await desk.progress(await desk.run(run.id))
+            assert (stopped.run.state, stopped.blocks_done_count) == (RunState.STOPPED, 0)
             await client.close()
             await world.begin_agent("fra")
-            later = make_run(["fra"], name="r2", blocks=1)
+            later = changed(run_of("fra", blocks=1), id="fleet-2")
             await begun(world, later)
             await world.until_done(later)
-            assert world.workers["fra"].ran == [("r2", 0)]
+            assert world.workers["fra"].ran == [("fleet-2", 0)]
 
     asyncio.run(scene())
 
@@ -205,10 +211,26 @@ def test_a_stopped_run_leaves_the_queue_and_the_spool(tmp_path):
 def test_nothing_there_is_no_dataset(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra"]) as world:
-            run = make_run(["fra"])
+            run = run_of("fra")
             await begun(world, run)
             with pytest.raises(ResolabError, match="no block of it is there yet"):
                 await fetched(world, run, tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+    asyncio.run(scene())
+
+
+def test_a_full_disk_ends_a_fetch_and_is_no_missing_block(tmp_path):
+    async def scene() -> None:
+        async with a_world(tmp_path, ["fra"]) as world:
+            run = run_of("fra", blocks=1)
+            await begun(world, run)
+            await world.begin_agent("fra")
+            await world.until_done(run)
+            client = await connect_operator(world.folder, world.said.append)
+            store = await client.jetstream().object_store(transfer.results_of("fra"))
+            with pytest.raises(StorageError, match="No space left"):
+                await _is_taken(store, run.jobs()[0], Path("/dev/full"))
+            await client.close()
 
     asyncio.run(scene())

@@ -133,6 +133,18 @@ def test_one_forged_block_and_nothing_is_written(run: Run, bundles: Bundles, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_forged_block_is_left_out_where_somebody_is_told(run: Run, bundles: Bundles, tmp_path: Path) -> None:
+    forged = {"fra": bundles["fra"] | {1: bundles["syd"][1]}, "syd": bundles["syd"]}
+    told: list[tuple[str, int]] = []
+    manifest = assemble(
+        run, forged, tmp_path / "d", left_out=lambda vantage, block, _why: told.append((vantage, block))
+    )
+    assert told == [("fra", 1)]
+    assert manifest.trials_finished_count == 2 * 2 * 4
+    assert "of vantage point syd 1 of 3 blocks were left out: others have fewer" in manifest.warnings
+    assert [one.name for one in tmp_path.iterdir()] == ["d"]
+
+
 def test_where_something_is_nothing_is_written(run: Run, bundles: Bundles, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     assemble(run, {"fra": bundles["fra"]}, tmp_path / "d")

@@ -1,27 +1,26 @@
 """`resolab fleet invite` and `withdraw`: who takes part. Not for: credentials (`resolab.fleet.invitation`)."""
 
 import argparse
-import asyncio
 import shutil
 from pathlib import Path
 
-from resolab.errors import ConfigurationError, UsageError
-from resolab.fleet.connection import connect_operator
+from nats.aio.client import Client
+
+from resolab.cli.fleet.connected import with_server
+from resolab.errors import ConfigurationError
 from resolab.fleet.invitation import invite as make_invitation
 from resolab.fleet.invitation import withdraw as take_back
-from resolab.fleet.job import check_vantage
 from resolab.fleet.server import reload_server
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.streams import prepare_agent
 
 
 def invite(options: argparse.Namespace) -> int:
-    """Write an invitation, and make what its agent needs on the server."""
-    _check(options.vantage)
+    """Write an invitation; a server that runs has what the agent needs at once, another from its start on."""
     folder = ServerFolder.open(options.fleet)
     file = make_invitation(folder, options.vantage)
-    reload_server(folder)
-    asyncio.run(_prepare(folder, options.vantage))
+    if reload_server(folder):
+        with_server(options.fleet, lambda client, _folder: _prepare(client, options.vantage))
     if options.out is not None:
         try:
             file = Path(shutil.move(file, options.out))
@@ -31,26 +30,15 @@ def invite(options: argparse.Namespace) -> int:
     return 0
 
 
+async def _prepare(client: Client, vantage: str) -> int:
+    await prepare_agent(client.jetstream(), vantage)
+    return 0
+
+
 def withdraw(options: argparse.Namespace) -> int:
     """Let an agent take part no more."""
-    _check(options.vantage)
     folder = ServerFolder.open(options.fleet)
     take_back(folder, options.vantage)
     reload_server(folder)
     print(f"{options.vantage} takes part no more; its results stay")
     return 0
-
-
-def _check(vantage: str) -> None:
-    try:
-        check_vantage(vantage)
-    except ValueError as error:
-        raise UsageError(f"fleet: {error}") from error
-
-
-async def _prepare(folder: ServerFolder, vantage: str) -> None:
-    client = await connect_operator(folder, lambda _problem: None)
-    try:
-        await prepare_agent(client.jetstream(), vantage)
-    finally:
-        await client.close()

@@ -9,7 +9,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from nats.aio.client import Client
@@ -18,15 +18,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from resolab.campaign.progress import duration_text
-from resolab.cli.fleet.taking_part import ground_of
-from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.checks import named_path
-from resolab.fleet.connection import connect_operator
+from resolab.cli.fleet.connected import with_server
+from resolab.errors import ConfigurationError
+from resolab.fleet.checks import ground_of, named_path
 from resolab.fleet.fetch import fetch as fetch_run
 from resolab.fleet.job import Run, RunState, as_dict
 from resolab.fleet.operations import Operations, RunProgress, check_vantages, new_run_id
 from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.transfer import UnreachableError
 from resolab.plan import load_plan
 
 LOOK_EVERY_S = 2.0
@@ -35,7 +33,7 @@ PIPED_WIDTH = 160
 
 def run(options: argparse.Namespace) -> int:
     """Queue a plan's blocks at every vantage point."""
-    return _with_server(options.fleet, lambda client, folder: _run(options, client, folder))
+    return with_server(options.fleet, lambda client, folder: _run(options, client, folder))
 
 
 async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
@@ -71,7 +69,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
 
 def status(options: argparse.Namespace) -> int:
     """Say how far a run is, and what its agents say."""
-    return _with_server(options.fleet, lambda client, _folder: _status(options, client))
+    return with_server(options.fleet, lambda client, _folder: _status(options, client))
 
 
 async def _status(options: argparse.Namespace, client: Client) -> int:
@@ -80,10 +78,10 @@ async def _status(options: argparse.Namespace, client: Client) -> int:
     progress = await operations.progress(found)
     if options.wait:
         with _bar("blocks", progress.blocks_count) as (bar, task):
-            while progress.blocks_done_count < progress.blocks_count:
+            while progress.run.state is RunState.OPEN and progress.blocks_done_count < progress.blocks_count:
                 bar.update(task, completed=progress.blocks_done_count)
                 await asyncio.sleep(LOOK_EVERY_S)
-                progress = await operations.progress(found)
+                progress = await operations.progress(await operations.run(found.id))
     if options.json:
         for line in _lines(progress):
             print(json.dumps(line))
@@ -131,7 +129,7 @@ def _print(progress: RunProgress) -> None:
 
 def fetch(options: argparse.Namespace) -> int:
     """Make one dataset of a run's results."""
-    return _with_server(options.fleet, lambda client, _folder: _fetch(options, client))
+    return with_server(options.fleet, lambda client, _folder: _fetch(options, client))
 
 
 async def _fetch(options: argparse.Namespace, client: Client) -> int:
@@ -142,9 +140,9 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
         fetched = await fetch_run(client, found, out, lambda: bar.advance(task))
     for line in fetched.refused:
         print(f"left out: {line}", file=sys.stderr)
-    count = fetched.manifest.trials_finished_count
+    trials_count = fetched.manifest.trials_finished_count
     blocks = ", ".join(f"{vantage} {count}" for vantage, count in fetched.blocks_count.items())
-    print(f"dataset: {out}, {count} trials; blocks there: {blocks}. Report: resolab report {out}")
+    print(f"dataset: {out}, {trials_count} trials; blocks there: {blocks}. Report: resolab report {out}")
     if all(count == found.blocks for count in fetched.blocks_count.values()):
         await operations.end(found, RunState.FETCHED)
     return 0
@@ -152,7 +150,7 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
 
 def stop(options: argparse.Namespace) -> int:
     """Take what is left of a run out of the queues."""
-    return _with_server(options.fleet, lambda client, _folder: _stop(options, client))
+    return with_server(options.fleet, lambda client, _folder: _stop(options, client))
 
 
 async def _stop(options: argparse.Namespace, client: Client) -> int:
@@ -161,20 +159,6 @@ async def _stop(options: argparse.Namespace, client: Client) -> int:
     await operations.end(found, RunState.STOPPED)
     print(f"{found.id} is stopped; what is there can be fetched")
     return 0
-
-
-def _with_server(folder: Path, do: Callable[[Client, ServerFolder], Awaitable[int]]) -> int:
-    async def connected() -> int:
-        server_folder = ServerFolder.open(folder)
-        client = await connect_operator(server_folder, lambda _problem: None)
-        try:
-            return await do(client, server_folder)
-        except UnreachableError as error:
-            raise MachineError(f"{error}; is `resolab fleet serve` running?") from error
-        finally:
-            await client.close()
-
-    return asyncio.run(connected())
 
 
 @contextlib.contextmanager

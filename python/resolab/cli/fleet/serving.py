@@ -8,10 +8,8 @@ import asyncio
 import signal
 import sys
 
-from resolab.fleet.connection import connect_operator
 from resolab.fleet.server import FleetServer
 from resolab.fleet.server_folder import ServerFolder
-from resolab.fleet.streams import prepare_streams
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
 
@@ -28,11 +26,6 @@ async def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     async with FleetServer(folder, say=_say) as server:
-        client = await connect_operator(folder, _say)
-        try:
-            await prepare_streams(client.jetstream())
-        finally:
-            await client.close()
         _say(f"serving at {server.url}; its folder is {options.fleet}; Ctrl-C ends it")
         await server.until(ended)
     return 0

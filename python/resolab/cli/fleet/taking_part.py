@@ -12,17 +12,14 @@ import time
 from pathlib import Path
 
 import resolab
-from resolab.campaign.ground import ground_now
-from resolab.campaign.manifests import versions_now
 from resolab.fleet.agent import Agent, Place
+from resolab.fleet.checks import ground_of
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import read_invitation
 from resolab.fleet.limits import read_limits
 from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentSide
 from resolab.fleet.worker_process import WorkerProcess
-from resolab.plan import Corpus, Plan
-from resolab.store.manifest import RunStart
 
 
 def take_part(options: argparse.Namespace) -> int:
@@ -49,11 +46,6 @@ async def _take_part(options: argparse.Namespace) -> int:
     finally:
         await client.close()
     return 0
-
-
-def ground_of(plan: Plan) -> RunStart:
-    """Say what trials of a plan stand on, here and now."""
-    return ground_now(plan, Corpus.of_project(plan.own_pages), versions_now(plan))
 
 
 def _say(line: str) -> None:
