@@ -11,7 +11,7 @@ NEEDED = ("nats", "cryptography")
 def run(options: argparse.Namespace) -> int:
     """Hand over to the action."""
     if any(importlib.util.find_spec(one) is None for one in NEEDED):
-        raise MachineError("a fleet needs packages that are not installed: pip install 'resolab[fleet]'")
+        raise MachineError("a fleet needs packages that are not installed: install resolab's wheel as resolab[fleet]")
     from resolab.cli.fleet import membership, runs, serving, taking_part
 
     actions = {

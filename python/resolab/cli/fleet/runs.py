@@ -63,7 +63,8 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
         print(
             f"warning: {plan.name} may stop early, a fleet does not: all {plan.blocks} blocks are run", file=sys.stderr
         )
-    print(f"{begun.id}: {plan.blocks} blocks at {', '.join(vantages)}; see resolab fleet status")
+    blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    print(f"{begun.id}: {blocks} at {', '.join(vantages)}; see resolab fleet status")
     return 0
 
 
