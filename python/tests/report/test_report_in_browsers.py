@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -90,6 +91,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.server_close()
 
 
+def _told(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    """Have a browser measure the page, and end it."""
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as browser:
+        try:
+            return Site.found.get(timeout=WAIT_S)
+        except Empty:
+            pytest.fail(f"{command[0]} said nothing in {WAIT_S} s")
+        finally:
+            os.killpg(browser.pid, signal.SIGKILL)
+
+
 @pytest.fixture(scope="module", params=["chromium", "firefox"])
 def found(request: pytest.FixtureRequest, address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     profile = tmp_path_factory.mktemp("profile")
@@ -98,16 +112,9 @@ def found(request: pytest.FixtureRequest, address: str, tmp_path_factory: pytest
         command = [str(find_chromium()), *quiet, f"--user-data-dir={profile}", "--remote-debugging-port=0", address]
     else:
         command = [str(find_firefox()), "--headless", "--no-remote", "--profile", str(profile), address]
-    environment = os.environ | {"HOME": str(profile)}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as browser:
-        try:
-            told = Site.found.get(timeout=WAIT_S)
-        except Empty:
-            pytest.fail(f"{request.param} said nothing in {WAIT_S} s")
-        finally:
-            os.killpg(browser.pid, signal.SIGKILL)
+    # What a killed browser leaves behind goes with its folder; a short name, for the socket in it.
+    with tempfile.TemporaryDirectory(prefix="t-", dir="/tmp", ignore_cleanup_errors=True) as temporary:
+        told = _told(command, os.environ | {"HOME": str(profile), "TMPDIR": temporary})
     shutil.rmtree(profile, ignore_errors=True)
     assert "error" not in told, told
     return told
