@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import IO
 
 from resolab.errors import ConfigurationError
-from resolab.fleet.ordered import KEPT_FILE, Expected, check_ordered, files_named, refuse
+from resolab.fleet.ordered import Expected, check_ordered, files_named, refuse
 from resolab.store import Manifest, load_manifest, machine_errors, read_trial, trial_id
 from resolab.store.files import sync_folder
 from resolab.store.folder import MANIFEST, TRIALS
+from resolab.store.kept_files import KEPT_FILE
 from resolab.store.trials import SUFFIX
 
 LARGEST_BYTES = 2 * 1024**3

@@ -4,7 +4,6 @@ For: the contents of an unpacked bundle. Not for: the tar file (`bundle`), or wh
 which nobody can see.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +20,10 @@ from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
 from resolab.store import load_manifest, read_trial
 from resolab.store.folder import MANIFEST, TRIALS
+from resolab.store.kept_files import KEPT_FILE
 from resolab.store.trials import SUFFIX
 
-_PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _LONGEST_SHOWN = 80
-KEPT_FILE = re.compile(rf"(?:netlogs|captures|key_logs|screenshots)(?:/{_PART}){{1,2}}")
-"""What a trial may name beside itself: what is kept of it, in the dataset's folders for that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from resolab.errors import ConfigurationError
 from resolab.records import FORMAT_VERSION
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
+from resolab.store.kept_files import line_taken_along
 from resolab.store.manifest import LiveRun, Manifest, MergedRun, RunStatus, dataset_id, load_manifest, save_manifest
 from resolab.store.mergeable import check_mergeable, differences
 from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
@@ -37,8 +40,9 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
             (fresh / TRIALS).mkdir()
             (fresh / MANIFESTS).mkdir()
             merged_from: list[MergedRun] = []
-            for folder, manifest in runs:
-                merged_from += _copy_run(fresh, folder, manifest, sum(one.blocks for one in merged_from))
+            for number, (folder, manifest) in enumerate(runs, 1):
+                first_block = sum(one.blocks for one in merged_from)
+                merged_from += _copy_run(_Place(fresh, first_block, f"run{number}"), folder, manifest)
             merged = _manifest(out, runs, merged_from)
             save_manifest(fresh, merged)
             if out.exists():
@@ -49,9 +53,23 @@ def merge_datasets(out: Path, folders: Sequence[Path]) -> Manifest:
     return merged
 
 
-def _copy_run(fresh: Path, folder: Path, manifest: Manifest, first_block: int) -> list[MergedRun]:
-    """Copy a run's trials under new names, its calibrations and its manifest; say where its blocks went."""
-    blocks = [_copy_trial(fresh, file, first_block) for file in finished_trials(folder).values()]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a run goes in the new dataset."""
+
+    fresh: Path
+    first_block: int
+    prefix: str
+    """Of its kept files' names."""
+
+
+def _copy_run(place: _Place, folder: Path, manifest: Manifest) -> list[MergedRun]:
+    """Copy a run's trials under new names, with what is kept of them, its calibrations and its manifest.
+
+    Returns where its blocks went.
+    """
+    fresh, first_block = place.fresh, place.first_block
+    blocks = [_copy_trial(place, folder, file) for file in finished_trials(folder).values()]
     shutil.copyfile(folder / MANIFEST, fresh / MANIFESTS / f"{manifest.dataset_id}.json")
     if (folder / CALIBRATION).is_file():
         with (fresh / CALIBRATION).open("ab") as stream:
@@ -72,8 +90,11 @@ def _copy_run(fresh: Path, folder: Path, manifest: Manifest, first_block: int) -
     return [run]
 
 
-def _copy_trial(fresh: Path, file: Path, first_block: int) -> int:
-    """Copy a trial's file; only block and identifier in its first and last line change. Return its new block."""
+def _copy_trial(place: _Place, folder: Path, file: Path) -> int:
+    """Copy a trial's file and what it names; only its block, its identifier and those names change.
+
+    Returns its new block.
+    """
     for _ in read_trial(file):
         pass  # Every line is checked against its shape before it is copied as it is.
     lines = file.read_bytes().splitlines(keepends=True)
@@ -81,14 +102,15 @@ def _copy_trial(fresh: Path, file: Path, first_block: int) -> int:
     end: dict[str, Any] = msgspec.json.decode(lines[-1])
     if (head.get("record"), end.get("record")) != ("trial", "trial_end"):
         raise ConfigurationError(f"failed to read {file}: it lacks its first or last line; remove it and resume")
-    block = head["block"] + first_block
+    block = head["block"] + place.first_block
     name = trial_id(block, head["position"])
-    target = fresh / TRIALS / f"{name}{SUFFIX}"
+    target = place.fresh / TRIALS / f"{name}{SUFFIX}"
     if target.exists():
         raise ConfigurationError(f"failed to read {file}: another trial has its block and position; remove one of them")
     first = msgspec.json.encode(head | {"block": block, "trial_id": name}) + b"\n"
-    last = msgspec.json.encode(end | {"trial_id": name}) + b"\n"
-    target.write_bytes(b"".join([first, *lines[1:-1], last]))
+    taken = partial(line_taken_along, source=folder, target=place.fresh, prefix=place.prefix)
+    last = taken(msgspec.json.encode(end | {"trial_id": name}) + b"\n")
+    target.write_bytes(b"".join([first, *map(taken, lines[1:-1]), last]))
     return int(block)
 
 
