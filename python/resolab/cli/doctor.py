@@ -12,29 +12,38 @@ from pathlib import Path
 from resolab.browser import find_chromium, find_firefox
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
+from resolab.fleet import readiness
 from resolab.live.ground import choose_ground, read_facts
 from resolab.plan import Corpus
 from resolab.records import LiveWay
 
 EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30
-LIVE = "live page loads"
-ONLY_IF_ASKED_FOR = ("firefox", LIVE)
+LIVE, FLEET = "live page loads", "fleet"
+NEEDED_BY = {"firefox": "plans that name it need", LIVE: "plans that name it need", FLEET: "`resolab fleet` needs"}
+"""What may be absent, and who alone needs it."""
 
 
-def run() -> int:
-    """Check everything, print a line each; exit 4 when something is missing."""
+def run(invitation: Path | None = None) -> int:
+    """Check everything, print a line each; exit 4 when something is missing.
+
+    With an invitation, also whether its fleet lets this machine take part.
+    """
     lacking = 0
-    for what, check in CHECKS.items():
+    for what, check in (CHECKS | _of_a_fleet(invitation)).items():
         try:
             print(f"ok       {what}: {check()}")
         except ResolabError as error:
-            if what in ONLY_IF_ASKED_FOR:
-                print(f"absent   {what}, which only plans that name it need: {error}")
+            if what in NEEDED_BY:
+                print(f"absent   {what}, which only {NEEDED_BY[what]}: {error}")
                 continue
             lacking += 1
             print(f"LACKING  {what}: {error}")
     return EXIT_LACKING if lacking else 0
+
+
+def _of_a_fleet(invitation: Path | None) -> dict[str, Callable[[], str]]:
+    return {} if invitation is None else {f"invitation {invitation}": lambda: readiness.let_in(invitation)}
 
 
 def _core() -> str:
@@ -84,5 +93,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "firefox": lambda: str(find_firefox()),
     "certutil": _certutil,
     LIVE: _live,
+    FLEET: readiness.installed,
     "disk": _space,
 }

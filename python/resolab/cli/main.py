@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
@@ -113,6 +114,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
         "doctor",
         help="what this machine has and lacks",
         description="Say what this machine has and lacks. What its lacks do to numbers: docs/limitations.md.",
+    )
+    doctor.add_argument(
+        "--invitation", type=Path, metavar="FILE", help="whether a fleet's server lets this machine take part, too"
     )
     doctor.set_defaults(run=_doctor)
     return parser, query
@@ -235,7 +239,7 @@ def _internet(options: argparse.Namespace) -> int:
     return command.run(options)
 
 
-def _doctor(_options: argparse.Namespace) -> int:
+def _doctor(options: argparse.Namespace) -> int:
     from resolab.cli import doctor
 
-    return doctor.run()
+    return doctor.run(options.invitation)

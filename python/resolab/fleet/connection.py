@@ -77,8 +77,8 @@ class FleetClient(Client):
         self._connected_once = True
 
     async def close(self) -> None:
-        """End it; while it is being connected again, nats-py may wait for ever here."""
-        with contextlib.suppress(TimeoutError):
+        """End it; while it is being connected again, nats-py may wait for ever here, or write to what is gone."""
+        with contextlib.suppress(TimeoutError, OSError, AttributeError):
             await asyncio.wait_for(super().close(), CLOSE_TIMEOUT_S)
 
     async def _failed(self, error: Exception) -> None:

@@ -93,16 +93,7 @@ class FleetServer:
         await self._prepare()
 
     async def _prepare(self) -> None:
-        """Make what the fleet and everybody invited needs; what is there stays."""
-        client = await connect_operator(self.folder, self._say)
-        try:
-            await prepare_streams(client.jetstream())
-            for vantage in self.folder.invited():
-                await prepare_agent(client.jetstream(), vantage)
-        except UnreachableError as error:
-            raise MachineError(f"{error}; see nats-server.log in {self.folder.path}") from error
-        finally:
-            await client.close()
+        await prepare(self.folder, self._say, hint=f"see nats-server.log in {self.folder.path}")
 
     async def _stop(self) -> None:
         if self._process is not None:
@@ -156,6 +147,28 @@ class _Health:
             return f"nats-server does not answer: {error}" if self._silent >= SILENT_LOOKS else None
         self._silent, self._unwell = 0, 0 if trouble is None else self._unwell + 1
         return f"its storage failed: {trouble}" if self._unwell >= UNWELL_LOOKS else None
+
+
+async def prepare(folder: ServerFolder, say: Callable[[str], None], *, hint: str) -> None:
+    """Make what the fleet and everybody invited needs at its server; what is there stays."""
+    client = await connect_operator(folder, say)
+    try:
+        await prepare_streams(client.jetstream())
+        for vantage in folder.invited():
+            await prepare_agent(client.jetstream(), vantage)
+    except UnreachableError as error:
+        raise MachineError(f"{error}; {hint}") from error
+    finally:
+        await client.close()
+
+
+async def prepare_elsewhere(folder: ServerFolder, say: Callable[[str], None]) -> None:
+    """Make the same at a server of somebody else's, who has it include the fleet's configuration."""
+    hint = f"it has to include {folder.config_file}, and to read it again after every change"
+    try:
+        await prepare(folder, say, hint=hint)
+    except (ConfigurationError, MachineError) as error:
+        raise type(error)(str(error) if hint in str(error) else f"{error}; {hint}") from error
 
 
 def reload_server(folder: ServerFolder) -> bool:

@@ -77,11 +77,28 @@ def _allowed(vantage: str) -> list[str]:
     ]
 
 
-def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str]) -> str:
-    """Write the configuration for a server folder; `holders` maps names in credentials to their vantage points."""
+def shared_conf(folder: Path, *, holders: Mapping[str, str]) -> str:
+    """Write what a server of somebody else's needs beside its own configuration, which includes this file.
+
+    TLS is in it, since who may do what is told by certificates; storage, ports and clusters are the other's own.
+    """
+    lines = [
+        "# Written by resolab; to be included in nats-server's configuration, and read anew after each change.",
+        *_block("tls", _tls(folder)),
+        *_block("accounts", _accounts(holders)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _accounts(holders: Mapping[str, str]) -> list[str]:
     accounts = _block(FLEET_ACCOUNT, _fleet_account(holders.values()))
     for name, vantage in holders.items():
         accounts += _block(_quoted(account_of(vantage)), _agent_account(name, vantage))
+    return accounts
+
+
+def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str]) -> str:
+    """Write the configuration for a server folder; `holders` maps names in credentials to their vantage points."""
     lines = [
         "# Written by resolab; what is changed by hand is lost with the next invitation.",
         'server_name: "resolab-fleet"',
@@ -99,7 +116,7 @@ def nats_conf(folder: Path, *, listen: str, port: int, holders: Mapping[str, str
         *_block("jetstream", _jetstream(folder)),
         *_block("tls", _tls(folder)),
         *_block("authorization", ["timeout: 10"]),
-        *_block("accounts", accounts),
+        *_block("accounts", _accounts(holders)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ For: one layout, files written whole and for their owner alone. Not for: invitat
     address.json          where it listens, and by which names agents reach it
     agents.json           who was invited, and whose credential was withdrawn
     nats.conf, storage/   of nats-server
+    shared.conf           instead, where a NATS server of somebody else's is used: what that includes
 """
 
 import contextlib
@@ -19,12 +20,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.authority import OPERATOR, Authority, make_authority
-from resolab.fleet.server_config import PORTS_FOLDER, agent_name, nats_conf
+from resolab.fleet.server_config import PORTS_FOLDER, agent_name, nats_conf, shared_conf
 from resolab.store.files import machine_errors, write_whole
 
 _Kind = TypeVar("_Kind")
@@ -39,6 +41,8 @@ class Address(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=T
     port: int
     """0: the kernel gives one at the first start, which is kept."""
     names: list[str]
+    elsewhere: bool = False
+    """Whether a NATS server is used that somebody else runs, instead of one that `fleet serve` starts."""
 
 
 class Member(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -61,8 +65,17 @@ class ServerFolder:
     @classmethod
     def create(cls, path: Path, listen: str, port: int, names: Sequence[str]) -> Self:
         """Make a fleet: a new authority, nobody invited; agents reach it by the first of `names`."""
-        path = path.resolve()
-        address = _address(listen, port, names)
+        return cls._make(path.resolve(), _address(listen, port, names))
+
+    @classmethod
+    def create_elsewhere(cls, path: Path, url: str) -> Self:
+        """Make a fleet whose agents meet at a NATS server that somebody else runs."""
+        host, port = _host_and_port(url)
+        address = Address(url=_url(host, port), listen=host, port=port, names=[host], elsewhere=True)
+        return cls._make(path.resolve(), address)
+
+    @classmethod
+    def _make(cls, path: Path, address: Address) -> Self:
         with machine_errors(f"make {path}"):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.chmod(0o700)
@@ -90,6 +103,8 @@ class ServerFolder:
     def at(self, listen: str | None = None, port: int | None = None, names: Sequence[str] | None = None) -> Self:
         """Have it listen or be reached elsewhere from its next start on; invitations given out keep their address."""
         old = self.address
+        if old.elsewhere:
+            raise ConfigurationError(f"could not move the fleet of {self.path}: its server is {old.url}, run by others")
         listen_at = listen or old.listen
         if names is None or not names:
             names = [listen_at] if old.names == [old.listen] else old.names
@@ -110,8 +125,8 @@ class ServerFolder:
 
     @property
     def config_file(self) -> Path:
-        """What nats-server is started with."""
-        return self._file("nats.conf")
+        """What nats-server is started with, or includes where somebody else starts it."""
+        return self._file("shared.conf" if self.address.elsewhere else "nats.conf")
 
     def trusted(self) -> str:
         """Give the authority's certificate."""
@@ -162,6 +177,9 @@ class ServerFolder:
         """Write nats-server's configuration of all that the folder says."""
         now_in = [one for one in self.members() if one.withdrawn_unix_ns is None]
         holders = {agent_name(one.vantage, one.credential_number): one.vantage for one in now_in}
+        if self.address.elsewhere:
+            self._write("shared.conf", shared_conf(self.path, holders=holders))
+            return
         port = self.address.port or -1
         self._write("nats.conf", nats_conf(self.path, listen=self.address.listen, port=port, holders=holders))
 
@@ -174,7 +192,7 @@ class ServerFolder:
         self.write_config()
 
     def _write_address(self, authority: Authority, now: datetime) -> None:
-        for name in ("storage", PORTS_FOLDER):
+        for name in () if self.address.elsewhere else ("storage", PORTS_FOLDER):
             self._file(name).mkdir(exist_ok=True, mode=0o700)
         self._write("server.pem", authority.server_credential(_reached_by(self.address), now))
         self._write("address.json", msgspec.json.encode(self.address).decode())
@@ -197,10 +215,12 @@ class ServerFolder:
             raise ConfigurationError(f"could not read {self._file(name)}: {error}; is it a fleet's folder?") from error
 
     def _write(self, name: str, text: str) -> Path:
-        # The folder lets nobody else in, so the moment before the mode is set is nobody's.
-        file = self._file(name)
-        write_whole(file, text.encode())
-        file.chmod(0o600)
+        file, content = self._file(name), text.encode()
+        # A server starts on a full disk, too: what is there already is not written again.
+        if not file.exists() or file.read_bytes() != content:
+            # The folder lets nobody else in, so the moment before the mode is set is nobody's.
+            write_whole(file, content)
+            file.chmod(0o600)
         return file
 
 
@@ -211,6 +231,17 @@ def _address(listen: str, port: int, names: Sequence[str]) -> Address:
             f"could not make a fleet's server: agents cannot reach it at {names[0]}; give a name or address with --name"
         )
     return Address(url=_url(names[0], port), listen=listen, port=port, names=names)
+
+
+def _host_and_port(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if parts.scheme != "tls" or not host or not port:
+        raise ConfigurationError(f"could not use {url}: a fleet's server is written tls://NAME:PORT")
+    return host, port
 
 
 def _reached_by(address: Address) -> list[str]:

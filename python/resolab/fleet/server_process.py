@@ -29,6 +29,8 @@ RELOAD_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 20.0
 ASK_TIMEOUT_S = 10.0
 POLL_S = 0.05
+EMPTY_S = 5.0
+"""A file that nats-server has made and not filled for so long it cannot fill."""
 ENABLED = "/healthz?js-enabled-only=true"
 """Asks whether there is JetStream at all; without this it is asked for every stream."""
 
@@ -103,7 +105,8 @@ class ServerProcess:
             await self._process.wait()
 
     async def _until_ready(self) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_S
+        empty_since = time.monotonic()
+        deadline = empty_since + START_TIMEOUT_S
         while True:
             if self._process.returncode is not None:
                 where = f"{self._folder.address.listen}:{self._folder.address.port}"
@@ -114,6 +117,13 @@ class ServerProcess:
             with contextlib.suppress(OSError, LookupError, ValueError):
                 if await self._unwell(ENABLED) is None:
                     return
+            ports = _ports_file(self._folder, self.pid)
+            if not (ports.exists() and not ports.stat().st_size):
+                empty_since = time.monotonic()
+            elif time.monotonic() - empty_since > EMPTY_S:
+                # On a full disk nats-server runs on, and nobody can find it.
+                problem = f"it cannot write {ports}: no space left on device; make room there"
+                raise MachineError(f"could not start the fleet's server: {problem}")
             if time.monotonic() > deadline:
                 raise DeadlineError(f"the fleet's server was not ready within {START_TIMEOUT_S:g} s")
             await asyncio.sleep(POLL_S)
@@ -196,5 +206,8 @@ def _ask(folder: ServerFolder, pid: int, path: str) -> tuple[int, dict[str, Any]
 
 
 def _ports(folder: ServerFolder, pid: int) -> dict[str, list[str]]:
-    file = folder.path / PORTS_FOLDER / f"{PROGRAM}_{pid}.ports"
-    return dict(json.loads(file.read_text()))
+    return dict(json.loads(_ports_file(folder, pid).read_text()))
+
+
+def _ports_file(folder: ServerFolder, pid: int) -> Path:
+    return folder.path / PORTS_FOLDER / f"{PROGRAM}_{pid}.ports"

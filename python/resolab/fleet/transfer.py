@@ -84,6 +84,14 @@ class AgentSide:
             await self._drop_subscription()
             raise
 
+    async def waiting_count(self) -> int:
+        """Count the jobs that wait for this vantage point or are in its hands."""
+        async with asked("look into the queue"):
+            jobs = await self._js.pull_subscribe_bind(self._vantage, JOBS)
+            info = await jobs.consumer_info()
+            await jobs.unsubscribe()
+        return (info.num_pending or 0) + (info.num_ack_pending or 0)
+
     async def _drop_subscription(self) -> None:
         jobs, self._jobs = self._jobs, None
         if jobs is not None:

@@ -535,3 +535,23 @@ def test_a_full_disk_is_healed_once_there_is_space(small_disk: Path) -> None:
             assert running_pid(one.server.folder) not in {None, first}
 
     run(go())
+
+
+def test_a_server_that_starts_on_a_full_disk_says_so_and_starts_once_there_is_space(small_disk: Path) -> None:
+    async def go() -> None:
+        async with fleet(small_disk / "f", "fra"):
+            pass
+        ballast = small_disk / "ballast"
+        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        # It does not wait out the time a start may take: a server without its ports' file never gets ready.
+        with pytest.raises(MachineError, match="no space left on device"):
+            async with FleetServer(small_disk / "f"):
+                pass
+        assert running_pid(ServerFolder.open(small_disk / "f")) is None
+        ballast.unlink()
+        async with FleetServer(small_disk / "f"):
+            pass
+
+    run(go())

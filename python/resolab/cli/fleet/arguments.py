@@ -32,6 +32,12 @@ def _add_serve(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         epilog="example: resolab fleet serve --listen 0.0.0.0 --name fleet.example.org",
     )
     _add_folder(serve)
+    serve.add_argument(
+        "--nats",
+        metavar="URL",
+        help="use a NATS server that somebody else runs, tls://NAME:PORT, which includes shared.conf of the folder; "
+        "makes there what is needed, and ends",
+    )
     serve.add_argument("--listen", metavar="ADDRESS", help="address to listen on (as before; at first 127.0.0.1)")
     serve.add_argument(
         "--port", type=int, metavar="PORT", help="TCP port (default: as before; at first 4222; 0: one that is free)"

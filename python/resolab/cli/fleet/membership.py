@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+import sys
 from pathlib import Path
 
 from nats.aio.client import Client
@@ -26,6 +27,9 @@ def invite(options: argparse.Namespace) -> int:
             file = Path(shutil.move(file, options.out))
         except OSError as error:
             raise ConfigurationError(f"could not write {options.out}: {error.strerror}; it is {file}") from error
+    if folder.address.elsewhere:
+        hint = "have it read that again, then `resolab fleet serve` makes the queue"
+        print(f"{folder.url} lets {options.vantage} in once it knows {folder.config_file}: {hint}", file=sys.stderr)
     print(f"{file}: give it to {options.vantage} and nobody else; there: resolab fleet agent --invitation {file}")
     return 0
 
@@ -40,5 +44,7 @@ def withdraw(options: argparse.Namespace) -> int:
     folder = ServerFolder.open(options.fleet)
     take_back(folder, options.vantage)
     reload_server(folder)
+    if folder.address.elsewhere:
+        print(f"{folder.url} keeps {options.vantage} out once it has read {folder.config_file} again", file=sys.stderr)
     print(f"{options.vantage} takes part no more; its results stay")
     return 0

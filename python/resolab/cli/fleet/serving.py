@@ -8,7 +8,8 @@ import asyncio
 import signal
 import sys
 
-from resolab.fleet.server import FleetServer
+from resolab.errors import ConfigurationError
+from resolab.fleet.server import FleetServer, prepare_elsewhere
 from resolab.fleet.server_folder import ServerFolder
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
@@ -21,6 +22,10 @@ def serve(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     folder = _folder(options)
+    if folder.address.elsewhere:
+        await prepare_elsewhere(folder, _say)
+        _say(f"{folder.url} has what this fleet needs, {len(folder.invited())} invited; nothing runs here for it")
+        return 0
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -33,6 +38,8 @@ async def _serve(options: argparse.Namespace) -> int:
 
 def _folder(options: argparse.Namespace) -> ServerFolder:
     """Open the fleet's folder, changed as asked; make it at the first time."""
+    if options.nats is not None:
+        return _elsewhere(options)
     if not (options.fleet / "ca.pem").exists():
         listen = options.listen or DEFAULT_LISTEN
         port = DEFAULT_PORT if options.port is None else options.port
@@ -40,6 +47,23 @@ def _folder(options: argparse.Namespace) -> ServerFolder:
     folder = ServerFolder.open(options.fleet)
     if options.listen or options.port is not None or options.name:
         folder = folder.at(options.listen, options.port, options.name)
+    return folder
+
+
+def _elsewhere(options: argparse.Namespace) -> ServerFolder:
+    """Open the folder of a fleet whose server somebody else runs; make it at the first time."""
+    if options.listen or options.port is not None or options.name:
+        raise ConfigurationError(
+            "could not serve: --nats names a server that is there, and leaves nothing to listen on"
+        )
+    if not (options.fleet / "ca.pem").exists():
+        return ServerFolder.create_elsewhere(options.fleet, options.nats)
+    folder = ServerFolder.open(options.fleet)
+    if folder.url != options.nats:
+        hint = "give another --fleet folder"
+        raise ConfigurationError(
+            f"could not use {options.nats}: the fleet in {options.fleet} is at {folder.url}; {hint}"
+        )
     return folder
 
 

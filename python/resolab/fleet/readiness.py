@@ -1,0 +1,47 @@
+"""Whether this machine can take part in a fleet: what must be installed, and that a server lets it in.
+
+For: `resolab doctor`. Not for: taking part (`agent`), whether it can measure (doctor's other lines).
+"""
+
+import asyncio
+import importlib.metadata
+import importlib.util
+from pathlib import Path
+
+from resolab.errors import MachineError
+
+EXTRA = {"nats": "nats-py", "cryptography": "cryptography"}
+"""What the extra `fleet` brings, by module."""
+
+
+def installed() -> str:
+    """Say what the extra brought; raises where it is not there."""
+    missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[fleet]'")
+    from resolab.fleet.server_process import find_program  # noqa: PLC0415 - only where nats-py is there
+
+    find_program()
+    return f"nats-py {importlib.metadata.version('nats-py')} and nats-server are there"
+
+
+def let_in(file: Path) -> str:
+    """Say whom an invitation lets take part, and where; raises where the server does not, or is not reached."""
+    installed()
+    return asyncio.run(_let_in(file))
+
+
+async def _let_in(file: Path) -> str:
+    from resolab.fleet.connection import connect_agent  # noqa: PLC0415 - only where nats-py is there
+    from resolab.fleet.invitation import read_invitation  # noqa: PLC0415
+    from resolab.fleet.transfer import AgentSide, UnreachableError  # noqa: PLC0415
+
+    invitation = read_invitation(file)
+    client = await connect_agent(invitation, lambda _problem: None)
+    try:
+        waiting = await AgentSide(client, invitation.vantage).waiting_count()
+    except UnreachableError as error:
+        raise MachineError(f"{error}; its server has no queue for {invitation.vantage}: start it again") from error
+    finally:
+        await client.close()
+    return f"{invitation.url} lets {invitation.vantage} take part; {waiting} blocks wait for it"
