@@ -1,0 +1,124 @@
+"""A process with agents in it: `python -m benches.fleet.agents --spools FOLDER INVITATION...`.
+
+For: agents as `resolab fleet agent` has them, with light trials; one in a process of its own, or hundreds in one. Not
+for: what disturbs them (`faults`).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import io
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from benches.fleet import light
+from resolab.campaign.blocks.one_block import carry_out_block
+from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
+from resolab.errors import ResolabError
+from resolab.fleet.agent import Agent, Place
+from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.connection import connect_agent
+from resolab.fleet.invitation import Invitation, read_invitation
+from resolab.fleet.job import Job, Run, decode
+from resolab.fleet.limits import Limits
+from resolab.fleet.spool import Spool
+from resolab.fleet.transfer import AgentSide
+from resolab.fleet.worker_process import Problem, WorkerProcess
+
+
+class WorkerHere(WorkerProcess):
+    """Runs blocks in this process, for hundreds of agents in it."""
+
+    def __init__(self, spool: Spool) -> None:
+        super().__init__(spool.folder, spool.folder / "log")
+        self._place = spool
+        self._testbeds = StandingTestbeds(light.light_testbed)
+
+    async def run(self, job: Job, run_file: Path) -> Problem | None:
+        """Carry a block out."""
+        run = _read(run_file)
+        try:
+            await carry_out_block(
+                plan_at(run, job.vantage),
+                self._place.dataset(run.id),
+                Console(file=io.StringIO()),
+                job.block,
+                self._testbeds,
+                fleet_run=run.id,
+            )
+        except ResolabError as error:
+            return Problem("instrument", str(error))
+        return None
+
+    async def end(self) -> None:
+        """End what stands."""
+        await self._testbeds.close()
+
+
+def _read(file: Path) -> Run:
+    return decode(file.read_bytes(), Run, what="a run")
+
+
+def main() -> int:
+    """Take part until SIGTERM."""
+    light.without_programs()
+    return asyncio.run(_take_part(_options()))
+
+
+async def _take_part(options: argparse.Namespace) -> int:
+    agents = await asyncio.gather(*(_agent(options, one) for one in options.invitations))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _stop_all, agents)
+    await asyncio.gather(*(_until_stopped(one) for one in agents))
+    return 0
+
+
+def _stop_all(agents: Iterable[Agent]) -> None:
+    for one in agents:
+        one.stop()
+
+
+async def _until_stopped(agent: Agent) -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await agent.run()
+
+
+async def _agent(options: argparse.Namespace, file: Path) -> Agent:
+    invitation = _through(read_invitation(file), options.port)
+    vantage = invitation.vantage
+    spool = Spool(options.spools / vantage)
+
+    def say(line: str) -> None:
+        print(f"{time.monotonic():.1f} {vantage} {line}", file=sys.stderr, flush=True)
+
+    client = await connect_agent(invitation, say, wait=True)
+    command = (sys.executable, "-m", "benches.fleet.light", str(options.trial_s))
+    worker = WorkerHere(spool) if options.here else WorkerProcess(spool.folder, spool.folder / "log", command)
+    place = Place(vantage, Limits(), light.ground_of, {"resolab": "light"})
+    return Agent(AgentSide(client, vantage), place, spool, worker, say)
+
+
+def _through(invitation: Invitation, port: int | None) -> Invitation:
+    """Have it reach the server through its link."""
+    return invitation if port is None else msgspec.structs.replace(invitation, url=f"tls://127.0.0.1:{port}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("invitations", type=Path, nargs="+", metavar="INVITATION")
+    parser.add_argument("--spools", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--port", type=int, help="of the link to the server")
+    parser.add_argument("--trial-s", type=float, default=0.0, metavar="S", help="length of a trial")
+    parser.add_argument("--here", action="store_true", help="run blocks in this process")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

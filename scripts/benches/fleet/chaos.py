@@ -1,0 +1,147 @@
+"""Rounds of chaos: a run of five vantage points while every fault strikes once, and what its dataset then is.
+
+For: the row "every block exactly once" of docs/benchmarks.md. Not for: the faults themselves (`faults`), how fast a
+fleet is (`scale`).
+"""
+
+import asyncio
+import contextlib
+import random
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nats.aio.client import Client
+
+from benches.fleet import light
+from benches.fleet.faults import FAULTS, Fault, Moment
+from benches.fleet.verdict import problems
+from benches.fleet.world import World, a_world
+from resolab.errors import ResolabError
+from resolab.fleet.connection import connect_operator
+from resolab.fleet.fetch import Fetched, fetch
+from resolab.fleet.job import Run, RunState
+from resolab.fleet.operations import Operations
+from resolab.fleet.transfer import UnreachableError
+
+VANTAGES = ("fra", "iad", "nrt", "syd", "gru")
+STRIKE_WITHIN_S = 30.0
+TRIAL_S = 0.8
+ROUND_LIMIT_S = 900.0
+TRIES, PAUSE_S = 60, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How one went."""
+
+    number: int
+    seconds: float
+    problems: list[str]
+    blocks_count: int
+    made_count: int
+    """Blocks that were run, with those that were run again."""
+    ended_count: int
+    """How often an agent or the server ended by itself, and was started again."""
+
+
+async def rounds(home: Path, count: int, blocks: int, seed: int) -> list[Round]:
+    """Run so many rounds, one after the other, in one fleet."""
+    gone: list[Round] = []
+    async with a_world(home, VANTAGES, TRIAL_S) as world:
+        operator = await _connected(world)
+        try:
+            for number in range(count):
+                gone.append(await _round(world, operator, number, blocks, seed))
+                print(_line(gone[-1]), flush=True)
+        finally:
+            await operator.close()
+    return gone
+
+
+async def _connected(world: World) -> Client:
+    for _ in range(TRIES):
+        with contextlib.suppress(ResolabError):
+            return await connect_operator(world.folder, lambda _problem: None)
+        await asyncio.sleep(PAUSE_S)
+    return await connect_operator(world.folder, lambda _problem: None)
+
+
+async def _round(world: World, operator: Client, number: int, blocks: int, seed: int) -> Round:
+    chance = random.Random(f"{seed}.{number}")
+    run = light.light_run(f"round-{number}", VANTAGES, blocks, seed + number)
+    began, ended = time.monotonic(), _ended_count(world)
+    operations = Operations(operator)
+    await operations.begin(run)
+    await asyncio.gather(*(_strike(world, one, run, operator, chance) for one in FAULTS.values()))
+    out = world.home / "datasets" / run.id
+    try:
+        async with asyncio.timeout(ROUND_LIMIT_S):
+            await _until_done(world, operations, run)
+            fetched = await _fetched(operator, run, out)
+        found = problems(run, fetched, out)
+    except TimeoutError:
+        found = [f"not done within {ROUND_LIMIT_S:g} s"]
+    with contextlib.suppress(UnreachableError):
+        await operations.end(run, RunState.FETCHED)
+    shutil.rmtree(out, ignore_errors=True)
+    count = blocks * len(VANTAGES)
+    ended = _ended_count(world) - ended
+    return Round(number, time.monotonic() - began, found, count, _made_count(world, run), ended)
+
+
+async def _strike(world: World, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
+    """Have a fault strike somebody at some moment."""
+    agent = chance.choice(world.agents)
+    own = random.Random(chance.random())
+    await asyncio.sleep(own.uniform(1.0, STRIKE_WITHIN_S))
+    await fault(Moment(world, agent, run, operator, own))
+
+
+async def _until_done(world: World, operations: Operations, run: Run) -> None:
+    """Wait until every result is there and no job is left, those queued twice included."""
+    while True:
+        world.keep_running()
+        with contextlib.suppress(UnreachableError):
+            done = (await operations.progress(run)).blocks_done_count
+            if done == len(run.jobs()) and not await operations.queued_count(run):
+                return
+        await asyncio.sleep(PAUSE_S)
+
+
+async def _fetched(operator: Client, run: Run, out: Path) -> Fetched:
+    for _ in range(TRIES):
+        with contextlib.suppress(UnreachableError):
+            return await fetch(operator, run, out)
+        await asyncio.sleep(PAUSE_S)
+    return await fetch(operator, run, out)
+
+
+def _made_count(world: World, run: Run) -> int:
+    """Count the blocks that agents say they have run."""
+    marks = [agent.log.read_text(errors="replace") for agent in world.agents if agent.log.exists()]
+    return sum(text.count(f" of {run.id} is done\n") for text in marks)
+
+
+def _ended_count(world: World) -> int:
+    return sum(one.ended_count for one in world.processes)
+
+
+def _line(one: Round) -> str:
+    """Say how a round went."""
+    verdict = "; ".join(one.problems) or "every block once"
+    again = one.made_count - one.blocks_count
+    return (
+        f"round {one.number}: {one.blocks_count} blocks in {one.seconds:.0f} s, {again} run again, "
+        f"{one.ended_count} processes ended by themselves; {verdict}"
+    )
+
+
+def summary(gone: Sequence[Round]) -> str:
+    """Say how all went."""
+    good = sum(not one.problems for one in gone)
+    again = sum(one.made_count - one.blocks_count for one in gone)
+    blocks = sum(one.blocks_count for one in gone)
+    return f"{good} of {len(gone)} rounds with every block once; {blocks} blocks, {again} run again"

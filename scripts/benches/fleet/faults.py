@@ -1,0 +1,111 @@
+"""What goes wrong in a round of chaos, each fault a coroutine that begins it and mends it.
+
+For: the faults a fleet must survive, at moments drawn by the round. Not for: whether it did (`verdict`).
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from nats.aio.client import Client
+
+from benches.fleet.world import AgentAt, World
+from resolab.fleet.job import Job, Run, encode
+from resolab.fleet.transfer import UnreachableError, asked
+
+CUT_S = 60.0
+CLOCK_OFF_S = 600
+Fault = Callable[["Moment"], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a fault has at hand."""
+
+    world: World
+    agent: AgentAt
+    """Whom it strikes, where it strikes one."""
+    run: Run
+    operator: Client
+    random: random.Random
+
+
+async def kill_agent(moment: Moment) -> None:
+    """Kill an agent, and start it again a little later."""
+    process = moment.agent.process
+    assert process is not None
+    await process.kill()
+    await asyncio.sleep(moment.random.uniform(0.5, 8.0))
+    process.start()
+
+
+async def kill_nats(moment: Moment) -> None:
+    """Kill nats-server; whoever serves starts it again."""
+    pid = moment.world.nats_pid
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+async def kill_serve(moment: Moment) -> None:
+    """Kill `fleet serve`, nats-server with it, and start it again a little later."""
+    await moment.world.server.kill()
+    await asyncio.sleep(moment.random.uniform(0.5, 5.0))
+    moment.world.server.start()
+
+
+async def cut_link(moment: Moment) -> None:
+    """Let nothing through between an agent and the server for a minute."""
+    moment.agent.link.cut()
+    await asyncio.sleep(CUT_S)
+    moment.agent.link.mend()
+
+
+async def fill_agents_disk(moment: Moment) -> None:
+    """Leave no room at an agent for a while."""
+    moment.agent.disk.fill()
+    await asyncio.sleep(moment.random.uniform(3.0, 12.0))
+    moment.agent.disk.free()
+
+
+async def fill_servers_disk(moment: Moment) -> None:
+    """Leave no room at the server for a while."""
+    moment.world.disk.fill()
+    await asyncio.sleep(moment.random.uniform(3.0, 12.0))
+    moment.world.disk.free()
+
+
+async def deliver_twice(moment: Moment) -> None:
+    """Queue jobs again that are done, running or waiting, as if they were new."""
+    js = moment.operator.jetstream()
+    for block in moment.random.sample(range(moment.run.blocks), min(4, moment.run.blocks)):
+        job = Job(run=moment.run.id, vantage=moment.agent.vantage, block=block)
+        for _ in range(5):
+            with contextlib.suppress(UnreachableError):
+                async with asked("queue a job again"):
+                    await js.publish(job.subject, encode(job))
+                break
+            await asyncio.sleep(1.0)
+
+
+async def put_clock_off(moment: Moment) -> None:
+    """Put an agent's clock ten minutes on or back while it runs, and right again later."""
+    moment.agent.clock.set(moment.random.choice((-CLOCK_OFF_S, CLOCK_OFF_S)))
+    await asyncio.sleep(moment.random.uniform(5.0, 30.0))
+    moment.agent.clock.set(0)
+
+
+FAULTS: dict[str, Fault] = {
+    "agent killed": kill_agent,
+    "nats-server killed": kill_nats,
+    "server killed": kill_serve,
+    f"link cut {CUT_S:g} s": cut_link,
+    "agent's disk full": fill_agents_disk,
+    "server's disk full": fill_servers_disk,
+    "jobs queued twice": deliver_twice,
+    "clock 10 min off": put_clock_off,
+}

@@ -1,0 +1,106 @@
+"""Runs whose trials measure nothing: each waits a given time and writes an ordinary record.
+
+For: what a fleet does with blocks, without browsers; `python -m benches.fleet.light SECONDS` is a fleet's worker with
+such trials. Not for: real ones (tests/test_fleet.py has two).
+"""
+
+import asyncio
+import functools
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from resolab.campaign import ground, manifests
+from resolab.fleet import worker
+from resolab.fleet.job import Run
+from resolab.plan import Condition, Corpus, Plan, parse_plan
+from resolab.records import BrowserName, PageLoadRecord
+from resolab.store.manifest import RunStart
+from resolab.testbed import TrialResult
+
+TRIALS_A_BLOCK = 2
+PLAN = """
+name = "light"
+question = "Is every block there once?"
+seed = 5
+blocks = {blocks}
+[factors]
+page = ["example"]
+profile = ["fiber"]
+dns_transport = ["doudp", "doh"]
+http_version = ["h3"]
+requested_handshake_mode = ["full"]
+[resolver_path]
+doudp = "native"
+doh = "native"
+[baseline]
+dns_transport = "doudp"
+"""
+
+
+class LightTestbed:
+    """Takes its time, and nothing else."""
+
+    def __init__(self, trial_s: float) -> None:
+        self._trial_s = trial_s
+
+    async def run_trial(self, condition: Condition, _trial_id: str) -> TrialResult:
+        """Wait, and say that a page was loaded."""
+        if self._trial_s:
+            await asyncio.sleep(self._trial_s)
+        load = PageLoadRecord(
+            url="https://example.resolab.test/",
+            browser="chromium",
+            browser_version="1",
+            measured=True,
+            requested_handshake_mode=condition.requested_handshake_mode,
+            handshake_mode=condition.requested_handshake_mode,
+            plt_ms=1.0,
+            limit_ms=30_000.0,
+        )
+        return TrialResult([load], [], failed=False)
+
+
+@asynccontextmanager
+async def light_testbed(
+    _plan: Plan, _seed: int, _folder: Path, _number: int, *, trial_s: float = 0.0
+) -> AsyncIterator[LightTestbed]:
+    """Make the place such trials run in."""
+    yield LightTestbed(trial_s)
+
+
+def without_programs() -> None:
+    """Ask no browser and no resolab-core for its version in this process: none takes part."""
+    vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
+    vars(manifests)["_core_version"] = lambda: "1"
+    vars(ground)["_core_sha256"] = lambda: None
+    vars(ground)["_commit"] = lambda: "light"
+
+
+def ground_of(plan: Plan) -> RunStart:
+    """Say what trials stand on here."""
+    corpus = Corpus.of_project()
+    return ground.ground_now(plan, corpus, manifests.versions_now(plan))
+
+
+def light_run(name: str, vantages: Sequence[str], blocks: int, seed: int) -> Run:
+    """Make a run of such trials."""
+    text = PLAN.format(blocks=blocks)
+    plan = parse_plan(text, "light.toml", Corpus.of_project())
+    return Run(
+        id=name,
+        plan_name=plan.name,
+        plan_text=text,
+        seed=seed,
+        blocks=blocks,
+        ground=ground_of(plan),
+        vantages=list(vantages),
+        created_unix_ns=time.time_ns(),
+    )
+
+
+if __name__ == "__main__":
+    without_programs()
+    worker.main(functools.partial(light_testbed, trial_s=float(sys.argv[1])))

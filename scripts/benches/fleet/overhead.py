@@ -1,0 +1,115 @@
+"""What a fleet adds to a block: the same plan by `resolab run` and by a fleet of one, in turn, with real browsers.
+
+For: the row of docs/benchmarks.md. Not for: light trials (`scale`).
+"""
+
+import contextlib
+import json
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.fleet.light import PLAN
+from resolab.errors import MachineError
+
+RESOLAB = (sys.executable, "-m", "resolab")
+LIMIT_S = 1800.0
+MOST_S = 2.0
+"""A fleet may add to a block."""
+POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """Seconds a block, of each round."""
+
+    alone_s: list[float]
+    fleet_s: list[float]
+
+    @property
+    def median_s(self) -> float:
+        """What a fleet adds, by the rounds' differences."""
+        return statistics.median(fleet - alone for alone, fleet in zip(self.alone_s, self.fleet_s, strict=True))
+
+
+def measure(home: Path, rounds: int, blocks: int) -> Overhead:
+    """Run both in turn."""
+    home.mkdir(parents=True)
+    plan = home / "light.toml"
+    plan.write_text(PLAN.format(blocks=blocks), "utf-8")
+    found = Overhead([], [])
+    with _standing("fleet", "serve", "--fleet", home / "fleet", "--port", 0, log=home / "serve.log", says="serving at"):
+        _resolab("fleet", "invite", "one", "--fleet", home / "fleet")
+        invitation = home / "fleet" / "one.invitation.toml"
+        agent = ("fleet", "agent", "--invitation", invitation, "--spool", home / "spool")
+        for number in range(rounds):
+            found.alone_s.append(_timed("run", plan, "--vantage", "one", "--out", home / f"alone{number}") / blocks)
+            # An agent whose worker stands from the round before would be ahead of a run that starts all.
+            with _standing(*agent, log=home / f"agent{number}.log", says="takes part"):
+                found.fleet_s.append(_fleet_s(home, plan) / blocks)
+            print(f"round {number}: alone {found.alone_s[-1]:.2f}, fleet {found.fleet_s[-1]:.2f} s a block", flush=True)
+    return found
+
+
+def line(found: Overhead) -> str:
+    """Say what was found."""
+    verdict = "met" if found.median_s <= MOST_S else "MISSED"
+    alone, fleet = statistics.median(found.alone_s), statistics.median(found.fleet_s)
+    return (
+        f"a block takes {alone:.2f} s alone, {fleet:.2f} s in a fleet of one; the fleet adds {found.median_s:+.2f} s "
+        f"(median of {len(found.alone_s)} rounds, at most {MOST_S:g}): {verdict}"
+    )
+
+
+def _fleet_s(home: Path, plan: Path) -> float:
+    """Time a run from its beginning until the server has its last block."""
+    began = time.monotonic()
+    _resolab("fleet", "run", plan, "--fleet", home / "fleet")
+    said = _resolab("fleet", "status", "--wait", "--json", "--fleet", home / "fleet")
+    seconds = time.monotonic() - began
+    (place,) = [json.loads(one) for one in said.splitlines()]
+    if place["blocks_done_count"] != place["blocks_count"]:
+        raise MachineError(f"the fleet of one did not do all its blocks: {said}")
+    return seconds
+
+
+def _timed(*words: object) -> float:
+    began = time.monotonic()
+    _resolab(*words)
+    return time.monotonic() - began
+
+
+def _resolab(*words: object) -> str:
+    ended = subprocess.run(
+        [*RESOLAB, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    if ended.returncode:
+        raise MachineError(f"resolab {words[0]} ended with code {ended.returncode}: {ended.stderr.strip()[-500:]}")
+    return ended.stdout
+
+
+@contextlib.contextmanager
+def _standing(*words: object, log: Path, says: str) -> Iterator[None]:
+    """Run a command beside others until it is not needed any more."""
+    with log.open("wb") as stream:
+        process = subprocess.Popen([*RESOLAB, *map(str, words)], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+    try:
+        deadline = time.monotonic() + LIMIT_S
+        while says not in log.read_text("utf-8", errors="replace"):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise MachineError(f"resolab {words[0]} {words[1]} did not start; see {log}")
+            time.sleep(POLL_S)
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(LIMIT_S)
