@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from nats.aio.msg import Msg
 
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.fleet import bundle
+from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import other_ground, plan_of
 from resolab.fleet.job import AgentState, Job, Run, RunState, decode
 from resolab.fleet.limits import Limits, Refusal, refusal
@@ -35,6 +37,7 @@ RETRY_S = (1.0, 30.0)
 REFUSED_FOR_S = 300.0
 """A job that does not fit comes again after so long: limits and versions change by hand."""
 FAILED_FOR_S = 30.0
+WAITING_FOR_TURN = "waits for its turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,18 @@ class Agent:
     """One agent, until it is stopped."""
 
     def __init__(
-        self, side: AgentSide, place: Place, spool: Spool, worker: WorkerProcess, say: Callable[[str], None]
+        self,
+        side: AgentSide,
+        place: Place,
+        spool: Spool,
+        worker: WorkerProcess,
+        say: Callable[[str], None],
+        *,
+        turns: BlockTurns | None = None,
     ) -> None:
+        """With `turns`, blocks are run one at a time among all agents of the machine that have them."""
         self._side, self._place, self._spool, self._worker, self._say = side, place, spool, worker, say
+        self._turns = turns
         self._grounds: dict[str, str | None] = {}
         self._doing, self._done = "starting", 0
         self._job: Job | None = None
@@ -91,6 +103,8 @@ class Agent:
             with contextlib.suppress(asyncio.CancelledError):
                 await telling
             await self._worker.end()
+            if self._turns is not None:
+                self._turns.close()
 
     async def _turn(self) -> None:
         """Send what lies in the spool, then take one job."""
@@ -151,23 +165,35 @@ class Agent:
         """Run a block if its bundle is not there, and send it; says why it could not be run."""
         file = self._spool.bundle(job)
         if not file.exists():
-            await self._now("running", job)
-            if self._stopping:
-                raise asyncio.CancelledError
             try:
-                self._spool.check_space()
-                run_file = self._spool.keep(run)
-                problem = await self._worker.run(job, run_file)
-                if problem is not None:
-                    return problem.why
-                await asyncio.to_thread(bundle.pack, self._spool.dataset(run.id), job.block, file)
+                async with self._in_turn(job):
+                    failed = await self._run_block(job, run, file)
             except ResolabError as error:
-                return str(error)
+                failed = str(error)
+            if failed is not None:
+                return failed
             self._done += 1
             self._problem = None
             self._say(f"block {job.block} of {run.id} is done")
         await self._now("sending", job)
         await self._send(job)
+        return None
+
+    def _in_turn(self, job: Job) -> contextlib.AbstractAsyncContextManager[None]:
+        """Wait until no other agent of this machine runs a block; the job's lease is held meanwhile."""
+        if self._turns is None:
+            return contextlib.nullcontext()
+        return self._turns.mine(lambda: self._now(WAITING_FOR_TURN, job))
+
+    async def _run_block(self, job: Job, run: Run, file: Path) -> str | None:
+        await self._now("running", job)
+        if self._stopping:
+            raise asyncio.CancelledError
+        self._spool.check_space()
+        problem = await self._worker.run(job, self._spool.keep(run))
+        if problem is not None:
+            return problem.why
+        await asyncio.to_thread(bundle.pack, self._spool.dataset(run.id), job.block, file)
         return None
 
     async def _send_waiting(self) -> None:

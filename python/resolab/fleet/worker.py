@@ -3,17 +3,20 @@
 For: `python -m resolab.fleet.worker`, which an agent starts. Not for: which block is next (`agent`), the process as its
 agent sees it (`worker_process`).
 
-    in   {"run": "SPOOL/RUN/run.json", "spool": "SPOOL", "vantage": "fra", "block": 3}
+    in   {"run": "SPOOL/RUN/run.json", "spool": "SPOOL", "vantage": "fra", "block": 3, "rest": false}
     out  {"done": 3, "trials": 24}
     out  {"failed": 3, "problem": "one line", "kind": "storage" | "instrument" | "configuration" | "interrupted"}
 
-Its testbed stands from block to block of a run. It ends when its input does, and by SIGTERM or SIGINT as a campaign:
-the trial in flight ends, a second one abandons it. What campaigns say goes to standard error.
+Its testbed stands from block to block of a run; with `rest` it ends with its block. The process ends when its input
+does, and by SIGTERM or SIGINT as a campaign: the trial in flight ends, a second one abandons it. What campaigns say
+goes to standard error.
 """
 
 import asyncio
 import contextlib
 import functools
+import os
+import stat
 import sys
 import traceback
 from pathlib import Path
@@ -27,7 +30,7 @@ from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
 from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.run import testbed_of
 from resolab.campaign.stopping import StopRequest
-from resolab.errors import ConfigurationError, ResolabError, StorageError, UnsupportedError, UsageError
+from resolab.errors import ConfigurationError, MachineError, ResolabError, StorageError, UnsupportedError, UsageError
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.checks import other_ground
 from resolab.fleet.job import Run, decode
@@ -48,6 +51,8 @@ class Asked(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tru
     spool: str
     vantage: str
     block: int
+    rest: bool = False
+    """Whether nothing may stand after it: others measure then."""
 
 
 class Worker:
@@ -96,7 +101,7 @@ class Worker:
                 check_ground=functools.partial(_check_ground, run),
             )
         finally:
-            if plan.instrument.netlog:
+            if asked.rest or plan.instrument.netlog:
                 # A browser's log is whole when its browser has ended, and goes with the block it is of.
                 await self.rest()
         if outcome.interrupted:
@@ -139,7 +144,10 @@ class Input:
 
     @classmethod
     async def standard(cls) -> "Input":
-        """Read this process's own."""
+        """Read this process's own, which must be an agent's: of what is no pipe the end would never be told."""
+        kind = os.fstat(sys.stdin.fileno()).st_mode
+        if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+            raise MachineError("a worker's standard input is no pipe: what it runs inside of must leave it alone")
         reader = asyncio.StreamReader()
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -190,7 +198,10 @@ async def serve(make_testbed: MakeTestbed) -> None:
 def main(make_testbed: MakeTestbed = testbed_of) -> None:
     """Be a worker; tests give another place for trials."""
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(make_testbed))
+        try:
+            asyncio.run(serve(make_testbed))
+        except MachineError as error:
+            sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,14 @@
 For: one question and one answer at a time, and an end in any case. Not for: what it does (`worker`).
 
 It is a process of its own so that a block that hangs or dies takes neither the lease nor the upload of others with it.
+`inside` is a command of this machine's operator, put before the worker's own, so that blocks run where that command
+takes them: it leaves standard input and output alone, passes SIGTERM on, and ends when the worker does.
 """
 
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
@@ -16,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from resolab.errors import MachineError
 from resolab.fleet.job import Job
 
 COMMAND = (sys.executable, "-m", "resolab.fleet.worker")
@@ -36,8 +41,19 @@ class Problem:
 class WorkerProcess:
     """A worker, alive or not."""
 
-    def __init__(self, spool: Path, log: Path, command: Sequence[str] = COMMAND) -> None:
-        self._spool, self._log, self._command = spool, log, command
+    def __init__(
+        self,
+        spool: Path,
+        log: Path,
+        command: Sequence[str] = COMMAND,
+        *,
+        inside: Sequence[str] = (),
+        turn: int | None = None,
+    ) -> None:
+        """`turn` is a descriptor that lives as long as the worker; it then leaves nothing standing after a block."""
+        # Whatever it runs inside of may begin in another folder.
+        self._spool, self._log, self._command = spool.resolve(), log, (*inside, *command)
+        self._turn = turn
         self._process: Process | None = None
 
     async def run(self, job: Job, run_file: Path) -> Problem | None:
@@ -45,9 +61,8 @@ class WorkerProcess:
         process = await self._alive()
         assert process.stdin is not None
         assert process.stdout is not None
-        asked = {"run": str(run_file), "spool": str(self._spool), "vantage": job.vantage, "block": job.block}
         try:
-            process.stdin.write(msgspec.json.encode(asked) + b"\n")
+            process.stdin.write(self._question(job, run_file))
             await process.stdin.drain()
             line = await process.stdout.readline()
         except (ConnectionError, OSError):
@@ -56,6 +71,16 @@ class WorkerProcess:
             code = await self._reap()
             return Problem("died", f"the process of block {job.block} ended with code {code}; {self._log} says why")
         return self._problem_in(line, job)
+
+    def _question(self, job: Job, run_file: Path) -> bytes:
+        asked = {
+            "run": str(run_file.resolve()),
+            "spool": str(self._spool),
+            "vantage": job.vantage,
+            "block": job.block,
+            "rest": self._turn is not None,
+        }
+        return msgspec.json.encode(asked) + b"\n"
 
     def _problem_in(self, line: bytes, job: Job) -> Problem | None:
         try:
@@ -67,21 +92,32 @@ class WorkerProcess:
         return Problem(str(answer.get("kind", "instrument")), str(answer.get("problem", "it did not say why")))
 
     async def _alive(self) -> Process:
-        if self._process is None or self._process.returncode is not None:
-            with self._log.open("ab") as log:
-                self._process = await asyncio.create_subprocess_exec(
-                    *self._command, stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True
-                )
+        if self._process is not None and self._process.returncode is not None:
+            await self._reap()
+        if self._process is None:
+            inherited = () if self._turn is None else (self._turn,)
+            try:
+                with self._log.open("ab") as log:
+                    self._process = await asyncio.create_subprocess_exec(
+                        *self._command, stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True, pass_fds=inherited
+                    )
+            except OSError as error:
+                raise MachineError(f"could not start {self._command[0]}: {error.strerror or error}") from error
         return self._process
 
     async def _reap(self) -> int | None:
         process, self._process = self._process, None
         if process is None:
             return None
+        if process.stdin is not None:
+            # A worker whose prefix died before it ends by this.
+            process.stdin.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), END_TIMEOUT_S)
         if process.returncode is None:
-            process.kill()
+            # With all of its session: what it runs inside of need not end when its first process does.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
         return process.returncode
 
@@ -92,6 +128,4 @@ class WorkerProcess:
             return
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
-        if process.stdin is not None:
-            process.stdin.close()
         await self._reap()

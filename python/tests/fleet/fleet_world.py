@@ -19,6 +19,7 @@ from resolab.campaign.blocks.standing_testbeds import StandingTestbeds
 from resolab.errors import ResolabError
 from resolab.fleet.agent import Agent, Place
 from resolab.fleet.at_vantage import plan_at
+from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import ground_of
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import invite, read_invitation
@@ -71,6 +72,8 @@ class World:
     def __init__(self, folder: ServerFolder, server: FleetServer, home: Path) -> None:
         self.folder, self.server, self.home = folder, server, home
         self.said: list[str] = []
+        self.turns: Path | None = None
+        """File of the turns that agents begun from now on take."""
         self.workers: dict[str, PretendedWorker] = {}
         self._agents: dict[str, tuple[Agent, asyncio.Task[None]]] = {}
 
@@ -88,7 +91,8 @@ class World:
         place = Place(vantage, limits or Limits(), lambda plan: structs.replace(ground_of(plan), **otherwise), versions)
 
         client = await connect_agent(invitation, self.said.append, wait=True)
-        agent = Agent(AgentSide(client, vantage), place, spool, worker, self.said.append)
+        turns = None if self.turns is None else BlockTurns(self.turns)
+        agent = Agent(AgentSide(client, vantage), place, spool, worker, self.said.append, turns=turns)
 
         async def working() -> None:
             try:

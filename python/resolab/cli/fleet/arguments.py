@@ -81,6 +81,17 @@ def _add_agent(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         metavar="FOLDER",
         help="where blocks are kept until the server has them (default: spool-NAME)",
     )
+    agent.add_argument(
+        "--inside",
+        metavar="'COMMAND ...'",
+        help="run blocks inside this command, which is put before the worker's: 'resolab internet run --place ohio --'",
+    )
+    agent.add_argument(
+        "--turns",
+        type=Path,
+        metavar="FILE",
+        help="take turns with the other agents of this machine that name the same file: one block at a time",
+    )
 
 
 def _add_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -6,13 +6,17 @@ For: putting an agent together from its files and this machine. Not for: what it
 import argparse
 import asyncio
 import contextlib
+import shlex
+import shutil
 import signal
 import sys
 import time
 from pathlib import Path
 
 import resolab
+from resolab.errors import UsageError
 from resolab.fleet.agent import Agent, Place
+from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import ground_of
 from resolab.fleet.connection import connect_agent
 from resolab.fleet.invitation import read_invitation
@@ -30,12 +34,15 @@ def take_part(options: argparse.Namespace) -> int:
 async def _take_part(options: argparse.Namespace) -> int:
     invitation = read_invitation(options.invitation)
     limits = read_limits(options.limits)
+    inside = _prefix(options.inside)
     folder = options.spool or Path(f"spool-{invitation.vantage}")
     spool = Spool(folder)
+    turns = None if options.turns is None else BlockTurns(options.turns)
     client = await connect_agent(invitation, _say, wait=True)
     place = Place(invitation.vantage, limits, ground_of, {"resolab": resolab.__version__})
     side = AgentSide(client, invitation.vantage)
-    agent = Agent(side, place, spool, WorkerProcess(folder, folder / "log"), _say)
+    worker = WorkerProcess(folder, folder / "log", inside=inside, turn=None if turns is None else turns.descriptor)
+    agent = Agent(side, place, spool, worker, _say, turns=turns)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, agent.stop)
@@ -46,6 +53,19 @@ async def _take_part(options: argparse.Namespace) -> int:
     finally:
         await client.close()
     return 0
+
+
+def _prefix(inside: str | None) -> list[str]:
+    """Split the operator's prefix as a shell would, without one."""
+    if inside is None:
+        return []
+    try:
+        words = shlex.split(inside)
+    except ValueError as error:
+        raise UsageError(f"could not read --inside {inside!r}: {error}; quote it as for a shell") from error
+    if not words or shutil.which(words[0]) is None:
+        raise UsageError(f"--inside {inside!r} names no program of this machine; give one that runs what follows it")
+    return words
 
 
 def _say(line: str) -> None:
