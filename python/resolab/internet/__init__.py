@@ -9,7 +9,7 @@ from resolab.internet.box import Box
 from resolab.internet.check import Checked
 from resolab.internet.check import check as check_look_ups
 from resolab.internet.composing import compose
-from resolab.internet.folder import box_folder, read_layout
+from resolab.internet.folder import box_folder, folders_below, new_folder_below, read_layout
 from resolab.internet.home import run_at_home
 from resolab.internet.layout import Layout, Resolver, Site
 from resolab.internet.recursion import Recursion, read_recursion
@@ -29,6 +29,8 @@ __all__ = [
     "check_look_ups",
     "compose",
     "errands",
+    "folders_below",
+    "new_folder_below",
     "read_layout",
     "read_recursion",
     "run_at_home",

@@ -3,13 +3,14 @@
 For: the table resolver x transport x connection x hit or miss. Not for: asking (`asking`), showing (`cli`).
 """
 
+import enum
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from resolab.internet.layout import Layout
+from resolab.internet.layout import Layout, Resolver
 from resolab.internet.recursion import Recursion
 from resolab.internet.truth import Knowledge, Truth, is_within, knowledge_behind, of_servers
 from resolab.protocols import place_of
@@ -98,33 +99,48 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 def check(layout: Layout, recursion: Recursion, records: Iterable[QueryRecord]) -> Checked:
     """Hold measured look-ups against their truth."""
-    by_address = {resolver.address: resolver for resolver in layout.resolvers}
     look_ups: list[LookUp] = []
-    failed = untold = foreign = 0
+    counts = dict.fromkeys(Untrue, 0)
     for record in records:
-        address = (record.resolver_address or "").rpartition(":")[0]
-        if address not in by_address:
-            foreign += 1
-        elif record.query_response_time_ns is None or record.failure is not None:
-            failed += 1
-        elif (true := _truth_of(layout, recursion, record, address)) is None:
-            untold += 1
+        found = look_up_of(layout, recursion, record)
+        if isinstance(found, LookUp):
+            look_ups.append(found)
         else:
-            one = LookUp(measured_ms=_time_ns(record) / 1e6, truth=true, cache_state=record.cache_state)
-            look_ups.append(one)
+            counts[found] += 1
     return Checked(
         rows=list(_rows(look_ups)),
-        failed_count=failed,
-        untold_count=untold,
-        foreign_count=foreign,
+        failed_count=counts[Untrue.FAILED],
+        untold_count=counts[Untrue.UNTOLD],
+        foreign_count=counts[Untrue.FOREIGN],
         states=list(_state_rows(look_ups)),
     )
 
 
-def _truth_of(layout: Layout, recursion: Recursion, record: QueryRecord, address: str) -> Truth | None:
-    resolver = next(one for one in layout.resolvers if one.address == address)
+class Untrue(enum.Enum):
+    """Why a look-up has no truth."""
+
+    FAILED = enum.auto()
+    UNTOLD = enum.auto()
+    FOREIGN = enum.auto()
+
+
+def look_up_of(layout: Layout, recursion: Recursion, record: QueryRecord) -> LookUp | Untrue:
+    """Set a measured look-up beside its truth, or say why there is none."""
+    address = (record.resolver_address or "").rpartition(":")[0]
+    resolver = next((one for one in layout.resolvers if one.address == address), None)
+    if resolver is None:
+        return Untrue.FOREIGN
+    if record.query_response_time_ns is None or record.failure is not None:
+        return Untrue.FAILED
+    true = _truth_of(layout, recursion, record, resolver)
+    if true is None:
+        return Untrue.UNTOLD
+    return LookUp(measured_ms=_time_ns(record) / 1e6, truth=true, cache_state=record.cache_state)
+
+
+def _truth_of(layout: Layout, recursion: Recursion, record: QueryRecord, resolver: Resolver) -> Truth | None:
     end_ns = record.time_origin_ns + (record.query_exchange_end_ns or 0)
-    asked = recursion.servers(address, record.qname, record.qtype, record.time_origin_ns, end_ns)
+    asked = recursion.servers(resolver.asks_from, record.qname, record.qtype, record.time_origin_ns, end_ns)
     knowledge = knowledge_behind(layout, record.qname, asked)
     if knowledge is None:
         return None

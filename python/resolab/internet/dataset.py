@@ -6,18 +6,34 @@ from pathlib import Path
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import QueryPurpose, QueryRecord, Record
+from resolab.plan.live import LAB
+from resolab.records import QueryPurpose, QueryRecord, Record, TrialRecord
+
+_DECODER = msgspec.json.Decoder(Record)
 
 
-def look_ups_of(dataset: Path) -> Iterator[QueryRecord]:
-    """Read the measured look-ups of every trial."""
+def look_ups_from(dataset: Path) -> Iterator[tuple[str, QueryRecord]]:
+    """Read the measured look-ups of every trial, with the vantage point each was measured from."""
     files = sorted((dataset / "trials").glob("*.jsonl"))
     if not files:
         raise ConfigurationError(f"failed to read dataset {dataset}: it has no trials/*.jsonl")
-    decoder = msgspec.json.Decoder(Record)
     for file in files:
-        for line in file.read_bytes().splitlines():
-            if b'"record":"query"' in line:
-                record = decoder.decode(line)
-                if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
-                    yield record
+        yield from _look_ups_in(file)
+
+
+def look_ups_at(dataset: Path, place: str | None) -> Iterator[QueryRecord]:
+    """Read those from the vantage point called as a place, if the dataset has one of that name; else all."""
+    every = list(look_ups_from(dataset))
+    is_among = any(vantage == place for vantage, _ in every)
+    return (record for vantage, record in every if vantage == place or not is_among)
+
+
+def _look_ups_in(file: Path) -> Iterator[tuple[str, QueryRecord]]:
+    vantage = LAB
+    for line in file.read_bytes().splitlines():
+        if b'"record":"query"' in line or b'"record":"trial"' in line:
+            record = _DECODER.decode(line)
+            if isinstance(record, TrialRecord):
+                vantage = record.vantage_point
+            elif isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
+                yield vantage, record

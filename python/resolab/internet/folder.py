@@ -32,6 +32,27 @@ def box_folder(kept: Path | None) -> Iterator[Path]:
     yield _prepared(kept.resolve())
 
 
+def new_folder_below(boxes: Path) -> Path:
+    """Make the next folder of a box below another: 1, 2 and so on; several commands may ask at a time."""
+    boxes.mkdir(parents=True, exist_ok=True)
+    number = 1 + max((int(one.name) for one in boxes.iterdir() if one.name.isdigit()), default=0)
+    while True:
+        try:
+            (boxes / str(number)).mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return boxes / str(number)
+
+
+def folders_below(boxes: Path) -> list[Path]:
+    """List the folders of boxes that were kept below another one."""
+    found = sorted(file.parent for file in boxes.rglob(LAYOUT_FILE))
+    if not found:
+        raise ConfigurationError(f"there is no box below {boxes}: give the folder of those kept with --boxes")
+    return found
+
+
 def _prepared(folder: Path) -> Path:
     (folder / OPT_OUT_FOLDER).mkdir()
     (folder / STATE_FOLDER).mkdir()

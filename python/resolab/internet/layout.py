@@ -95,6 +95,13 @@ class Resolver(msgspec.Struct, frozen=True, kw_only=True):
     """Over DoT its first answer waits until the session tickets before it are acknowledged (interop/README.md)."""
     swallows: tuple[DnsTransport, ...] = ()
     """Transports that seem to be offered and never answer."""
+    recursion_address: str | None = None
+    """From which it asks authoritative servers, if not from the one it is asked at."""
+
+    @property
+    def asks_from(self) -> str:
+        """Address by which authoritative servers know it."""
+        return self.recursion_address or self.address
 
     def address_for(self, transport: DnsTransport) -> str:
         """Write it for `-r` and for plans; over DoUDP the bare address."""
@@ -137,6 +144,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     zones: tuple[Zone, ...]
     resolvers: tuple[Resolver, ...]
     sites: tuple[Site, ...]
+    place: str | None = None
+    """The vantage point of H20 it is seen from (`places`); None: the box as it comes."""
 
     def host(self, name: str) -> Host:
         """Find a host."""

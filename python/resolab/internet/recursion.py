@@ -49,12 +49,16 @@ class Recursion:
         return sum(map(len, self._by_question.values()))
 
 
-def read_recursion(box_folder: Path) -> Recursion:
-    """Read what a box wrote down; an unfinished last line is left out."""
+def read_recursion(*box_folders: Path) -> Recursion:
+    """Read what a box, or boxes one after the other, wrote down; an unfinished last line is left out."""
+    return Recursion(asked for folder in box_folders for file in _files_of(folder) for asked in _asked_in(file))
+
+
+def _files_of(box_folder: Path) -> list[Path]:
     files = sorted((box_folder / "recursion").glob("*.jsonl"))
     if not files:
         raise ConfigurationError(f"failed to read {box_folder}: it is no folder of a box; give one kept with --folder")
-    return Recursion(asked for file in files for asked in _asked_in(file))
+    return files
 
 
 def _asked_in(file: Path) -> Iterator[Asked]:

@@ -65,14 +65,14 @@ def recursive(layout: Layout, resolver: Resolver, folder: Path) -> list[Program]
     behind = resolver.recursion_by != resolver.software
     if behind:
         listen = f"  interface: {BEHIND_ADDRESS}@{BEHIND_PORT}"
-        values = {"LISTEN": listen, "OUTGOING": resolver.address}
+        values = {"LISTEN": listen, "OUTGOING": resolver.asks_from}
         place = (f"{resolver.name}-behind", resolver.name, resolver.recursion_by)
         programs.append(_program(*place, folder, values, hints, BEHIND_ADDRESS, port=BEHIND_PORT))
     if resolver.software != "edge":
         values = {
             "LISTEN": _unbound_listens(resolver),
             "ADDRESS": resolver.address,
-            "OUTGOING": resolver.address,
+            "OUTGOING": resolver.asks_from,
             "BEHIND": f"{BEHIND_ADDRESS}:{BEHIND_PORT}",
         }
         encrypted = any(one.value not in {"doudp", "dotcp"} for one in resolver.transports)

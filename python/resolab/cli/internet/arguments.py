@@ -19,12 +19,13 @@ def add_internet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_json(up)
     _add_run(actions)
     show = actions.add_parser("show", help="hosts, distances, resolvers and sites, without bringing it up")
-    _add_pages(show)
+    _add_layout(show)
     _add_json(show)
     _add_truth(actions)
     failures = actions.add_parser("failures", help="what goes wrong in it on purpose, and how that must show")
     _add_json(failures)
     _add_check(actions)
+    _add_places(actions)
     _add_contacts(actions)
     return internet
 
@@ -52,7 +53,7 @@ def _add_truth(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     truth.add_argument("qnames", nargs="*", metavar="NAME", help="names (default: one behind each zone server)")
     truth.add_argument("-r", "--resolver", metavar="NAME", help="of this resolver only")
-    _add_pages(truth)
+    _add_layout(truth)
     _add_json(truth)
 
 
@@ -72,6 +73,29 @@ def _add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     _add_box(check)
     _add_json(check)
+
+
+def _add_places(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    places = actions.add_parser(
+        "places",
+        help="hold differences between vantage points against the truth of their boxes",
+        description="Compare, for each resolver, transport and connection, how much longer look-ups take from one "
+        "place than from another with what the boxes say: of answers from the cache, whose truth is distance alone. "
+        "Exit code 1: a difference lies farther off than 5 %% and 1 ms.",
+        epilog="example: resolab internet places runs/h20-vantage --boxes boxes",
+    )
+    places.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset of several vantage points")
+    places.add_argument(
+        "--boxes",
+        type=Path,
+        metavar="FOLDER",
+        required=True,
+        help="folder with the boxes' folders at any depth; a vantage point's is the one of the place of its name",
+    )
+    places.add_argument(
+        "--reference", metavar="NAME", help="what others are compared with (default: frankfurt, or the first)"
+    )
+    _add_json(places)
 
 
 def _add_contacts(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -96,17 +120,30 @@ def _add_contacts(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_box(action: argparse.ArgumentParser) -> None:
-    _add_pages(action)
-    action.add_argument("--folder", type=Path, help="keep the box's folder here: logs, contacts.json, what was asked")
+    _add_layout(action)
+    kept = action.add_mutually_exclusive_group()
+    kept.add_argument("--folder", type=Path, help="keep the box's folder here: logs, contacts.json, what was asked")
+    kept.add_argument(
+        "--boxes",
+        type=Path,
+        metavar="FOLDER",
+        help="keep it in a new folder below this one, 1, 2 and so on: for what is run again and again",
+    )
     action.add_argument("--seed", type=int, default=1, help="of loss, where hosts have any (default: 1)")
     action.add_argument(
         "--keep-awake", action="store_true", help="keep idle processors from halting: more exact, at full load"
     )
 
 
-def _add_pages(action: argparse.ArgumentParser) -> None:
+def _add_layout(action: argparse.ArgumentParser) -> None:
     action.add_argument(
         "--page", action="append", metavar="PAGE", help="a page of the corpus to serve; several (default: 22 of them)"
+    )
+    action.add_argument(
+        "--place",
+        metavar="NAME",
+        help="as seen from a vantage point of Hounsel et al.: frankfurt, seoul, ohio, california or sydney, as far "
+        "from resolvers as published (default: as the box comes)",
     )
 
 

@@ -13,7 +13,7 @@ from resolab.cli.internet.running import a_box
 from resolab.cli.internet.showing import print_json, print_table
 from resolab.errors import UsageError
 from resolab.internet import Checked, check_look_ups, errands, read_layout, read_recursion, run_errand
-from resolab.internet.dataset import look_ups_of
+from resolab.internet.dataset import look_ups_at
 from resolab.protocols import transport_label
 
 EXIT_OUTSIDE = 1
@@ -42,7 +42,8 @@ async def _asked(options: argparse.Namespace) -> Checked:
 def _of_dataset(dataset: Path, box: Path | None) -> Checked:
     if box is None:
         raise UsageError("internet check needs the folder of the box the dataset was measured in: --box FOLDER")
-    return check_look_ups(read_layout(box), read_recursion(box), look_ups_of(dataset))
+    layout = read_layout(box)
+    return check_look_ups(layout, read_recursion(box), look_ups_at(dataset, layout.place))
 
 
 def _print(checked: Checked) -> None:

@@ -5,7 +5,7 @@ import argparse
 
 def run(options: argparse.Namespace) -> int:
     """Hand over to the action."""
-    from resolab.cli.internet import checking, contacting, running, showing
+    from resolab.cli.internet import checking, contacting, placing, running, showing
 
     actions = {
         "up": running.up,
@@ -14,6 +14,7 @@ def run(options: argparse.Namespace) -> int:
         "truth": showing.truth,
         "failures": showing.failures,
         "check": checking.check,
+        "places": placing.places,
         "contacts": contacting.contacts,
     }
     return actions[options.action](options)

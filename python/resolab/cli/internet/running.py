@@ -12,17 +12,19 @@ from collections.abc import AsyncIterator
 
 from resolab.cli.internet import showing
 from resolab.errors import UsageError
-from resolab.internet import Box, box_folder, compose, run_at_home
+from resolab.internet import Box, box_folder, compose, new_folder_below, run_at_home
 from resolab.internet.contacted import count_from_now
 from resolab.internet.home import account
+from resolab.internet.places import place_named
 from resolab.internet.sites import PAGES
 
 
 @contextlib.asynccontextmanager
 async def a_box(options: argparse.Namespace) -> AsyncIterator[Box]:
     """Bring up the box that the arguments ask for."""
-    with box_folder(options.folder) as folder:
-        layout = compose(folder / "opt-out", options.page or PAGES)
+    kept = options.folder if options.boxes is None else new_folder_below(options.boxes)
+    with box_folder(kept) as folder:
+        layout = compose(folder / "opt-out", options.page or PAGES, options.place)
         async with Box(layout, folder, seed=options.seed, keep_awake=options.keep_awake) as box:
             await count_from_now(box)
             yield box
@@ -58,6 +60,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("internet run needs a command: resolab internet run -- COMMAND")
     if options.as_user is not None:
         account(options.as_user)
+    if options.place is not None:
+        place_named(options.place)
     return asyncio.run(_run(options, command))
 
 

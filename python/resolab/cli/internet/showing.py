@@ -17,6 +17,7 @@ from resolab.errors import UsageError
 from resolab.internet import compose
 from resolab.internet.failures import FAILURES, OPT_OUT_URL
 from resolab.internet.layout import HOME, Layout
+from resolab.internet.places import Place, place_named, stands_for
 from resolab.internet.sites import PAGES
 from resolab.internet.truth import every_truth
 from resolab.protocols import transport_label
@@ -75,7 +76,7 @@ def truth(options: argparse.Namespace) -> int:
 
 def _composed(options: argparse.Namespace) -> Layout:
     # The folder is only named in a layout; nothing is put there.
-    return compose(Path(tempfile.gettempdir()), options.page or PAGES)
+    return compose(Path(tempfile.gettempdir()), options.page or PAGES, options.place)
 
 
 def _one_behind_each_server(layout: Layout) -> list[str]:
@@ -113,11 +114,15 @@ def described(layout: Layout) -> dict[str, object]:
             for site in layout.sites
         ],
         "opt_out": OPT_OUT_URL,
+        "place": layout.place,
+        "pings": {} if layout.place is None else msgspec.to_builtins(place_named(layout.place).pings),
     }  # fmt: skip
 
 
 def print_layout(layout: Layout) -> None:
     """Print what a box has."""
+    if layout.place is not None:
+        _print_place(place_named(layout.place))
     print_table(
         ["host", "address", "RTT from home ms"],
         [[host.name, host.address, f"{layout.rtt_ms(HOME, host.address):g}"] for host in layout.hosts[1:]],
@@ -134,6 +139,16 @@ def print_layout(layout: Layout) -> None:
         [site.url, f"{layout.rtt_ms(HOME, site.origins[0].address):g}", str(len(site.origins))] for site in layout.sites
     ]
     print_table(["site", "RTT ms", "names"], sites)
+
+
+def _print_place(place: Place) -> None:
+    print(f"as seen from {place.title}:")
+    rows = [
+        [resolver, stands_for().get(resolver, "the machine's own"), f"{ping.rtt_ms:g}", ping.source]
+        for resolver, ping in place.pings.items()
+    ]
+    print_table(["resolver", "stands for", "RTT from home ms", "source"], rows)
+    print()
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,0 +1,90 @@
+"""`resolab internet places`: differences between vantage points beside those of their boxes, as a table or JSON.
+
+Not for: comparing them (`resolab.internet.between_places`).
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from resolab.cli.internet.showing import print_json, print_table
+from resolab.errors import ConfigurationError
+from resolab.internet import Layout, Recursion, folders_below, read_layout, read_recursion
+from resolab.internet.between_places import PlaceRow, between_places
+from resolab.internet.check import LookUp, look_up_of
+from resolab.internet.dataset import look_ups_from
+from resolab.protocols import transport_label
+
+EXIT_OUTSIDE = 1
+DEFAULT_REFERENCE = "frankfurt"
+
+
+def places(options: argparse.Namespace) -> int:
+    """Compare and print."""
+    boxes = _boxes_by_place(options.boxes)
+    rows, reference = _compared(options.dataset, boxes, options.reference)
+    all_within = bool(rows) and all(row.within for row in rows)
+    if options.json:
+        told = [msgspec.to_builtins(row) | {"error_ratio": row.error_ratio} for row in rows]
+        print_json({"reference": reference, "all_within": all_within, "rows": told})
+    else:
+        _print(rows, reference)
+    return 0 if all_within else EXIT_OUTSIDE
+
+
+def _boxes_by_place(boxes: Path) -> Mapping[str, tuple[Layout, Recursion]]:
+    """Read all boxes; those of one place came one after the other."""
+    folders: dict[str, list[Path]] = defaultdict(list)
+    layouts: dict[str, Layout] = {}
+    for folder in folders_below(boxes):
+        layout = read_layout(folder)
+        if layout.place is not None:
+            folders[layout.place].append(folder)
+            layouts[layout.place] = layout
+    return {place: (layout, read_recursion(*folders[place])) for place, layout in layouts.items()}
+
+
+def _compared(
+    dataset: Path, boxes: Mapping[str, tuple[Layout, Recursion]], reference: str | None
+) -> tuple[list[PlaceRow], str]:
+    found = list(_look_ups(dataset, boxes))
+    measured = dict.fromkeys(place for place, _ in found)
+    if reference is None:
+        reference = DEFAULT_REFERENCE if DEFAULT_REFERENCE in measured else next(iter(measured), DEFAULT_REFERENCE)
+    if reference not in measured or len(measured) < 2:
+        there = ", ".join(measured) or "none"
+        raise ConfigurationError(
+            f"failed to compare places of {dataset} with {reference}: it has look-ups with a truth from {there}"
+        )
+    return between_places(found, reference), reference
+
+
+def _look_ups(dataset: Path, boxes: Mapping[str, tuple[Layout, Recursion]]) -> Iterator[tuple[str, LookUp]]:
+    for vantage, record in look_ups_from(dataset):
+        if vantage not in boxes:
+            raise ConfigurationError(
+                f"no box is seen from {vantage}, a vantage point of {dataset}: there are {', '.join(boxes) or 'none'}"
+            )
+        one = look_up_of(*boxes[vantage], record)
+        if isinstance(one, LookUp):
+            yield vantage, one
+
+
+def _print(rows: Sequence[PlaceRow], reference: str) -> None:
+    columns = ["place", "resolver", "transport", "connection", "n", f"n {reference}", "measured ms",
+               f"less {reference} ms", "truth ms", "error", "within", "theirs ms",
+               "their pings ms"]  # fmt: skip
+    cells = [
+        [row.place, row.resolver, transport_label(row.dns_transport), row.connection, str(row.count),
+         str(row.reference_count), f"{row.measured_ms:.2f}", f"{row.difference_ms:+.2f}", f"{row.truth_ms:+.2f}",
+         "" if row.error_ratio is None else f"{row.error_ratio:+.1%}", "yes" if row.within else "NO",
+         *(["", ""] if row.printed is None else [f"{row.printed.response_ms:+.2f}", f"{row.printed.ping_ms:+.2f}"])]
+        for row in rows
+    ]  # fmt: skip
+    print_table(columns, cells)
+    outside = sum(not row.within for row in rows)
+    print(f"\nmedians of answers from the cache; within: at most 5 % of the true difference, or 1 ms; {outside} of "
+          f"{len(rows)} are not; theirs: DoH in the follow-up of Hounsel et al. (2021), and its pings")  # fmt: skip
