@@ -35,6 +35,7 @@ from resolab.report.live.section import Live
 from resolab.report.named_table import NamedTable
 from resolab.report.outcome_tables import further_outcomes, outcome_table, sum_table
 from resolab.report.paths.section import PathSection, path_section
+from resolab.report.places.across import across_table
 from resolab.report.plain_answers import plain_answers, too_few_sentence
 from resolab.report.s24.beside import paper_exchange_table, paper_load_table
 from resolab.report.s24.printed import CITATION
@@ -137,7 +138,13 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
     }
     (folder / "figures").mkdir(exist_ok=True)
     sensitivity = _told_named(findings, sensitivity_table(findings))
-    tables = (*effect_tables(findings), closed_form_table(findings), shift_table(findings), *adjusted_tables(findings))
+    tables = (
+        across_table(findings),
+        *effect_tables(findings),
+        closed_form_table(findings),
+        shift_table(findings),
+        *adjusted_tables(findings),
+    )
     effects = [_told_named(findings, one) for one in tables if one is not None]
     of_paths = paths.tables if paths is not None else ()
     for one in (sensitivity, *effects, *of_paths, *(one for paper in papers for one in paper.tables)):

@@ -8,7 +8,7 @@ Not for: knowing where the arrays come from, no other room of resolab is importe
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
 from resolab.stats.beyond import Beyond, beyond
 from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
-from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median
+from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median, median_of_clusters
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
@@ -98,6 +98,7 @@ __all__ = [
     "median",
     "median_at_any_look",
     "median_interval_ranks",
+    "median_of_clusters",
     "paired_difference",
     "paired_p_value",
     "pairs",

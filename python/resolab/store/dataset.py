@@ -104,6 +104,10 @@ class Dataset:
         statement = "SELECT vantage_point FROM trials GROUP BY 1 ORDER BY min(block), 1"
         return [row["vantage_point"] for row in self.sql(statement)]
 
+    def vantage_point_of_trials(self) -> dict[str, str]:
+        """Name the place each trial was run from."""
+        return {row["trial_id"]: row["vantage_point"] for row in self.sql("SELECT trial_id, vantage_point FROM trials")}
+
     def measured_loads(self) -> list[LoadRow]:
         """List one row per finished trial, in the order they ran.
 

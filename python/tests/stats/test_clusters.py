@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 import scipy
 
-from resolab.stats import CLUSTERS_NEEDED, Method, Sample, clustered_median, quantile
+from resolab.stats import (
+    CLUSTERS_NEEDED,
+    Estimate,
+    Method,
+    Sample,
+    clustered_median,
+    median,
+    median_of_clusters,
+    quantile,
+)
 from resolab.stats.coverage.clusters import draw, held, held_over_blocks
 
 RNG = np.random.default_rng(8)
@@ -80,3 +89,31 @@ def test_pages_hold_where_independent_pairs_do_not(kind: str, effect: float):
 
 def test_given_pages_hold_over_blocks():
     assert held_over_blocks((-30.0, 0.0, 30.0), 0.7, 12, 250) >= 0.91
+
+
+def estimates(*medians):
+    return [median(Sample.exact(np.array([one - 1, one, one + 1]))) for one in medians]
+
+
+def test_over_clusters_each_counts_once_and_five_have_their_range():
+    found = median_of_clusters([*estimates(1, 2, 3, 10), median(Sample.exact(np.full(400, 50.0)))])
+    assert (found.value, found.ci_low, found.ci_high, found.n) == (3, 1, 50, 5)
+    assert (found.level, found.method) == (0.9375, Method.RANGE)
+    four = median_of_clusters(estimates(1, 2, 3, 4))
+    assert (four.value, four.ci_low, four.method) == (2.5, None, Method.NONE)
+    nothing = Estimate(None, None, None, None, 0, 0, 0.95, Method.NONE)
+    assert median_of_clusters([nothing, *estimates(1, 2, 3)]).n == 3
+    bound = Estimate(20.0, np.inf, None, None, 3, 2, 0.95, Method.NONE)
+    assert median_of_clusters([bound, *estimates(1, 2, 3, 4)]).ci_high == np.inf
+
+
+@pytest.mark.parametrize("between", [0.0, 1.0, 5.0])
+def test_the_range_of_five_clusters_holds_the_median_as_often_as_it_says(between):
+    rng = np.random.default_rng(24)
+    held_count = 0
+    for _ in range(1000):
+        places = between * rng.standard_normal(5)
+        medians = [median(Sample.exact(place + rng.standard_normal(8))) for place in places]
+        found = median_of_clusters(medians)
+        held_count += found.ci_low <= 0 <= found.ci_high
+    assert held_count / 1000 == pytest.approx(0.9375, abs=0.02)

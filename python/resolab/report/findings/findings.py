@@ -72,6 +72,19 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
+class AcrossPlaces:
+    """One comparison at every vantage point, and across them."""
+
+    treatment: Condition
+    """On the live network of one vantage point, whose name stands for its profile."""
+    baseline: Condition
+    places: Mapping[str, Estimate]
+    """Paired difference by vantage point."""
+    across: Estimate
+    """Over vantage points, each one observation."""
+
+
+@dataclass(frozen=True, slots=True)
 class SlopeResult:
     """By how many round trips of the access link a treatment differs from its baseline; both on no profile (`""`)."""
 
@@ -236,6 +249,8 @@ class Findings:
     """The optional factors in which conditions differ: none is shown without its level of them."""
     hellos: Sequence[HelloRow] = ()
     """Connections by who opened them."""
+    across_places: Sequence[AcrossPlaces] = ()
+    """The comparisons of the primary outcome, where the dataset is of several vantage points."""
     live: "LiveFindings | None" = None
     """What there is only of the live network; None of an emulated one."""
 

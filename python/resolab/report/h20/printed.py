@@ -93,6 +93,26 @@ FOLLOW_UP = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FollowUpDifference:
+    """How much more their DoH and pings took from one vantage point than from another, ms.
+
+    The resolvers had moved since 2020 (Cloudflare had come to Seoul): the one says nothing without the other.
+    """
+
+    response_ms: float
+    ping_ms: float
+
+
+def follow_up_difference(resolver: str, vantage_point: str, reference: str) -> FollowUpDifference | None:
+    """Compare two of the follow-up's vantage points; names in any case, None where it lacks one."""
+    found = {one.vantage_point.lower(): one for one in FOLLOW_UP if one.resolver.lower() == resolver.lower()}
+    own, other = found.get(vantage_point.lower()), found.get(reference.lower())
+    if own is None or other is None:
+        return None
+    return FollowUpDifference(round(own.response_ms - other.response_ms, 2), round(own.ping_ms - other.ping_ms, 2))
+
+
 def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:
     """Choose for each of their vantage points the distance of ours that is nearest to its ping, if any is near it."""
     found: dict[str, float] = {}

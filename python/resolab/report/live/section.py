@@ -25,6 +25,7 @@ from resolab.report.live.pings import ping_table
 from resolab.report.live.responses import response_drawings
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
+from resolab.report.places.differences import difference_table, load_table
 from resolab.report.tables import as_live
 from resolab.store import Dataset
 
@@ -52,6 +53,8 @@ class Live:
         found = [
             status_table(study, live.outcomes),
             lookup_table(study, live.lookups),
+            difference_table(study),
+            load_table(study, live.pairs),
             ping_table(study, live.pings),
             cache_state_table(study),
             self._amortisation(),
