@@ -1,5 +1,6 @@
 //! HTTP/2 (RFC 9113) client on an open stream, TLS as a rule.
 
+use crate::streaming::{BodyWriter, ResponseReader};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, Connection, SendRequest};
 use http::{Request, Response};
@@ -15,6 +16,15 @@ use tokio::task::JoinHandle;
 /// Of a response. By default 16 MB would be taken.
 const HEAD_MAX_BYTES: u32 = 65_536;
 
+/// What a server may send before it is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct H2Windows {
+    /// On one stream.
+    pub stream_bytes: u32,
+    /// On all together.
+    pub connection_bytes: u32,
+}
+
 /// One connection; exchanges may overlap.
 pub struct H2Client {
     requests: SendRequest<Bytes>,
@@ -29,9 +39,34 @@ impl H2Client {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (requests, connection) = Builder::new()
-            .enable_push(false)
-            .max_header_list_size(HEAD_MAX_BYTES)
+        Self::open_by(&builder(), stream, log).await
+    }
+
+    /// The same with windows for whole pages.
+    pub async fn open_with<S>(
+        stream: S,
+        windows: H2Windows,
+        log: Arc<SetupLog>,
+    ) -> Result<Self, MeasuredFailure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = builder();
+        builder
+            .initial_window_size(windows.stream_bytes)
+            .initial_connection_window_size(windows.connection_bytes);
+        Self::open_by(&builder, stream, log).await
+    }
+
+    async fn open_by<S>(
+        builder: &Builder,
+        stream: S,
+        log: Arc<SetupLog>,
+    ) -> Result<Self, MeasuredFailure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (requests, connection) = builder
             .handshake(stream)
             .await
             .map_err(|error| failure_of(error, &log))?;
@@ -40,6 +75,24 @@ impl H2Client {
             driver: tokio::spawn(drive(connection)),
             log,
         })
+    }
+
+    /// Send a request's head, and read the response piece by piece. Returns when the head was handed
+    /// to the connection, so that requests begun one after the other leave in that order.
+    pub async fn begin(
+        &self,
+        request: Request<()>,
+        ends: bool,
+    ) -> Result<(BodyWriter, ResponseReader), MeasuredFailure> {
+        let failure = |error| failure_of(error, &self.log);
+        let mut requests = self.requests.clone().ready().await.map_err(failure)?;
+        let (response, send) = requests.send_request(request, ends).map_err(failure)?;
+        let body = if ends {
+            BodyWriter::nothing()
+        } else {
+            BodyWriter::h2(send)
+        };
+        Ok((body, ResponseReader::h2(response)))
     }
 
     /// Send a request and wait for the whole response, at most `body_max_bytes` of body.
@@ -98,11 +151,24 @@ impl H2Client {
         self.driver.abort();
     }
 
+    /// What became of its set-up.
+    pub fn log(&self) -> &Arc<SetupLog> {
+        &self.log
+    }
+
     /// End with GOAWAY, close_notify and FIN, and wait `at_most` for that.
     pub async fn close(self, at_most: Duration) {
         drop(self.requests);
         let _ = tokio::time::timeout(at_most, self.driver).await;
     }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder
+        .enable_push(false)
+        .max_header_list_size(HEAD_MAX_BYTES);
+    builder
 }
 
 enum ExchangeError {

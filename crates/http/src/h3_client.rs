@@ -4,6 +4,7 @@
 
 use crate::origins::Origins;
 use crate::quic_streams::{Http3Quic, StreamOpener};
+use crate::streaming::{BodyWriter, ResponseReader};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, SendRequest};
 use h3::error::StreamError;
@@ -30,6 +31,8 @@ pub struct H3Client {
     quic: Arc<QuicConnection>,
     state: Mutex<State>,
     ended_count: AtomicU64,
+    /// `None`: as much as whoever waits for it allows.
+    head_max_bytes: Option<u32>,
     origins: Origins,
 }
 
@@ -71,12 +74,29 @@ pub struct H3Exchange {
 impl H3Client {
     /// Begin HTTP/3. SETTINGS and the first request share a flight.
     pub async fn open(quic: Arc<QuicConnection>) -> Result<Self, MeasuredFailure> {
+        Self::open_by(quic, None).await
+    }
+
+    /// The same for responses that are read piece by piece: none with a head above `head_max_bytes`
+    /// is taken, which the server is told, and no more of it is kept in memory.
+    pub async fn open_with(
+        quic: Arc<QuicConnection>,
+        head_max_bytes: u32,
+    ) -> Result<Self, MeasuredFailure> {
+        Self::open_by(quic, Some(head_max_bytes)).await
+    }
+
+    async fn open_by(
+        quic: Arc<QuicConnection>,
+        head_max_bytes: Option<u32>,
+    ) -> Result<Self, MeasuredFailure> {
         let origins = Origins::default();
-        let state = Mutex::new(State::make(&quic, &origins, false).await?);
+        let state = State::make(&quic, &origins, head_max_bytes, false).await?;
         Ok(Self {
             quic,
-            state,
+            state: Mutex::new(state),
             ended_count: AtomicU64::new(0),
+            head_max_bytes,
             origins,
         })
     }
@@ -126,6 +146,50 @@ impl H3Client {
         }
     }
 
+    /// Send a request's head, and read the response piece by piece. Returns when the head was handed
+    /// to the connection, so that requests begun one after the other leave in that order. Where
+    /// early data is rejected afterwards the response breaks off; see
+    /// [`Self::may_begin_again`].
+    pub async fn begin(
+        &self,
+        request: Request<()>,
+        ends: bool,
+    ) -> Result<(BodyWriter, ResponseReader), MeasuredFailure> {
+        let mut requests = if self.quic.log.early_data_was_rejected() {
+            self.remake().await?
+        } else {
+            self.state.lock().await.requests.clone()
+        };
+        self.begin_on(&mut requests, request, ends)
+            .await
+            .map_err(|error| self.failure_of(&error))
+    }
+
+    async fn begin_on(
+        &self,
+        requests: &mut SendRequest<StreamOpener, Bytes>,
+        request: Request<()>,
+        ends: bool,
+    ) -> Result<(BodyWriter, ResponseReader), ExchangeError> {
+        let stream = requests.send_request(request).await?;
+        let (mut send, receive) = stream.split();
+        let body = if ends {
+            send.finish().await?;
+            BodyWriter::nothing()
+        } else {
+            BodyWriter::h3_request(send)
+        };
+        if self.quic.log.handshake().is_some() {
+            self.run_driver().await;
+        }
+        Ok((body, ResponseReader::h3(receive)))
+    }
+
+    /// Whether requests broke off because early data was rejected, and may be begun again.
+    pub fn may_begin_again(&self) -> bool {
+        self.quic.log.early_data_was_rejected() && !self.quic.is_closed()
+    }
+
     fn was_rejected(&self, error: &ExchangeError) -> bool {
         matches!(error, ExchangeError::H3(_))
             && self.quic.log.early_data_was_rejected()
@@ -136,7 +200,7 @@ impl H3Client {
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            *state = State::make(&self.quic, &self.origins, true).await?;
+            *state = State::make(&self.quic, &self.origins, self.head_max_bytes, true).await?;
         }
         Ok(state.requests.clone())
     }
@@ -182,6 +246,10 @@ impl H3Client {
         &self,
         part: impl Future<Output = Result<T, StreamError>>,
     ) -> Result<T, ExchangeError> {
+        if self.head_max_bytes.is_some() {
+            // Every frame has its limit, and responses that are passed on are no part of this one.
+            return part.await.map_err(ExchangeError::H3);
+        }
         let mut part = std::pin::pin!(part);
         // What each ended exchange may have brought is not held against this one.
         let unexplained_bytes = || {
@@ -258,17 +326,22 @@ impl State {
     async fn make(
         quic: &QuicConnection,
         origins: &Origins,
+        head_max_bytes: Option<u32>,
         is_remade: bool,
     ) -> Result<Self, MeasuredFailure> {
-        let transport = Http3Quic::client(quic.connection.clone(), origins.clone());
-        let (control, requests) = h3::client::builder()
-            .send_grease(false)
-            .build(transport)
-            .await
-            .map_err(|error| match quic.connection.close_reason() {
+        let mut transport = Http3Quic::client(quic.connection.clone(), origins.clone());
+        let mut builder = h3::client::builder();
+        builder.send_grease(false);
+        if let Some(bytes) = head_max_bytes {
+            builder.max_field_section_size(u64::from(bytes));
+            transport = transport.with_heads_of_at_most(bytes);
+        }
+        let (control, requests) = builder.build(transport).await.map_err(|error| {
+            match quic.connection.close_reason() {
                 Some(reason) => quic_failure(&reason, &quic.log),
                 None => MeasuredFailure::new(Failure::HttpProtocol, error),
-            })?;
+            }
+        })?;
         Ok(Self {
             requests,
             control: Some(control),

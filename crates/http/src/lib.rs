@@ -10,8 +10,9 @@ mod h3_client;
 mod origins;
 pub mod private_alpn;
 pub mod quic_streams;
+pub mod streaming;
 
-pub use h2_client::H2Client;
+pub use h2_client::{H2Client, H2Windows};
 pub use h3_client::{H3Client, ResponseTimes};
 pub use origins::{OriginReader, Origins, https_origin, origin_frame};
 

@@ -9,6 +9,8 @@
 
 mod errors;
 mod halves;
+#[deny(clippy::disallowed_methods)] // pure
+mod head_guard;
 
 pub use halves::{Exchange, Receiver, Sender};
 
@@ -17,8 +19,9 @@ use bytes::{Buf, Bytes};
 use errors::{close, connection_error, lost};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
-use quinn::{ConnectionError, VarInt};
-use std::collections::HashSet;
+use head_guard::HeadGuard;
+use quinn::{ConnectionError, StoppedError, VarInt};
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +46,29 @@ impl EarlyStreams {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(stream);
+    }
+}
+
+/// Resolves when the peer does not want what this side sends on a stream any more; `Ok(None)` when
+/// it has all of it.
+pub type TakenBack =
+    Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
+
+/// Tells servers which request streams are taken back, also while nothing is sent on them.
+#[derive(Clone, Default)]
+pub struct TakenBackStreams(Arc<Mutex<HashMap<u64, TakenBack>>>);
+
+impl TakenBackStreams {
+    /// Of a request stream; once.
+    pub fn take(&self, stream: StreamId) -> Option<TakenBack> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&stream.into_inner())
+    }
+
+    fn watch(&self, stream: &quinn::SendStream) {
+        let id = u64::from(VarInt::from(stream.id()));
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(id, Box::pin(stream.stopped()));
     }
 }
 
@@ -75,6 +101,7 @@ pub struct Http3Quic {
     accepting_uni: Option<Waiting<quinn::RecvStream>>,
     opener: StreamOpener,
     origins: Option<Origins>,
+    taken_back: Option<TakenBackStreams>,
 }
 
 impl Http3Quic {
@@ -86,6 +113,7 @@ impl Http3Quic {
             requests,
             accepting_uni: None,
             origins: None,
+            taken_back: None,
         }
     }
 
@@ -114,6 +142,18 @@ impl Http3Quic {
     pub fn with_control_frames(mut self, frames: Bytes) -> Self {
         self.opener.control_tail = Some(frames).filter(|frames| !frames.is_empty());
         self
+    }
+
+    /// End every request stream on which a longer head, or another longer frame, comes.
+    #[must_use]
+    pub fn with_heads_of_at_most(mut self, bytes: u32) -> Self {
+        self.opener.guard = Some(HeadGuard::new(bytes));
+        self
+    }
+
+    /// Watch every request stream for being taken back.
+    pub fn taken_back_streams(&mut self) -> TakenBackStreams {
+        self.taken_back.get_or_insert_default().clone()
     }
 
     /// Tells early requests from others.
@@ -189,10 +229,14 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
             self.early
                 .insert(u64::from(VarInt::from(stream.receive.id())));
         }
+        if let Some(taken_back) = &self.taken_back {
+            taken_back.watch(&stream.send);
+        }
         Poll::Ready(Ok(Exchange {
             send: Sender::new(stream.send),
             receive: Receiver {
                 first: stream.first,
+                guard: self.opener.guard.clone(),
                 ..Receiver::new(stream.receive)
             },
         }))
@@ -232,6 +276,8 @@ pub struct StreamOpener {
     /// For the first unidirectional stream, which is the control stream (the h3 crate opens it
     /// before those of QPACK).
     control_tail: Option<Bytes>,
+    /// Of every request stream.
+    guard: Option<HeadGuard>,
     opening_bi: Option<Waiting<BiStreams>>,
     opening_uni: Option<Waiting<quinn::SendStream>>,
 }
@@ -241,6 +287,7 @@ impl StreamOpener {
         Self {
             connection,
             control_tail: None,
+            guard: None,
             opening_bi: None,
             opening_uni: None,
         }
@@ -249,7 +296,10 @@ impl StreamOpener {
 
 impl Clone for StreamOpener {
     fn clone(&self) -> Self {
-        Self::new(self.connection.clone())
+        Self {
+            guard: self.guard.clone(),
+            ..Self::new(self.connection.clone())
+        }
     }
 }
 
@@ -271,7 +321,10 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         let (send, receive) = opened.map_err(lost)?;
         Poll::Ready(Ok(Exchange {
             send: Sender::new(send),
-            receive: Receiver::new(receive),
+            receive: Receiver {
+                guard: self.guard.clone(),
+                ..Receiver::new(receive)
+            },
         }))
     }
 

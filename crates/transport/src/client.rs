@@ -30,7 +30,7 @@ mod verified_chain;
 mod watched_tcp;
 
 pub use address_tokens::AddressTokens;
-pub use certificate_names::certificate_covers;
+pub use certificate_names::{certificate_covers, leaf_covers};
 pub use failure::MeasuredFailure;
 pub use hello_watch::HelloWatch;
 pub use observed_session::observed;

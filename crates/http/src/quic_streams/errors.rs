@@ -38,6 +38,12 @@ pub(super) fn lost(error: ConnectionError) -> StreamErrorIncoming {
     }
 }
 
+/// A frame is longer than anybody takes.
+pub(super) fn too_long() -> StreamErrorIncoming {
+    let error = io::Error::other("a head, or another frame, is too long");
+    StreamErrorIncoming::Unknown(Box::new(error))
+}
+
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the errors are quinn's, and the h3 crate tells no more of them apart"

@@ -1,8 +1,10 @@
 //! The directions of one stream as the h3 crate wants them.
 
-use super::errors::{lost, read_error, stream_id, var_int, write_error};
+use super::errors::{lost, read_error, stream_id, too_long, var_int, write_error};
+use super::head_guard::HeadGuard;
 use crate::origins::OriginReader;
 use bytes::{Buf, Bytes};
+use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use quinn::{StoppedError, VarInt, WriteError};
 use std::future::Future;
@@ -72,6 +74,7 @@ pub struct Receiver {
     /// Bytes somebody read before.
     pub(super) first: Bytes,
     pub(super) observer: Option<OriginReader>,
+    pub(super) guard: Option<HeadGuard>,
 }
 
 impl Receiver {
@@ -80,6 +83,7 @@ impl Receiver {
             stream,
             first: Bytes::new(),
             observer: None,
+            guard: None,
         }
     }
 }
@@ -95,10 +99,19 @@ impl quic::RecvStream for Receiver {
             return Poll::Ready(Ok(Some(std::mem::take(&mut self.first))));
         }
         // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
-        let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
-        let chunk = ready!(chunk.poll(cx)).map_err(read_error)?;
+        let chunk = {
+            let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
+            ready!(chunk.poll(cx)).map_err(read_error)?
+        };
         if let (Some(observer), Some(chunk)) = (&mut self.observer, &chunk) {
             observer.feed(&chunk.bytes);
+        }
+        if let (Some(guard), Some(chunk)) = (&mut self.guard, &chunk)
+            && !guard.allows(&chunk.bytes)
+        {
+            // As HTTP/3's library does with a head that is too long.
+            self.stop_sending(Code::H3_REQUEST_CANCELLED.value());
+            return Poll::Ready(Err(too_long()));
         }
         Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)))
     }

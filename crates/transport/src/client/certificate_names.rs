@@ -13,7 +13,8 @@ pub fn certificate_covers(connection: &quinn::Connection, host: &str) -> Option<
     Some(leaf_covers(chain.first()?, host))
 }
 
-fn leaf_covers(leaf: &CertificateDer<'_>, host: &str) -> bool {
+/// The same of a leaf at hand.
+pub fn leaf_covers(leaf: &CertificateDer<'_>, host: &str) -> bool {
     let parsed = ParsedCertificate::try_from(leaf);
     let name = ServerName::try_from(host);
     match (parsed, name) {

@@ -75,6 +75,18 @@ impl QuicClient {
         self
     }
 
+    /// The same with windows for whole pages: bytes the server may send on one stream, and on all
+    /// together, before they are taken. Not where qlogs are written.
+    #[must_use]
+    pub fn with_windows(mut self, stream_bytes: u32, connection_bytes: u32) -> Self {
+        let mut transport = transport_config();
+        transport
+            .stream_receive_window(VarInt::from_u32(stream_bytes))
+            .receive_window(VarInt::from_u32(connection_bytes));
+        self.transport = Arc::new(transport);
+        self
+    }
+
     /// Connect, or get ready for 0-RTT data.
     pub async fn connect(
         &self,

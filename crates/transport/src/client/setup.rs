@@ -11,6 +11,7 @@ use resolab_record::{Failure, HandshakeMode, HelloFacts};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use tokio::sync::Notify;
 
 /// A pair of instants, `CLOCK_MONOTONIC` nanoseconds, each set at most once unless the phase is
 /// resumed or forgotten; 0 stands for not yet.
@@ -110,6 +111,7 @@ pub struct SetupLog {
     pub last_arrival: Arc<LastArrival>,
     pub(super) hellos: Hellos,
     handshake: OnceLock<Handshake>,
+    handshake_ended: Notify,
     quic_version: OnceLock<u32>,
     quic_retry: OnceLock<()>,
     path: OnceLock<PathProbe>,
@@ -125,6 +127,18 @@ impl SetupLog {
     /// Remember what was negotiated; only the first time counts.
     pub fn set_handshake(&self, handshake: impl FnOnce() -> Handshake) {
         self.handshake.get_or_init(handshake);
+        self.handshake_ended.notify_waiters();
+    }
+
+    /// Resolves when the handshake has ended; never where it fails.
+    pub async fn handshake_ended(&self) {
+        loop {
+            let ended = self.handshake_ended.notified();
+            if self.handshake.get().is_some() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// When the handshake ended, over TCP or in QUIC.

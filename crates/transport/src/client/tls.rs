@@ -9,6 +9,7 @@ use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
 use super::watched_tcp::WatchedTcp;
 use resolab_record::{Failure, HandshakeMode};
+use rustls::pki_types::CertificateDer;
 use rustls::{ClientConnection, HandshakeKind};
 use std::io;
 use std::pin::Pin;
@@ -55,6 +56,14 @@ pub async fn connect(
 }
 
 impl ClientTlsStream {
+    /// The server's certificate, that of the ticket in a resumed handshake; `None` before the end of
+    /// the handshake.
+    pub fn peer_leaf(&self) -> Option<CertificateDer<'static>> {
+        let session = self.inner.get_ref().1;
+        let chain = (!session.is_handshaking()).then(|| session.peer_certificates())??;
+        chain.first().cloned()
+    }
+
     /// Look whether the handshake has ended.
     fn observe(&mut self) {
         let (tcp, session) = self.inner.get_mut();

@@ -1,0 +1,149 @@
+//! Ends a stream whose head, or other frame that is kept whole, is longer than anybody takes: HTTP/3's
+//! library judges a frame when all of it is in memory, however long it says it is.
+//!
+//! Pure. Not for: what frames mean; DATA may be of any length, for it is passed on as it comes.
+
+/// Frame type (RFC 9114 section 7.2.1).
+const DATA: u64 = 0x00;
+/// A frame of so much more than a head that may be: QPACK does not make it longer than its fields'
+/// size, which counts 32 bytes for each (RFC 9114 section 4.2.2).
+const SLACK_BYTES: u64 = 1_024;
+
+/// Follows the frames of a request stream as their bytes pass.
+#[derive(Debug, Clone)]
+pub(super) struct HeadGuard {
+    most_bytes: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Type(Varint),
+    Length(u64, Varint),
+    /// Inside a frame, so many bytes before its end.
+    Inside(u64),
+}
+
+impl HeadGuard {
+    pub fn new(most_bytes: u32) -> Self {
+        Self {
+            most_bytes: u64::from(most_bytes) + SLACK_BYTES,
+            state: State::Type(Varint::default()),
+        }
+    }
+
+    /// The next bytes; whether the stream may go on.
+    pub fn allows(&mut self, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            self.state = match &mut self.state {
+                State::Type(varint) => match varint.take(&mut bytes) {
+                    None => return true,
+                    Some(frame_type) => State::Length(frame_type, Varint::default()),
+                },
+                State::Length(frame_type, varint) => match varint.take(&mut bytes) {
+                    None => return true,
+                    Some(length) if *frame_type != DATA && length > self.most_bytes => {
+                        return false;
+                    }
+                    Some(length) => State::of(length),
+                },
+                State::Inside(left) => {
+                    let taken = (*left).min(bytes.len() as u64);
+                    bytes = &bytes[taken as usize..];
+                    State::of(*left - taken)
+                }
+            };
+        }
+        true
+    }
+}
+
+impl State {
+    fn of(left: u64) -> Self {
+        if left == 0 {
+            Self::Type(Varint::default())
+        } else {
+            Self::Inside(left)
+        }
+    }
+}
+
+/// A variable-length integer (RFC 9000 section 16) as it comes.
+#[derive(Debug, Clone, Default)]
+struct Varint {
+    value: u64,
+    missing: Option<u32>,
+}
+
+impl Varint {
+    /// Take bytes until it is whole.
+    fn take(&mut self, bytes: &mut &[u8]) -> Option<u64> {
+        while let Some((first, rest)) = bytes.split_first() {
+            *bytes = rest;
+            let missing = match self.missing {
+                None => {
+                    self.value = u64::from(first & 0x3f);
+                    (1 << (first >> 6)) - 1
+                }
+                Some(missing) => {
+                    self.value = self.value << 8 | u64::from(*first);
+                    missing - 1
+                }
+            };
+            self.missing = Some(missing);
+            if missing == 0 {
+                return Some(self.value);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(frame_type: u64, length: u32, sent: usize) -> Vec<u8> {
+        let mut frame = vec![frame_type as u8];
+        frame.extend_from_slice(&(length | 0x8000_0000).to_be_bytes());
+        frame.resize(frame.len() + sent, 0xff);
+        frame
+    }
+
+    fn allows(bytes: &[u8], piece: usize) -> bool {
+        let mut guard = HeadGuard::new(10_000);
+        bytes.chunks(piece).all(|piece| guard.allows(piece))
+    }
+
+    #[test]
+    fn only_frames_that_are_kept_whole_have_a_largest_length() {
+        let head = frame(0x01, 10_000, 10_000);
+        let data = frame(DATA, 500_000, 500_000);
+        let long = frame(0x01, 20_000, 0);
+        let unknown = frame(0x21, 20_000, 0);
+        for piece in [1, 7, 4_096, usize::MAX] {
+            assert!(allows(&[&head[..], &data, &data, &head].concat(), piece));
+            assert!(!allows(&long, piece));
+            assert!(!allows(&[&head[..], &data, &long].concat(), piece));
+            assert!(!allows(&[&data[..], &unknown].concat(), piece));
+        }
+    }
+
+    #[test]
+    fn every_length_of_integer_is_read() {
+        for (bytes, value) in [
+            (&[0x25][..], 37),
+            (&[0x7b, 0xbd], 15_293),
+            (&[0x9d, 0x7f, 0x3e, 0x7d], 494_878_333),
+            (
+                &[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c],
+                151_288_809_941_952_652,
+            ),
+        ] {
+            let mut varint = Varint::default();
+            let mut rest = bytes;
+            assert_eq!(varint.take(&mut rest), Some(value));
+            assert!(rest.is_empty());
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A body as it comes. Not for: the head before it.
+
+use super::broken::{BrokenOff, ResetReason};
+use super::{ReceivedRequest, ReceivedResponse};
+use bytes::{Buf, Bytes};
+use h2::RecvStream;
+use h3::error::StreamError;
+use http::HeaderMap;
+use std::future::poll_fn;
+use std::task::{Context, Poll, Waker, ready};
+
+/// A body, read piece by piece. What was read is given back to the sender's window when the next
+/// piece is asked for. Dropped before its end, the sender is told to stop.
+pub struct BodyReader {
+    source: Source,
+    stage: Stage,
+    /// Bytes of HTTP/2 that were handed out and not given back yet.
+    unreleased_bytes: usize,
+    /// Read already, by whoever wanted to know whether there is any.
+    first: Option<Bytes>,
+}
+
+enum Source {
+    H2(RecvStream),
+    Response(ReceivedResponse),
+    Request(ReceivedRequest),
+}
+
+/// How far a body was read.
+enum Stage {
+    Data,
+    Trailers,
+    Ended(Option<HeaderMap>),
+}
+
+impl BodyReader {
+    /// Of a message over HTTP/2.
+    pub fn h2(stream: RecvStream) -> Self {
+        Self::new(Source::H2(stream))
+    }
+
+    /// Of a request over HTTP/3.
+    pub fn h3_request(stream: ReceivedRequest) -> Self {
+        Self::new(Source::Request(stream))
+    }
+
+    pub(super) fn h3_response(stream: ReceivedResponse) -> Self {
+        Self::new(Source::Response(stream))
+    }
+
+    fn new(source: Source) -> Self {
+        Self {
+            source,
+            stage: Stage::Data,
+            unreleased_bytes: 0,
+            first: None,
+        }
+    }
+
+    /// The next piece; `None` when all were read.
+    pub async fn data(&mut self) -> Result<Option<Bytes>, BrokenOff> {
+        poll_fn(|cx| self.poll_data(cx)).await
+    }
+
+    /// What follows the last piece.
+    pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenOff> {
+        poll_fn(|cx| self.poll_trailers(cx)).await?;
+        match &mut self.stage {
+            Stage::Ended(trailers) => Ok(trailers.take()),
+            Stage::Data | Stage::Trailers => Ok(None),
+        }
+    }
+
+    /// Whether it is known already that nothing comes, no trailers either. Waits for nothing.
+    pub fn is_empty_by_now(&mut self) -> bool {
+        let cx = &mut Context::from_waker(Waker::noop());
+        if self.first.is_none()
+            && let Poll::Ready(Ok(Some(first))) = self.poll_data(cx)
+        {
+            self.first = Some(first);
+        }
+        let is_over = self.first.is_none() && matches!(self.poll_trailers(cx), Poll::Ready(Ok(())));
+        is_over && matches!(self.stage, Stage::Ended(None))
+    }
+
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenOff>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Ok(Some(first)));
+        }
+        while matches!(self.stage, Stage::Data) {
+            match ready!(self.poll_frame(cx))? {
+                // HTTP/2 can end a body with a frame that has nothing in it.
+                Some(piece) if piece.is_empty() => (),
+                None => self.stage = Stage::Trailers,
+                piece => return Poll::Ready(Ok(piece)),
+            }
+        }
+        Poll::Ready(Ok(None))
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenOff>> {
+        Poll::Ready(Ok(match &mut self.source {
+            Source::H2(stream) => {
+                release(stream, &mut self.unreleased_bytes);
+                let piece = ready!(stream.poll_data(cx)).transpose()?;
+                self.unreleased_bytes = piece.as_ref().map_or(0, Bytes::len);
+                piece
+            }
+            Source::Response(stream) => whole(ready!(stream.poll_recv_data(cx)))?,
+            Source::Request(stream) => whole(ready!(stream.poll_recv_data(cx)))?,
+        }))
+    }
+
+    fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BrokenOff>> {
+        if !matches!(self.stage, Stage::Trailers) {
+            return match self.stage {
+                Stage::Data => Poll::Pending,
+                Stage::Trailers | Stage::Ended(_) => Poll::Ready(Ok(())),
+            };
+        }
+        let trailers = match &mut self.source {
+            Source::H2(stream) => ready!(stream.poll_trailers(cx))?,
+            Source::Response(stream) => ready!(stream.poll_recv_trailers(cx))?,
+            Source::Request(stream) => ready!(stream.poll_recv_trailers(cx))?,
+        };
+        self.stage = Stage::Ended(trailers);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for BodyReader {
+    /// HTTP/2's library does it by itself; HTTP/3's stops a stream with a code that means nothing.
+    fn drop(&mut self) {
+        if matches!(self.stage, Stage::Ended(_)) {
+            return;
+        }
+        let code = ResetReason::Cancelled.h3();
+        match &mut self.source {
+            Source::H2(_) => (),
+            Source::Response(stream) => stream.stop_sending(code),
+            // Who sends a request and is answered before its end has done nothing wrong.
+            Source::Request(stream) => stream.stop_sending(h3::error::Code::H3_NO_ERROR),
+        }
+    }
+}
+
+fn release(stream: &mut RecvStream, bytes: &mut usize) {
+    if *bytes > 0 {
+        // A stream that has ended has no window any more.
+        let _ = stream.flow_control().release_capacity(*bytes);
+        *bytes = 0;
+    }
+}
+
+/// The piece as it lies in memory.
+fn whole(piece: Result<Option<impl Buf>, StreamError>) -> Result<Option<Bytes>, BrokenOff> {
+    let piece = piece?;
+    Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))
+}

@@ -1,0 +1,78 @@
+//! The response to a request that was sent: interim heads (1xx), the head, then its body. Not for:
+//! sending requests.
+
+use super::ReceivedResponse;
+use super::broken::BrokenOff;
+use super::reader::BodyReader;
+use h2::client::ResponseFuture;
+use http::Response;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// A response that is waited for.
+pub struct ResponseReader {
+    source: Source,
+}
+
+enum Source {
+    H2(ResponseFuture),
+    H3(Option<Box<ReceivedResponse>>),
+}
+
+/// A head, and the body where it is the last one.
+pub type ReadHead = (Response<()>, Option<BodyReader>);
+
+impl ResponseReader {
+    pub(crate) fn h2(response: ResponseFuture) -> Self {
+        let source = Source::H2(response);
+        Self { source }
+    }
+
+    pub(crate) fn h3(stream: ReceivedResponse) -> Self {
+        let source = Source::H3(Some(Box::new(stream)));
+        Self { source }
+    }
+
+    /// The next head: interim ones come without a body, the last with it, and nothing after.
+    pub async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
+        match &mut self.source {
+            Source::H2(response) => poll_fn(|cx| poll_h2(response, cx)).await,
+            Source::H3(stream) => h3_head(stream).await,
+        }
+    }
+}
+
+impl Drop for ResponseReader {
+    /// As a body that is dropped: the server is told to stop.
+    fn drop(&mut self) {
+        if let Source::H3(stream) = &mut self.source {
+            drop(stream.take().map(|stream| BodyReader::h3_response(*stream)));
+        }
+    }
+}
+
+fn poll_h2(
+    response: &mut ResponseFuture,
+    cx: &mut Context<'_>,
+) -> Poll<Result<ReadHead, BrokenOff>> {
+    if let Poll::Ready(Some(interim)) = response.poll_informational(cx) {
+        return Poll::Ready(Ok((interim?, None)));
+    }
+    let head = ready!(Pin::new(response).poll(cx))?;
+    let (head, body) = head.into_parts();
+    let head = Response::from_parts(head, ());
+    Poll::Ready(Ok((head, Some(BodyReader::h2(body)))))
+}
+
+async fn h3_head(stream: &mut Option<Box<ReceivedResponse>>) -> Result<ReadHead, BrokenOff> {
+    let Some(waiting) = stream else {
+        return Err(BrokenOff::here("the response was read"));
+    };
+    let head = waiting.recv_response().await?;
+    if head.status().is_informational() {
+        return Ok((head, None));
+    }
+    let body = stream.take().map(|stream| BodyReader::h3_response(*stream));
+    Ok((head, body))
+}

@@ -1,0 +1,138 @@
+//! A body as it goes. Not for: the head before it.
+
+use super::broken::{BrokenOff, ResetReason};
+use super::{SentRequest, SentResponse};
+use bytes::Bytes;
+use h2::SendStream;
+use http::HeaderMap;
+use std::future::poll_fn;
+
+/// A body, written piece by piece, each once the receiver's window takes it. Dropped before its end,
+/// it is reset.
+pub struct BodyWriter {
+    sink: Sink,
+    is_over: bool,
+}
+
+enum Sink {
+    H2(SendStream<Bytes>),
+    Request(SentRequest),
+    Response(SentResponse),
+    /// The head said that there is none.
+    Nothing,
+}
+
+impl BodyWriter {
+    /// Of a message over HTTP/2.
+    pub fn h2(stream: SendStream<Bytes>) -> Self {
+        Self::new(Sink::H2(stream))
+    }
+
+    /// Of a response over HTTP/3 whose head was sent.
+    pub fn h3_response(stream: SentResponse) -> Self {
+        Self::new(Sink::Response(stream))
+    }
+
+    pub(crate) fn h3_request(stream: SentRequest) -> Self {
+        Self::new(Sink::Request(stream))
+    }
+
+    /// Of a message that ended with its head.
+    pub fn nothing() -> Self {
+        Self {
+            sink: Sink::Nothing,
+            is_over: true,
+        }
+    }
+
+    fn new(sink: Sink) -> Self {
+        Self {
+            sink,
+            is_over: false,
+        }
+    }
+
+    /// Hand a piece to the connection, once it may leave.
+    pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        match &mut self.sink {
+            Sink::H2(stream) => send_h2(stream, piece).await,
+            Sink::Request(stream) => Ok(stream.send_data(piece).await?),
+            Sink::Response(stream) => Ok(stream.send_data(piece).await?),
+            Sink::Nothing => Err(BrokenOff::here("a body after a message without one")),
+        }
+    }
+
+    /// End it, with trailers if there are any.
+    pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenOff> {
+        if self.is_over {
+            return Ok(());
+        }
+        match (&mut self.sink, trailers) {
+            (Sink::H2(stream), Some(trailers)) => stream.send_trailers(trailers)?,
+            (Sink::H2(stream), None) => stream.send_data(Bytes::new(), true)?,
+            (Sink::Request(stream), trailers) => {
+                if let Some(trailers) = trailers {
+                    stream.send_trailers(trailers).await?;
+                }
+                stream.finish().await?;
+            }
+            (Sink::Response(stream), trailers) => {
+                if let Some(trailers) = trailers {
+                    stream.send_trailers(trailers).await?;
+                }
+                stream.finish().await?;
+            }
+            (Sink::Nothing, _) => (),
+        }
+        self.is_over = true;
+        Ok(())
+    }
+
+    /// Break it off, and say why.
+    pub fn reset(&mut self, reason: ResetReason) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        match &mut self.sink {
+            Sink::H2(stream) => stream.send_reset(reason.h2()),
+            Sink::Request(stream) => stream.stop_stream(reason.h3()),
+            Sink::Response(stream) => stream.stop_stream(reason.h3()),
+            Sink::Nothing => (),
+        }
+    }
+
+    /// Resolves when an HTTP/2 receiver does not want it any more; never over HTTP/3, where the
+    /// stream's own [`crate::quic_streams::TakenBack`] tells.
+    pub async fn unwanted(&mut self) {
+        if let Sink::H2(stream) = &mut self.sink {
+            let _ = poll_fn(|cx| stream.poll_reset(cx)).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for BodyWriter {
+    /// HTTP/3's library would end the stream, as if the body were whole.
+    fn drop(&mut self) {
+        self.reset(ResetReason::Cancelled);
+    }
+}
+
+async fn send_h2(stream: &mut SendStream<Bytes>, mut piece: Bytes) -> Result<(), BrokenOff> {
+    while !piece.is_empty() {
+        stream.reserve_capacity(piece.len());
+        let room = poll_fn(|cx| stream.poll_capacity(cx)).await;
+        let gone = || BrokenOff {
+            reason: ResetReason::Cancelled,
+            detail: "the receiver does not want it any more".to_owned(),
+        };
+        let room = room.ok_or_else(gone)??;
+        let part = piece.split_to(room.min(piece.len()));
+        stream.send_data(part, false)?;
+    }
+    Ok(())
+}
