@@ -37,6 +37,8 @@ pub struct DnsClient {
     /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
+    /// Largest head of a page's response where DoH3's connections carry pages, too.
+    page_heads: Option<u32>,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
     pub(crate) fast_open_is_primed: AtomicBool,
@@ -71,10 +73,22 @@ impl DnsClient {
             },
             fast_open_is_primed: AtomicBool::new(false),
             edns_of_found: Mutex::default(),
+            page_heads: None,
             transport,
             resolver,
             location,
         })
+    }
+
+    /// The same, whose connections carry pages beside queries where the transport is DoH3: with
+    /// windows (of a stream, and of all) and a largest head for them.
+    #[must_use]
+    pub fn carrying_pages(mut self, windows: (u32, u32), head_max_bytes: u32) -> Self {
+        if let Transport::H3(quic, _) = &mut self.transport {
+            *quic = quic.clone().with_windows(windows.0, windows.1);
+            self.page_heads = Some(head_max_bytes);
+        }
+        self
     }
 
     /// Whether each query stands alone.
@@ -100,10 +114,17 @@ impl DnsClient {
                 let session = doh::open(address, self.tcp, tls, template.clone(), log).await?;
                 Session::doh(session, edns)
             }
-            Transport::H3(quic, template) => Session::doh3(
-                doh3::open(address, quic, template.clone(), log).await?,
-                edns,
-            ),
+            Transport::H3(quic, template) => {
+                let template = template.clone();
+                let session = match self.page_heads {
+                    None => doh3::open(address, quic, template, log).await?,
+                    Some(head_max_bytes) => {
+                        let quic = (quic, head_max_bytes);
+                        doh3::open_for_pages(address, quic, template, log).await?
+                    }
+                };
+                Session::doh3(session, edns)
+            }
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
         })
     }

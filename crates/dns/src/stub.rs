@@ -4,6 +4,7 @@
 //! For: one record per forwarded query, with the stub's side of it.
 //! Not for: caching (the upstream's answers are what is measured), or choosing among resolvers.
 
+mod answering;
 mod client;
 mod forward;
 #[cfg(fuzzing)]
@@ -15,11 +16,13 @@ mod reply;
 mod stream;
 
 pub use crate::upstream::ConnectionPolicy;
+pub use answering::Answering;
 pub use limits::ClientLimits;
 pub use options::StubOptions;
 
 use crate::client::DnsClient;
 use forward::Service;
+use resolab_http::H3Client;
 use resolab_record::Record;
 use std::io;
 use std::net::SocketAddr;
@@ -70,9 +73,38 @@ impl Stub {
         })
     }
 
+    /// The same, whose clients are told what `answering` says.
+    pub async fn bind_answering(
+        listen: SocketAddr,
+        client: DnsClient,
+        options: StubOptions,
+        records: Sender<Record>,
+        answering: Arc<dyn Answering>,
+    ) -> io::Result<Self> {
+        let (udp, tcp) = bind_both(listen).await?;
+        let mut service = Service::new(client, options, records);
+        service.answering = Some(answering);
+        Ok(Self {
+            udp: Arc::new(udp),
+            tcp,
+            service: Arc::new(service),
+        })
+    }
+
     /// Where it listens.
     pub fn listen_address(&self) -> io::Result<SocketAddr> {
         self.udp.local_addr()
+    }
+
+    /// Resolves when no query is under way and all records are handed over; each takes its deadline at
+    /// most.
+    pub async fn queries_ended(&self) {
+        self.service.queries_ended().await;
+    }
+
+    /// Shows the connection to the resolver to those who send pages' requests on it.
+    pub fn resolver_connection(&self) -> ResolverConnection {
+        ResolverConnection(Arc::clone(&self.service))
     }
 
     /// Answer queries until dropped.
@@ -87,6 +119,23 @@ impl Stub {
     /// full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
         self.service.close(forget_tickets).await;
+    }
+}
+
+/// The stub's connection to its resolver, whichever it is at the moment.
+#[derive(Clone)]
+pub struct ResolverConnection(Arc<Service>);
+
+impl ResolverConnection {
+    /// HTTP/3 on it; `None` while there is none, and with other transports than DoH3.
+    pub fn http3(&self) -> Option<Arc<H3Client>> {
+        self.0.http3()
+    }
+
+    /// The same, as soon as there is one, in time for the flight of the query it is opened for; never
+    /// with other transports than DoH3.
+    pub async fn http3_opened(&self) -> Arc<H3Client> {
+        self.0.http3_opened().await
     }
 }
 

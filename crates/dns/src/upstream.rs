@@ -12,10 +12,12 @@ use crate::asking::{Answer, Asking, Outcome, cut_off};
 use crate::client::DnsClient;
 use connection::{Connection, InUse};
 use place::{Kept, Place};
+use resolab_http::H3Client;
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// A resolver and the connection to it.
 pub struct Upstream {
@@ -27,6 +29,8 @@ pub struct Upstream {
     /// The set-up of the latest, so that the deadline of a query that waits for it can tell its
     /// phase.
     latest_setup: Mutex<Arc<SetupLog>>,
+    /// A query has its connection and is about to be sent.
+    found: Notify,
 }
 
 /// What a query got to, readable when its deadline cuts it off.
@@ -56,6 +60,7 @@ impl Upstream {
             policy,
             place: Mutex::default(),
             latest_setup: Mutex::default(),
+            found: Notify::new(),
         }
     }
 
@@ -117,7 +122,9 @@ impl Upstream {
         }
         let place = self.place();
         let found = async { self.kept_connection(place.lock().await, progress).await };
-        place.unless_closed(found).await
+        let found = place.unless_closed(found).await;
+        self.found.notify_waiters();
+        found
     }
 
     async fn kept_connection(
@@ -189,6 +196,27 @@ impl Upstream {
         };
         kept.let_go_of_unfit(&self.policy);
         kept.open.is_some()
+    }
+
+    /// The open connection, where its queries are requests over HTTP/3 (DoH3); `None` while somebody
+    /// is opening one. What else travels on it ends with it.
+    pub fn http3(&self) -> Option<Arc<H3Client>> {
+        let place = self.place();
+        let kept = place.try_lock()?;
+        let session = kept.open.as_ref()?.session()?;
+        session.http3().map(Arc::clone)
+    }
+
+    /// The same as soon as there is one: with early data, in time for the flight of the query it was
+    /// opened for.
+    pub async fn http3_opened(&self) -> Arc<H3Client> {
+        loop {
+            let found = self.found.notified();
+            if let Some(http3) = self.http3() {
+                return http3;
+            }
+            found.await;
+        }
     }
 
     /// Close the connection whenever it has been idle for as long as the policy allows; never

@@ -1,19 +1,23 @@
 //! One query through the stub: read, ask upstream, answer, then record.
 
+use super::answering::Answering;
 use super::client::Client;
 use super::limits::ClientLimits;
 use super::options::StubOptions;
-use super::reply::{failed, forwarded};
+use super::reply::{Carrier, failed, forwarded};
 use crate::asking::Asking;
 use crate::client::DnsClient;
 use crate::question::Question;
 use crate::upstream::{Asked, Upstream};
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
+use resolab_http::H3Client;
 use resolab_record::{ForwardedFor, QueryPurpose, Record};
 use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// What all forwarded queries share.
 pub(super) struct Service {
@@ -22,6 +26,9 @@ pub(super) struct Service {
     pub limits: ClientLimits,
     sequence: AtomicU64,
     records: Sender<Record>,
+    pub answering: Option<Arc<dyn Answering>>,
+    /// Queries under way, until their records are handed over.
+    under_way: watch::Sender<u32>,
 }
 
 impl Service {
@@ -32,12 +39,31 @@ impl Service {
             limits: options.limits,
             sequence: AtomicU64::new(0),
             records,
+            answering: None,
+            under_way: watch::Sender::new(0),
         }
     }
 
     /// Close the upstream connection whenever it was idle long enough; never returns.
     pub(super) async fn watch_idle(&self) {
         self.upstream.watch_idle().await;
+    }
+
+    /// Resolves when no query is under way and all records are handed over.
+    pub(super) async fn queries_ended(&self) {
+        let mut under_way = self.under_way.subscribe();
+        // The sender is here.
+        let _ = under_way.wait_for(|count| *count == 0).await;
+    }
+
+    /// The connection to the resolver, where it is HTTP/3.
+    pub(super) fn http3(&self) -> Option<Arc<H3Client>> {
+        self.upstream.http3()
+    }
+
+    /// The same, as soon as there is one.
+    pub(super) async fn http3_opened(&self) -> Arc<H3Client> {
+        self.upstream.http3_opened().await
     }
 
     /// Close the upstream connection.
@@ -54,7 +80,10 @@ impl Service {
             return;
         }
         match question_of(&query) {
-            Ok(question) => self.forward(&query, &question, received_ns, client).await,
+            Ok(question) => {
+                let _under_way = UnderWay::begin(&self.under_way);
+                self.forward(&query, &question, received_ns, client).await;
+            }
             Err(rcode) => drop(client.send(failed(&query, rcode)).await),
         }
     }
@@ -68,17 +97,24 @@ impl Service {
     ) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
-        let asked = self.upstream.ask(&asking, self.deadline).await;
-        let client_address = client.address();
-        let reply = match &asked.outcome.result {
-            Ok(answer) => {
-                let response = answer.response.message.clone();
-                forwarded(query, response, client.carrier())
+        let (client_address, carrier) = (client.address(), client.carrier());
+        let at_once = self
+            .answering
+            .as_ref()
+            .and_then(|answering| answering.at_once(query, question));
+        let (waiting, told_ns) = match at_once {
+            None => (Some(client), None),
+            Some(response) => {
+                let reply = forwarded(query, response, carrier);
+                (None, sent_after(client, reply, received_ns).await)
             }
-            Err(_) => failed(query, ResponseCode::ServFail),
         };
-        let is_sent = client.send(reply).await.is_ok();
-        let answered_ns = is_sent.then(|| monotonic_ns() - received_ns);
+        let asked = self.upstream.ask(&asking, self.deadline).await;
+        let reply = self.reply(query, question, &asked, carrier);
+        let answered_ns = match waiting {
+            None => told_ns,
+            Some(client) => sent_after(client, reply, received_ns).await,
+        };
         self.record(
             &asking,
             &asked,
@@ -88,6 +124,25 @@ impl Service {
                 answered_ns,
             },
         );
+    }
+
+    fn reply(
+        &self,
+        query: &Message,
+        question: &Question,
+        asked: &Asked,
+        carrier: Carrier,
+    ) -> Vec<u8> {
+        let response = asked.outcome.result.as_ref().map(|answer| &answer.response);
+        let instead = self
+            .answering
+            .as_ref()
+            .and_then(|answering| answering.afterwards(query, question, response));
+        match (instead, response) {
+            (Some(instead), _) => forwarded(query, instead, carrier),
+            (None, Ok(response)) => forwarded(query, response.message.clone(), carrier),
+            (None, Err(_)) => failed(query, ResponseCode::ServFail),
+        }
     }
 
     fn record(
@@ -103,6 +158,28 @@ impl Service {
         // The reader is gone only when the stub is ending.
         let _ = self.records.send(Record::Query(Box::new(record)));
     }
+}
+
+/// One query more, for as long as it lives.
+struct UnderWay<'a>(&'a watch::Sender<u32>);
+
+impl<'a> UnderWay<'a> {
+    fn begin(count: &'a watch::Sender<u32>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+/// Send a reply; how long after the query was read, if it could be.
+async fn sent_after(client: Client, reply: Vec<u8>, received_ns: u64) -> Option<u64> {
+    let is_sent = client.send(reply).await.is_ok();
+    is_sent.then(|| monotonic_ns() - received_ns)
 }
 
 fn question_of(query: &Message) -> Result<Question, ResponseCode> {

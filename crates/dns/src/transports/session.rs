@@ -15,7 +15,7 @@ use crate::transports::doudp;
 use crate::transports::framed::FramedConnection;
 use crate::transports::retry::Retries;
 use hickory_proto::op::Message;
-use resolab_http::H3_NO_ERROR;
+use resolab_http::{H3_NO_ERROR, H3Client};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::net::SocketAddr;
@@ -174,6 +174,14 @@ impl Session {
             Kind::Udp { .. } => random_id(),
             Kind::Framed(connection) => connection.fresh_id(),
             Kind::Doh(_) | Kind::Doh3(_) | Kind::Doq(_) => 0,
+        }
+    }
+
+    /// The HTTP/3 connection its queries are requests on; `None` of other transports.
+    pub(crate) fn http3(&self) -> Option<&Arc<H3Client>> {
+        match &self.kind {
+            Kind::Doh3(session) => Some(&session.client),
+            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doq(_) => None,
         }
     }
 

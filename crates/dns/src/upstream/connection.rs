@@ -72,7 +72,8 @@ impl Connection {
         }
     }
 
-    fn session(&self) -> Option<&Session> {
+    /// What travels on it; `None` once it is being closed.
+    pub fn session(&self) -> Option<&Session> {
         self.session.as_deref()
     }
 }
