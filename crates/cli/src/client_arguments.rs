@@ -7,8 +7,8 @@ use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
     ClientOptions, DnsClient, EdnsOptions, Location, Padding, ResolverAddress, UdpRetryPolicy,
 };
-use resolab_record::{DnsTransport, DohMethod, HandshakeMode};
-use resolab_transport::client::Sha256;
+use resolab_record::{DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
+use resolab_transport::client::{Sha256, Trust};
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -231,6 +231,17 @@ impl ClientArguments {
             warn_once();
         }
         Ok(client)
+    }
+
+    /// Whom to trust of other servers than the resolver, as given for it.
+    pub fn trust(&self) -> Result<Trust, Refusal> {
+        let trust = Trust::in_authorities(self.ca.as_deref(), Vec::new(), Vec::new());
+        trust.map_err(Refusal::configuration)
+    }
+
+    /// Key exchange groups to offer, the one preferred first.
+    pub fn groups(&self) -> &[KeyExchangeGroup] {
+        &self.groups.groups
     }
 
     fn bootstrap_address(&self) -> Result<Option<SocketAddr>, Refusal> {

@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 /// Two sockets for each address: pages have hundreds, and a usual soft limit is 1,024 open files.
 /// Where it cannot be raised, the socket that fails says so.
-fn allow_many_sockets() {
+pub fn allow_many_sockets() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
     {

@@ -8,6 +8,7 @@ mod edge;
 mod edns_arguments;
 mod enter;
 mod fetch;
+mod gateway;
 mod group_arguments;
 mod internet;
 mod output;
@@ -69,6 +70,10 @@ enum Command {
     /// for each time.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Fetch(fetch::Arguments),
+    /// Stand between a browser and everything it looks up, with connections of our own upstream, until
+    /// standard input closes.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    Gateway(gateway::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
     #[command(after_help = client_arguments::KEY_LOG_HELP)]
     Bench(bench::Arguments),
@@ -88,6 +93,7 @@ fn main() -> ExitCode {
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),
         Command::Fetch(arguments) => fetch::run(arguments),
+        Command::Gateway(arguments) => gateway::run(arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),
     }

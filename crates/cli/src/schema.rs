@@ -1,7 +1,9 @@
 //! `resolab-core schema`: the JSON Schema of every record and command, for the Python side and for
 //! anyone who reads datasets. One document with one `$defs` table.
 
-use resolab_record::{EdgeCommand, InternetCommand, PathCommand, Record, StubCommand, TrialFlag};
+use resolab_record::{
+    EdgeCommand, GatewayCommand, InternetCommand, PathCommand, Record, StubCommand, TrialFlag,
+};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use std::io::Write;
@@ -15,6 +17,7 @@ pub fn run() -> ExitCode {
     generator.subschema_for::<EdgeCommand>();
     generator.subschema_for::<InternetCommand>();
     generator.subschema_for::<StubCommand>();
+    generator.subschema_for::<GatewayCommand>();
     // Records hold flags as text: no shape refers to their list.
     generator.subschema_for::<TrialFlag>();
     let document = serde_json::json!({

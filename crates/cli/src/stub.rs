@@ -153,7 +153,7 @@ fn host_place(text: &str) -> Result<(i32, String), String> {
     place.ok_or_else(|| "not PID/HOST, such as 4711/relay".to_owned())
 }
 
-fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
+pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
     let what = format!("listen on {address}: {error}; give another --listen");
     if error.kind() == io::ErrorKind::PermissionDenied {
         Refusal::machine(what)
@@ -162,7 +162,7 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
     }
 }
 
-fn broken_output(error: &io::Error) -> Refusal {
+pub fn broken_output(error: &io::Error) -> Refusal {
     Refusal::internal(format_args!("write a record: {error}"))
 }
 
@@ -181,7 +181,10 @@ fn announce(stub: &Stub, upstream: String, records: &Sender<Record>) -> io::Resu
 }
 
 /// Records are written on a thread of their own: a full pipe must not hold up an answer.
-fn start_writer(queue: Receiver<Record>, ended: mpsc::Sender<()>) -> JoinHandle<io::Result<()>> {
+pub fn start_writer(
+    queue: Receiver<Record>,
+    ended: mpsc::Sender<()>,
+) -> JoinHandle<io::Result<()>> {
     thread::spawn(move || {
         let result = queue
             .iter()
@@ -236,7 +239,7 @@ async fn carry_out(stub: &Stub, line: &str) -> CommandDoneRecord {
 }
 
 /// The id of a command that cannot be carried out, so that its sender learns of it.
-fn id_of(line: &str) -> u64 {
+pub fn id_of(line: &str) -> u64 {
     let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
     value
         .and_then(|value| value.get("id")?.as_u64())

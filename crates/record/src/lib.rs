@@ -17,6 +17,7 @@ mod edge_control;
 mod edge_names;
 mod failure;
 mod fetch;
+mod gateway;
 mod hello;
 mod internet;
 mod live;
@@ -44,6 +45,11 @@ pub use edge_names::{
 pub use failure::Failure;
 pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
+};
+pub use gateway::{
+    ConnectionReason, ConnectionSharing, DiscardedBecause, GatewayCommand, GatewayConnectionRecord,
+    GatewayLegRecord, GatewayReadyRecord, GatewayRequestRecord, GatewaySpeculationRecord,
+    GatewayTrigger,
 };
 pub use hello::{HelloFacts, KeyExchangeGroup};
 pub use internet::{
@@ -73,7 +79,7 @@ pub use terms::{
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
 };
 pub use trial::{
-    DnsFailure, PageFailure, PageLoadRecord, ResolverPath, ResourceRecord, TrialEndRecord,
+    DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, ResolverPath, ResourceRecord, TrialEndRecord,
     TrialRecord,
 };
 pub use trial_flag::TrialFlag;
@@ -83,7 +89,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.12";
+pub const FORMAT_VERSION: &str = "1.13";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,6 +137,16 @@ pub enum Record {
     Ping(PingRecord),
     /// A name and a page fetched together, whatever became of them.
     Fetch(Box<FetchRecord>),
+    /// A gateway is listening.
+    GatewayReady(Box<GatewayReadyRecord>),
+    /// A browser's connection to a gateway ended.
+    GatewayLeg(Box<GatewayLegRecord>),
+    /// A gateway's connection upstream was let go.
+    GatewayConnection(Box<GatewayConnectionRecord>),
+    /// A request passed a gateway, whatever became of it.
+    GatewayRequest(Box<GatewayRequestRecord>),
+    /// A gateway was to ask for a document before its name was known.
+    GatewaySpeculation(Box<GatewaySpeculationRecord>),
     /// What a load run did since the last such line.
     LoadProgress(LoadProgressRecord),
     /// What a load run did.

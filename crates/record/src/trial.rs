@@ -2,6 +2,7 @@
 //! Python half) between the records of the programs, and kept here so that every shape has one
 //! source.
 
+use crate::gateway::ConnectionSharing;
 use crate::terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache,
@@ -17,6 +18,19 @@ pub enum ResolverPath {
     Native,
     /// The browser asks our stub over Do53; the stub speaks the transport.
     Stub,
+    /// The browser asks our gateway over Do53, which speaks the transport, and loads the page
+    /// through it: the page's connections are the gateway's.
+    Gateway,
+}
+
+/// Whether a gateway asks for a page's document before the browser does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PageSpeculation {
+    /// It does not.
+    Off,
+    /// In the flight of the first query for its name.
+    Document,
 }
 
 /// Why a page load failed.
@@ -119,6 +133,12 @@ pub struct TrialRecord {
     /// Browser settings of a study, in force beside the other factors; `null`: none.
     #[serde(default)]
     pub browser_preset: Option<BrowserPreset>,
+    /// Which of a page's connections a gateway shares among its names.
+    #[serde(default = "separate")]
+    pub connection_sharing: ConnectionSharing,
+    /// Whether a gateway asks for the page's document before the browser does.
+    #[serde(default = "off")]
+    pub speculation: PageSpeculation,
     /// The resolver's name, as the plan has it; `lab` is the lab's own.
     #[serde(default = "lab")]
     pub resolver: String,
@@ -142,6 +162,12 @@ fn forced() -> H3Discovery {
 }
 fn built_in() -> NameResolution {
     NameResolution::BuiltIn
+}
+fn off() -> PageSpeculation {
+    PageSpeculation::Off
+}
+fn separate() -> ConnectionSharing {
+    ConnectionSharing::Separate
 }
 fn cold() -> ConnectionState {
     ConnectionState::Cold

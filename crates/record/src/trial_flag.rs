@@ -44,4 +44,6 @@ pub enum TrialFlag {
     EdgeEnded,
     /// The stub ended during the load.
     StubEnded,
+    /// The gateway ended during the load.
+    GatewayEnded,
 }

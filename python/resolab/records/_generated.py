@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.12"
+FORMAT_VERSION = "1.13"
 
 
 class AddressProof(enum.StrEnum):
@@ -253,6 +253,15 @@ class ConnectionEnd(enum.StrEnum):
     QUERY_LIMIT = "query_limit"
 
 
+class ConnectionReason(enum.StrEnum):
+    """Why a request went on the connection it went on."""
+
+    OWN_NAME = "own_name"
+    ADDRESS = "address"
+    ORIGIN = "origin"
+    CERTIFICATE = "certificate"
+
+
 class Failure(enum.StrEnum):
     """Why a query, connection or request failed."""
 
@@ -335,6 +344,16 @@ class ConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
     server_flight_packets_count: int | None = None
 
 
+class ConnectionSharing(enum.StrEnum):
+    """Which requests may go on a connection that was opened for another name."""
+
+    SEPARATE = "separate"
+    BROWSER_RULE = "browser_rule"
+    ORIGIN_FRAME = "origin_frame"
+    CERTIFICATE = "certificate"
+    RESOLVER_CONNECTION = "resolver_connection"
+
+
 class ConnectionState(enum.StrEnum):
     """Whether a query found its connection open."""
 
@@ -403,6 +422,14 @@ class DirectionSummary(msgspec.Struct, kw_only=True, frozen=True):
     lateness_p50_ns: int | None = None
     lateness_p99_ns: int | None = None
     lateness_max_ns: int | None = None
+
+
+class DiscardedBecause(enum.StrEnum):
+    """Why the response to a speculative request did not count."""
+
+    OTHER_REQUEST = "other_request"
+    NOT_SHARED = "not_shared"
+    UNCLAIMED = "unclaimed"
 
 
 class DnsFailure(enum.StrEnum):
@@ -834,6 +861,161 @@ class ForwardedFor(msgspec.Struct, kw_only=True, frozen=True):
     answered_ns: int | None = None
 
 
+class GatewayNewLoad(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="new_load"):
+    """Close every connection, upstream, to the resolver and to the browser, and count the next load.
+
+    Answered when all records of the load before are written.
+    """
+
+    id: int
+    forget_tickets: bool
+    speculate_for: str | None = None
+
+
+class GatewayStop(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="stop"):
+    """Close every connection and end."""
+
+    id: int
+
+
+GatewayCommand = GatewayNewLoad | GatewayStop
+
+
+class GatewayConnectionRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_connection"):
+    """A connection of the gateway upstream, written when it is let go.
+
+    Instants are `CLOCK_MONOTONIC`.
+    """
+
+    load: int
+    connection_id: int
+    host: str
+    address: str | None = None
+    http_version: HttpVersion
+    requested_handshake_mode: HandshakeMode
+    handshake_mode: HandshakeMode | None = None
+    early_data_accepted: bool | None = None
+    wanted_ns: int
+    tcp_connect_start_ns: int | None = None
+    tcp_connect_end_ns: int | None = None
+    tls_handshake_start_ns: int | None = None
+    tls_handshake_end_ns: int | None = None
+    quic_handshake_start_ns: int | None = None
+    quic_handshake_end_ns: int | None = None
+    usable_ns: int | None = None
+    closed_ns: int
+    requests_count: int
+    connection_min_rtt_ns: int | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+    key_exchange_group: KeyExchangeGroup | None = None
+    hello_retry_request: bool | None = None
+    client_hello_bytes: int | None = None
+    client_hello_packets_count: int | None = None
+    server_hello_bytes: int | None = None
+    certificate_bytes: int | None = None
+    server_flight_packets_count: int | None = None
+
+
+class GatewayLegRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_leg"):
+    """A connection of the browser to the gateway.
+
+    Instants are `CLOCK_MONOTONIC`.
+    """
+
+    load: int
+    leg_id: int
+    host: str
+    http_version: HttpVersion | None = None
+    hello_ns: int
+    released_ns: int | None = None
+    handshake_complete_ns: int | None = None
+    requests_count: int
+    closed_ns: int
+    failure: Failure | None = None
+    failure_detail: str | None = None
+
+
+class GatewayTrigger(enum.StrEnum):
+    """What makes a gateway open a connection upstream."""
+
+    DNS = "dns"
+    HELLO = "hello"
+    REQUEST = "request"
+    MIRROR = "mirror"
+
+
+class GatewayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_ready"):
+    """A gateway is listening."""
+
+    dns_address: str
+    range: str
+    port: int
+    resolver: str
+    ca_file: str
+    ca_spki_sha256: str
+    trigger: GatewayTrigger
+    sharing: ConnectionSharing
+    requested_handshake_mode: HandshakeMode
+    upstream_http_version: HttpVersion
+    leg_http_versions: list[HttpVersion]
+
+
+class GatewayRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_request"):
+    """A request that passed the gateway, whatever became of it.
+
+    Instants are `CLOCK_MONOTONIC`. What the gateway itself took is in the pairs: `sent_ns` -
+    `received_ns`, `head_passed_ns` - `head_ns`, `last_passed_ns` - `last_ns`.
+    """
+
+    load: int
+    request_id: int
+    leg_id: int
+    leg_http_version: HttpVersion
+    connection_id: int | None = None
+    connection_reason: ConnectionReason | None = None
+    sent_early: bool | None = None
+    method: str
+    authority: str
+    path: str
+    priority: str | None = None
+    received_ns: int
+    sent_ns: int | None = None
+    interim_responses_count: int
+    head_ns: int | None = None
+    head_passed_ns: int | None = None
+    last_ns: int | None = None
+    last_passed_ns: int | None = None
+    status: int | None = None
+    request_body_bytes: int
+    response_body_bytes: int
+    speculation: Speculation | None = None
+    sent_again_count: int
+    cancelled: bool
+    failure: Failure | None = None
+    failure_detail: str | None = None
+
+
+class GatewaySpeculationRecord(
+    msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="gateway_speculation"
+):
+    """What became of the request a load was to send before its name was known.
+
+    Instants are `CLOCK_MONOTONIC`.
+    """
+
+    load: int
+    host: str
+    speculation: Speculation
+    discarded_because: DiscardedBecause | None = None
+    connection_id: int | None = None
+    coverage_source: CoverageSource | None = None
+    path: str | None = None
+    query_ns: int
+    sent_ns: int | None = None
+    discarded_body_bytes: int | None = None
+
+
 class H3Discovery(enum.StrEnum):
     """How a browser comes to speak HTTP/3 to an origin."""
 
@@ -1157,6 +1339,13 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     screenshot_file: str | None = None
 
 
+class PageSpeculation(enum.StrEnum):
+    """Whether a gateway asks for a page's document before the browser does."""
+
+    OFF = "off"
+    DOCUMENT = "document"
+
+
 class PingMethod(enum.StrEnum):
     """What was sent and waited for."""
 
@@ -1473,6 +1662,7 @@ class ResolverPath(enum.StrEnum):
 
     NATIVE = "native"
     STUB = "stub"
+    GATEWAY = "gateway"
 
 
 class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
@@ -1499,6 +1689,8 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver_extra_rtt_ms: float = 0.0
     resolver_cache: ResolverCache = ResolverCache.HIT
     browser_preset: BrowserPreset | None = None
+    connection_sharing: ConnectionSharing = ConnectionSharing.SEPARATE
+    speculation: PageSpeculation = PageSpeculation.OFF
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int
@@ -1517,6 +1709,11 @@ Record = (
     | EdgeSummaryRecord
     | FetchRecord
     | FlowRecord
+    | GatewayConnectionRecord
+    | GatewayLegRecord
+    | GatewayReadyRecord
+    | GatewayRequestRecord
+    | GatewaySpeculationRecord
     | InternetFlowsRecord
     | InternetReadyRecord
     | LiveTrialRecord
@@ -1570,6 +1767,7 @@ class TrialFlag(enum.StrEnum):
     DEVICE_DROPS = "device_drops"
     EDGE_ENDED = "edge_ended"
     STUB_ENDED = "stub_ended"
+    GATEWAY_ENDED = "gateway_ended"
 
 
 TRIAL_FLAG_MEANINGS: dict[str, str] = {
@@ -1589,4 +1787,5 @@ TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.DEVICE_DROPS: "The emulated path itself lost packets.",
     TrialFlag.EDGE_ENDED: "The edge ended during the load.",
     TrialFlag.STUB_ENDED: "The stub ended during the load.",
+    TrialFlag.GATEWAY_ENDED: "The gateway ended during the load.",
 }

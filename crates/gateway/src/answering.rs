@@ -1,0 +1,176 @@
+//! What the browser is told when it asks for a name: an address of the gateway's own where the name
+//! has one, that it has no IPv6 address, and how to speak HTTP/3 to the gateway. Never an HTTPS
+//! record from upstream, whose hints and keys lead past the gateway.
+//!
+//! Not for: asking; that is the stub's.
+
+use crate::names::canonical;
+use crate::world::World;
+use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::rdata::svcb::{Alpn, SVCB, SvcParamKey, SvcParamValue};
+use hickory_proto::rr::rdata::{A, HTTPS};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use resolab_dns::Question;
+use resolab_dns::message::Response;
+use resolab_dns::stub::Answering;
+use resolab_record::{Failure, GatewayTrigger, HttpVersion};
+use resolab_transport::client::MeasuredFailure;
+use std::sync::Arc;
+
+/// Nobody is to keep an answer beyond a load; as long as a load may take, no name is to be asked twice.
+const TTL_S: u32 = 60;
+
+/// The gateway's say.
+pub(crate) struct Answers(pub Arc<World>);
+
+impl Answering for Answers {
+    fn at_once(&self, query: &Message, question: &Question) -> Option<Message> {
+        let world = &self.0;
+        let name = canonical(&question.name_text());
+        if question.record_type == RecordType::A {
+            world.upstreams.locations.begin(&name);
+        }
+        world.speculations.on_query(world, &name);
+        if world.options.trigger == GatewayTrigger::Mirror {
+            return None;
+        }
+        self.own_answer(query, question)
+    }
+
+    fn afterwards(
+        &self,
+        query: &Message,
+        question: &Question,
+        response: Result<&Response, &MeasuredFailure>,
+    ) -> Option<Message> {
+        if question.record_type == RecordType::A {
+            self.learn(question, response);
+        }
+        let response = response.ok()?;
+        if response.message.metadata.response_code != ResponseCode::NoError {
+            return None;
+        }
+        if question.record_type == RecordType::A && response.addresses.is_empty() {
+            return None;
+        }
+        self.own_answer(query, question)
+    }
+}
+
+impl Answers {
+    /// Where the name really is, and, where that is the trigger, a connection there.
+    fn learn(&self, question: &Question, response: Result<&Response, &MeasuredFailure>) {
+        let world = &self.0;
+        let name = canonical(&question.name_text());
+        let found = match response {
+            Err(failure) => Err(failure.clone()),
+            Ok(response) if response.addresses.is_empty() => {
+                let detail = format!("{} without an address", response.rcode);
+                Err(MeasuredFailure::new(Failure::DnsRcode, detail))
+            }
+            Ok(response) => Ok(response.addresses.clone()),
+        };
+        let is_found = found.is_ok();
+        world.upstreams.locations.end(&name, found);
+        if is_found && world.options.trigger == GatewayTrigger::Dns {
+            world.begin_connection(&name);
+        }
+    }
+
+    /// `None` for what is not about a connection to the name.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "hickory's; no other records say how to connect"
+    )]
+    fn own_answer(&self, query: &Message, question: &Question) -> Option<Message> {
+        let world = &self.0;
+        let data = match question.record_type {
+            RecordType::A => match world.address_of(&question.name_text()) {
+                Ok(address) => Some(RData::A(A(address))),
+                Err(_) => return Some(refusal(query)),
+            },
+            RecordType::AAAA => None,
+            RecordType::HTTPS => https(&world.options.leg_versions),
+            _ => return None,
+        };
+        Some(answer(query, &question.name, data))
+    }
+}
+
+fn answer(query: &Message, name: &Name, data: Option<RData>) -> Message {
+    let mut message = empty(query);
+    if let Some(data) = data {
+        message.add_answer(Record::from_rdata(name.clone(), TTL_S, data));
+    }
+    message
+}
+
+/// There is no address left, or no socket on it.
+fn refusal(query: &Message) -> Message {
+    let mut message = empty(query);
+    message.metadata.response_code = ResponseCode::ServFail;
+    message
+}
+
+fn empty(query: &Message) -> Message {
+    let mut message = query.clone().into_response();
+    message.metadata.recursion_available = true;
+    message.answers.clear();
+    message.authorities.clear();
+    message.additionals.clear();
+    message
+}
+
+/// Only where HTTP/3 is offered is there anything to say.
+fn https(versions: &[HttpVersion]) -> Option<RData> {
+    if !versions.contains(&HttpVersion::H3) {
+        return None;
+    }
+    let mut ids = vec!["h3".to_owned()];
+    ids.extend(versions.contains(&HttpVersion::H2).then(|| "h2".to_owned()));
+    let alpn = (SvcParamKey::Alpn, SvcParamValue::Alpn(Alpn(ids)));
+    Some(RData::HTTPS(HTTPS(SVCB::new(1, Name::root(), vec![alpn]))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hickory_proto::op::Query;
+    use std::net::Ipv4Addr;
+
+    fn query(record_type: RecordType) -> Message {
+        let mut query = Message::query();
+        let name: Name = "a.test.".parse().unwrap();
+        query.add_query(Query::query(name, record_type));
+        query
+    }
+
+    #[test]
+    fn an_answer_is_the_query_s_own_and_holds_nothing_else() {
+        let query = query(RecordType::A);
+        let name = query.queries[0].name().clone();
+        let address = Ipv4Addr::new(198, 18, 0, 1);
+        let told = answer(&query, &name, Some(RData::A(A(address))));
+        assert_eq!(told.metadata.id, query.metadata.id);
+        assert_eq!(told.queries, query.queries);
+        assert_eq!(told.answers.len(), 1);
+        assert_eq!(told.answers[0].data, RData::A(A(address)));
+        let none = answer(&query, &name, None);
+        assert_eq!(none.metadata.response_code, ResponseCode::NoError);
+        assert!(none.answers.is_empty());
+        assert_eq!(
+            refusal(&query).metadata.response_code,
+            ResponseCode::ServFail
+        );
+    }
+
+    #[test]
+    fn an_https_record_says_what_the_legs_speak() {
+        use HttpVersion::{H1, H2, H3};
+        assert_eq!(https(&[H1, H2]), None);
+        for (versions, says) in [(&[H3][..], "h3"), (&[H1, H2, H3], "h3,h2")] {
+            let text = https(versions).unwrap().to_string();
+            assert!(text.contains(says), "{text}");
+        }
+    }
+}

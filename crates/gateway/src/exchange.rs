@@ -1,0 +1,154 @@
+//! One request through the gateway: its head, its body, and what comes back, each as it comes and as
+//! fast as the other end takes it. What one end takes back, the other is told.
+//!
+//! Not for: reading requests off legs, or which connection is good for them.
+
+mod entry;
+mod passing;
+
+use crate::leg::{Arrived, Down, Leg, Up};
+use crate::upstream::{Begun, Connection};
+use entry::Entry;
+use http::{Method, Request, StatusCode};
+use resolab_http::streaming::{BodyWriter, ResetReason, ResponseReader};
+use resolab_record::{ConnectionReason, Failure};
+use resolab_transport::client::MeasuredFailure;
+use std::sync::Arc;
+
+/// A request that was handed to a connection upstream.
+pub(crate) struct Exchange {
+    leg: Arc<Leg>,
+    entry: Entry,
+    up: Option<Up>,
+    down: Down,
+    sent: Sent,
+    /// Its head, for as long as it may be sent once more: it has no body.
+    again: Option<Request<()>>,
+}
+
+/// Where a request went, and its two directions there.
+pub(crate) struct Sent {
+    pub body: BodyWriter,
+    pub response: ResponseReader,
+    /// Whether it left before the connection's handshake had ended.
+    pub is_early: bool,
+    pub connection: Arc<Connection>,
+    pub reason: ConnectionReason,
+}
+
+/// Hand a request to a connection upstream. `None`: it was refused or failed, and the browser told.
+pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> {
+    let mut entry = Entry::new(leg, &arrived);
+    let Arrived {
+        head,
+        mut up,
+        mut down,
+        ..
+    } = arrived;
+    if !is_for(&head, &leg.host) {
+        answer_here(down, StatusCode::MISDIRECTED_REQUEST, &mut entry).await;
+        return None;
+    }
+    if head.method() == Method::CONNECT {
+        answer_here(down, StatusCode::NOT_IMPLEMENTED, &mut entry).await;
+        return None;
+    }
+    let up = (!up.is_empty_by_now()).then_some(up);
+    let again = up.is_none().then(|| head.clone());
+    let sent = tokio::select! {
+        sent = send_first(leg, &head, up.is_none(), &mut entry) => sent,
+        () = down.unwanted() => {
+            entry.cancelled();
+            return None;
+        }
+    };
+    match sent {
+        Ok(sent) => {
+            entry.sent(&sent);
+            Some(Exchange {
+                leg: Arc::clone(leg),
+                entry,
+                up,
+                down,
+                sent,
+                again,
+            })
+        }
+        Err(failure) => {
+            entry.failed(failure);
+            down.fail(ResetReason::Failed);
+            None
+        }
+    }
+}
+
+/// What was sent early for it, or now.
+async fn send_first(
+    leg: &Leg,
+    head: &Request<()>,
+    ends: bool,
+    entry: &mut Entry,
+) -> Result<Sent, MeasuredFailure> {
+    let speculations = &leg.world.speculations;
+    if ends {
+        speculations.learn(leg, head);
+    }
+    if let Some((speculation, sent)) = speculations.claim(leg, head).await {
+        entry.speculation(speculation);
+        if let Some(sent) = sent {
+            return Ok(sent);
+        }
+    }
+    send(leg, head, ends).await
+}
+
+/// On the connection that is good for it; on another one if the server ended that before anything was
+/// sent.
+async fn send(leg: &Leg, head: &Request<()>, ends: bool) -> Result<Sent, MeasuredFailure> {
+    match send_once(leg, head, ends).await {
+        Err((_, Some(connection))) if connection.is_closed() => send_once(leg, head, ends).await,
+        sent => sent,
+    }
+    .map_err(|(failure, _)| failure)
+}
+
+async fn send_once(
+    leg: &Leg,
+    head: &Request<()>,
+    ends: bool,
+) -> Result<Sent, (MeasuredFailure, Option<Arc<Connection>>)> {
+    let found = leg.world.upstreams.find(&leg.host).await;
+    let (connection, reason) = found.map_err(|failure| (failure, None))?;
+    let at_most = leg.world.options.deadline;
+    match connection.begin(head.clone(), ends, at_most).await {
+        Ok(Begun {
+            body,
+            response,
+            is_early,
+        }) => Ok(Sent {
+            body,
+            response,
+            is_early,
+            connection,
+            reason,
+        }),
+        Err(failure) => Err((failure, Some(connection))),
+    }
+}
+
+/// Whether a request is for the name whose address the leg came to.
+fn is_for(head: &Request<()>, host: &str) -> bool {
+    let asked = head.uri().host();
+    asked.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
+}
+
+/// A response of the gateway's own, to what cannot be passed on.
+async fn answer_here(down: Down, status: StatusCode, entry: &mut Entry) {
+    let detail = format!("the gateway answered {status}");
+    entry.failed(MeasuredFailure::new(Failure::HttpStatus, detail));
+    let mut head = http::Response::new(());
+    *head.status_mut() = status;
+    if let Ok(mut body) = down.head(head, true).await {
+        let _ = body.finish(None).await;
+    }
+}

@@ -1,0 +1,146 @@
+//! The record of one request, filled in as it passes, and written when it is let go: also one that
+//! was cut off says how far it came. Not for: passing it.
+
+use super::Sent;
+use crate::leg::{Arrived, Leg};
+use http::StatusCode;
+use resolab_http::streaming::BrokenOff;
+use resolab_record::{Failure, GatewayRequestRecord, Record, Speculation};
+use resolab_transport::client::MeasuredFailure;
+use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
+
+/// A record that is being filled in.
+pub(super) struct Entry {
+    leg: Arc<Leg>,
+    record: Box<GatewayRequestRecord>,
+}
+
+impl Entry {
+    pub fn new(leg: &Arc<Leg>, arrived: &Arrived) -> Self {
+        let (head, uri) = (&arrived.head, arrived.head.uri());
+        let priority = head.headers().get("priority");
+        let priority = priority.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let record = GatewayRequestRecord {
+            load: leg.load,
+            request_id: leg.world.next_request(),
+            leg_id: leg.id,
+            leg_http_version: arrived.version,
+            connection_id: None,
+            connection_reason: None,
+            sent_early: None,
+            method: head.method().to_string(),
+            authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
+            path: uri
+                .path_and_query()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            priority,
+            received_ns: arrived.received_ns,
+            sent_ns: None,
+            interim_responses_count: 0,
+            head_ns: None,
+            head_passed_ns: None,
+            last_ns: None,
+            last_passed_ns: None,
+            status: None,
+            request_body_bytes: 0,
+            response_body_bytes: 0,
+            speculation: None,
+            sent_again_count: 0,
+            cancelled: false,
+            failure: None,
+            failure_detail: None,
+        };
+        Self {
+            leg: Arc::clone(leg),
+            record: Box::new(record),
+        }
+    }
+
+    /// What became of what was sent before its name was known.
+    pub fn speculation(&mut self, speculation: Speculation) {
+        self.record.speculation = Some(speculation);
+    }
+
+    /// It was handed to a connection.
+    pub fn sent(&mut self, sent: &Sent) {
+        self.record.connection_id = Some(sent.connection.identity.id);
+        self.record.connection_reason = Some(sent.reason);
+        self.record.sent_early = Some(sent.is_early);
+        self.record.sent_ns = Some(monotonic_ns());
+    }
+
+    /// It was handed to another one, or to the same again.
+    pub fn sent_again(&mut self, sent: &Sent) {
+        self.record.sent_again_count += 1;
+        self.sent(sent);
+    }
+
+    /// An interim response was passed on.
+    pub fn interim(&mut self) {
+        self.record.interim_responses_count += 1;
+    }
+
+    /// The response's head is here.
+    pub fn head(&mut self, status: StatusCode) {
+        self.record.head_ns = Some(monotonic_ns());
+        self.record.status = Some(status.as_u16());
+    }
+
+    /// It was passed on.
+    pub fn head_passed(&mut self) {
+        self.record.head_passed_ns = Some(monotonic_ns());
+    }
+
+    /// A piece of the response's body was passed on.
+    pub fn piece_passed(&mut self, bytes: usize) {
+        self.record.response_body_bytes += bytes as u64;
+    }
+
+    /// All of the response is here.
+    pub fn last(&mut self) {
+        self.record.last_ns = Some(monotonic_ns());
+    }
+
+    /// It was passed on.
+    pub fn last_passed(&mut self) {
+        self.record.last_passed_ns = Some(monotonic_ns());
+    }
+
+    /// How much of the request's body was passed on.
+    pub fn request_body(&mut self, bytes: u64) {
+        self.record.request_body_bytes = bytes;
+    }
+
+    /// The browser took it back.
+    pub fn cancelled(&mut self) {
+        self.record.cancelled = true;
+    }
+
+    /// It failed upstream.
+    pub fn failed(&mut self, failure: MeasuredFailure) {
+        self.record.failure = Some(failure.failure);
+        self.record.failure_detail = Some(failure.detail);
+    }
+
+    /// Its stream broke off, and its connection with it or not.
+    pub fn broke_off(&mut self, broken: &BrokenOff, connection_closed: bool) {
+        let failure = if connection_closed {
+            Failure::QueryConnectionClosed
+        } else {
+            Failure::HttpProtocol
+        };
+        self.failed(MeasuredFailure::new(failure, broken));
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let ended = self.record.last_passed_ns.is_some() || self.record.failure.is_some();
+        // Cut off with its leg or its load, which the browser ends.
+        self.record.cancelled |= !ended;
+        let record = Record::GatewayRequest(self.record.clone());
+        self.leg.world.record(record);
+    }
+}

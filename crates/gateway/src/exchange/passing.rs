@@ -1,0 +1,227 @@
+//! Both directions of one exchange at once. Not for: how it began.
+
+use super::entry::Entry;
+use super::{Exchange, Sent, send};
+use crate::leg::{Down, DownBody, Leg, Up};
+use http::{Request, StatusCode};
+use resolab_http::streaming::{BodyReader, BodyWriter, BrokenOff};
+use resolab_record::ConnectionReason;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::time::timeout;
+
+/// A request is sent again at most so often.
+const AGAIN_MAX_COUNT: u32 = 3;
+
+/// Why an exchange ended before its end.
+enum Ended {
+    /// The browser does not want it.
+    Unwanted,
+    /// It broke off upstream.
+    Upstream(BrokenOff),
+}
+
+impl Exchange {
+    /// Pass everything on until the response has ended, or the exchange was broken off.
+    pub async fn run(self) {
+        let Self {
+            leg,
+            mut entry,
+            up,
+            down,
+            mut sent,
+            again,
+        } = self;
+        let body_bytes = AtomicU64::new(0);
+        let body = std::mem::replace(&mut sent.body, BodyWriter::nothing());
+        let mut awaited = Awaited {
+            leg: &leg,
+            sent,
+            again,
+            again_count: 0,
+        };
+        let ended = both(
+            awaited.download(down, &mut entry),
+            upload(up, body, &body_bytes),
+        );
+        let ended = Box::pin(ended).await;
+        entry.request_body(body_bytes.load(Ordering::Relaxed));
+        match ended {
+            Ok(()) => (),
+            Err(Ended::Unwanted) => entry.cancelled(),
+            Err(Ended::Upstream(broken)) => {
+                entry.broke_off(&broken, awaited.sent.connection.is_closed());
+            }
+        }
+    }
+}
+
+/// Until the response has ended: a server may answer before it has the whole request.
+async fn both(
+    downloading: impl Future<Output = Result<(), Ended>>,
+    uploading: impl Future<Output = Result<(), Ended>>,
+) -> Result<(), Ended> {
+    let (mut downloading, mut uploading) = (pin!(downloading), pin!(uploading));
+    let mut is_uploaded = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut downloading => return ended,
+            uploaded = &mut uploading, if !is_uploaded => match uploaded {
+                Err(Ended::Unwanted) => return Err(Ended::Unwanted),
+                // What the server makes of half a request is its response.
+                Err(Ended::Upstream(_)) | Ok(()) => is_uploaded = true,
+            },
+        }
+    }
+}
+
+async fn upload(
+    up: Option<Up>,
+    mut body: BodyWriter,
+    passed_bytes: &AtomicU64,
+) -> Result<(), Ended> {
+    let Some(mut up) = up else {
+        return Ok(());
+    };
+    while let Some(piece) = up.piece().await.map_err(|_| Ended::Unwanted)? {
+        let bytes = piece.len() as u64;
+        body.send(piece).await.map_err(Ended::Upstream)?;
+        passed_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+    let trailers = up.trailers().await.map_err(|_| Ended::Unwanted)?;
+    body.finish(trailers).await.map_err(Ended::Upstream)
+}
+
+/// A request whose response is waited for.
+struct Awaited<'a> {
+    leg: &'a Leg,
+    sent: Sent,
+    /// Its head, for as long as it may be sent once more.
+    again: Option<Request<()>>,
+    again_count: u32,
+}
+
+impl Awaited<'_> {
+    async fn download(&mut self, mut down: Down, entry: &mut Entry) -> Result<(), Ended> {
+        let (head, mut body) = match self.last_head(&mut down, entry).await {
+            Ok(read) => read,
+            Err(Ended::Upstream(broken)) => {
+                down.fail(broken.reason);
+                return Err(Ended::Upstream(broken));
+            }
+            Err(Ended::Unwanted) => return Err(Ended::Unwanted),
+        };
+        entry.head(head.status());
+        let ends = body.is_empty_by_now();
+        if ends {
+            entry.last();
+        }
+        let sent = down.head(head, ends).await;
+        let mut down = sent.map_err(|_| Ended::Unwanted)?;
+        entry.head_passed();
+        match pass_body(&mut body, &mut down, entry).await {
+            Err(Ended::Upstream(broken)) => {
+                down.fail(broken.reason).await;
+                Err(Ended::Upstream(broken))
+            }
+            passed => passed,
+        }
+    }
+
+    /// The head of the response that is the browser's; interim ones are passed on meanwhile.
+    async fn last_head(
+        &mut self,
+        down: &mut Down,
+        entry: &mut Entry,
+    ) -> Result<(http::Response<()>, BodyReader), Ended> {
+        loop {
+            let head = tokio::select! {
+                biased;
+                head = self.sent.response.head() => head,
+                () = down.unwanted() => return Err(Ended::Unwanted),
+            };
+            match head {
+                Ok((head, Some(body))) => {
+                    if !self.is_refused(head.status()) || !self.send_again(entry).await {
+                        return Ok((head, body));
+                    }
+                }
+                Ok((interim, None)) => {
+                    let passed = down.interim(interim).await;
+                    passed.map_err(|_| Ended::Unwanted)?;
+                    entry.interim();
+                }
+                Err(broken) => {
+                    let may_again = self.sent.connection.may_begin_again();
+                    if !may_again || !self.send_again(entry).await {
+                        return Err(Ended::Upstream(broken));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a status speaks of the connection and not of the request: 421 of one opened for another
+    /// name (RFC 9110 section 15.5.20), 425 of early data (RFC 8470 section 5.2).
+    fn is_refused(&self, status: StatusCode) -> bool {
+        match status {
+            StatusCode::MISDIRECTED_REQUEST => self.sent.reason != ConnectionReason::OwnName,
+            StatusCode::TOO_EARLY => self.sent.is_early,
+            _ => false,
+        }
+    }
+
+    /// Send it again where that may help, if it may be; whether it was.
+    async fn send_again(&mut self, entry: &mut Entry) -> bool {
+        let Some(head) = self.again.as_ref() else {
+            return false;
+        };
+        self.again_count += 1;
+        if self.again_count > AGAIN_MAX_COUNT {
+            return false;
+        }
+        let world = &self.leg.world;
+        let connection = &self.sent.connection;
+        let at_most = world.options.deadline;
+        if self.sent.reason != ConnectionReason::OwnName && !connection.may_begin_again() {
+            let opened_for = &connection.identity.host;
+            world.upstreams.note_misdirected(opened_for, &self.leg.host);
+        } else if self.sent.is_early {
+            let _ = timeout(at_most, connection.identity.setup.handshake_ended()).await;
+        }
+        let Ok(sent) = send(self.leg, head, true).await else {
+            return false;
+        };
+        self.sent = sent;
+        entry.sent_again(&self.sent);
+        true
+    }
+}
+
+async fn pass_body(
+    body: &mut BodyReader,
+    down: &mut DownBody,
+    entry: &mut Entry,
+) -> Result<(), Ended> {
+    loop {
+        let piece = tokio::select! {
+            biased;
+            piece = body.data() => piece.map_err(Ended::Upstream)?,
+            () = down.unwanted() => return Err(Ended::Unwanted),
+        };
+        let Some(piece) = piece else {
+            break;
+        };
+        let bytes = piece.len();
+        let sent = down.send(piece).await;
+        sent.map_err(|_| Ended::Unwanted)?;
+        entry.piece_passed(bytes);
+    }
+    let trailers = body.trailers().await.map_err(Ended::Upstream)?;
+    entry.last();
+    let finished = down.finish(trailers).await;
+    finished.map_err(|_| Ended::Unwanted)?;
+    entry.last_passed();
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! A response as it goes to the browser. Not for: where it comes from.
+
+use super::h1::{Piece, Pieces};
+use bytes::Bytes;
+use h2::server::SendResponse;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, Response, Version};
+use hyper::body::Frame;
+use resolab_http::quic_streams::{Sender, TakenBack};
+use resolab_http::streaming::{BodyWriter, BrokenOff, ResetReason};
+use std::future::poll_fn;
+use tokio::sync::{mpsc, oneshot};
+
+type H3Response = h3::server::RequestStream<Sender<Bytes>, Bytes>;
+
+/// Pieces of an HTTP/1.1 body that wait for hyper.
+const PIECES_WAITING_COUNT: usize = 2;
+
+/// A response that is waited for.
+pub(crate) enum Down {
+    H1(oneshot::Sender<Response<Pieces>>),
+    H2(SendResponse<Bytes>),
+    H3(Box<H3Response>, TakenBack),
+}
+
+/// The response's body, behind its head.
+pub(crate) enum DownBody {
+    /// With what is left of the length its head gives: behind the last byte hyper reads no more.
+    H1(mpsc::Sender<Piece>, Option<u64>),
+    H2(BodyWriter),
+    H3(BodyWriter, TakenBack),
+}
+
+impl Down {
+    /// An interim head; nothing over HTTP/1.1, for which hyper has none but 100.
+    pub async fn interim(&mut self, head: Response<()>) -> Result<(), BrokenOff> {
+        match self {
+            Self::H1(_) => Ok(()),
+            Self::H2(respond) => Ok(respond.send_informational(in_version(head, Version::HTTP_2))?),
+            Self::H3(stream, _) => Ok(stream.send_response(head).await?),
+        }
+    }
+
+    /// The head, with which the response may end.
+    pub async fn head(self, head: Response<()>, ends: bool) -> Result<DownBody, BrokenOff> {
+        match self {
+            Self::H1(waiting) => {
+                let (sender, pieces) = mpsc::channel(PIECES_WAITING_COUNT);
+                let head = in_version(head, Version::HTTP_11);
+                let length = head.headers().get(CONTENT_LENGTH);
+                let left = length.and_then(|length| length.to_str().ok()?.parse().ok());
+                let response = head.map(|()| Pieces::new(pieces, ends));
+                waiting.send(response).map_err(|_| gone())?;
+                Ok(DownBody::H1(sender, if ends { Some(0) } else { left }))
+            }
+            Self::H2(mut respond) => {
+                let stream = respond.send_response(in_version(head, Version::HTTP_2), ends)?;
+                Ok(DownBody::H2(if ends {
+                    BodyWriter::nothing()
+                } else {
+                    BodyWriter::h2(stream)
+                }))
+            }
+            Self::H3(mut stream, taken_back) => {
+                stream.send_response(head).await?;
+                Ok(DownBody::H3(BodyWriter::h3_response(*stream), taken_back))
+            }
+        }
+    }
+
+    /// There will be none.
+    pub fn fail(self, reason: ResetReason) {
+        match self {
+            // Without an answer hyper closes the connection.
+            Self::H1(waiting) => drop(waiting),
+            Self::H2(mut respond) => respond.send_reset(match reason {
+                ResetReason::Cancelled => h2::Reason::CANCEL,
+                ResetReason::Refused => h2::Reason::REFUSED_STREAM,
+                ResetReason::Failed => h2::Reason::INTERNAL_ERROR,
+            }),
+            Self::H3(stream, _) => BodyWriter::h3_response(*stream).reset(reason),
+        }
+    }
+
+    /// Resolves when the browser does not want it any more.
+    pub async fn unwanted(&mut self) {
+        match self {
+            Self::H1(waiting) => waiting.closed().await,
+            Self::H2(respond) => drop(poll_fn(|cx| respond.poll_reset(cx)).await),
+            Self::H3(_, taken_back) => drop(taken_back.await),
+        }
+    }
+}
+
+impl DownBody {
+    /// The next piece, once the browser takes it.
+    pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
+        match self {
+            Self::H1(pieces, left) => {
+                *left = left.map(|left| left.saturating_sub(piece.len() as u64));
+                let sent = pieces.send(Ok(Frame::data(piece))).await;
+                sent.map_err(|_| gone())
+            }
+            Self::H2(writer) | Self::H3(writer, _) => writer.send(piece).await,
+        }
+    }
+
+    /// All were sent.
+    pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenOff> {
+        match self {
+            Self::H1(pieces, left) => {
+                if let Some(trailers) = trailers.filter(|_| left.is_none()) {
+                    let sent = pieces.send(Ok(Frame::trailers(trailers))).await;
+                    sent.map_err(|_| gone())?;
+                }
+                Ok(())
+            }
+            Self::H2(writer) | Self::H3(writer, _) => writer.finish(trailers).await,
+        }
+    }
+
+    /// The rest will not come.
+    pub async fn fail(self, reason: ResetReason) {
+        match self {
+            // An error in its body makes hyper break the connection off, whole or not.
+            Self::H1(pieces, _) => drop(pieces.send(Err(gone())).await),
+            Self::H2(mut writer) | Self::H3(mut writer, _) => writer.reset(reason),
+        }
+    }
+
+    /// Resolves when the browser does not want the rest any more.
+    pub async fn unwanted(&mut self) {
+        match self {
+            Self::H1(_, Some(0)) => std::future::pending().await,
+            Self::H1(pieces, _) => pieces.closed().await,
+            Self::H2(writer) => writer.unwanted().await,
+            Self::H3(_, taken_back) => drop(taken_back.await),
+        }
+    }
+}
+
+fn in_version(mut head: Response<()>, version: Version) -> Response<()> {
+    *head.version_mut() = version;
+    head
+}
+
+fn gone() -> BrokenOff {
+    BrokenOff {
+        reason: ResetReason::Cancelled,
+        detail: "the browser is gone".to_owned(),
+    }
+}

@@ -1,0 +1,64 @@
+//! HTTP/2 towards the browser. Not for: what becomes of requests.
+
+use super::queue::Queue;
+use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Up};
+use crate::serving::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, STREAMS_MAX_COUNT};
+use h2::Reason;
+use http::Request;
+use resolab_http::streaming::BodyReader;
+use resolab_record::HttpVersion;
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::server::TlsStream;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Body bytes of one response that wait for the browser's window.
+const SEND_BUFFER_BYTES: usize = 512 * 1_024;
+
+/// How long a close may take to leave: a browser that reads nothing holds up no load.
+const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
+
+/// Serve until the browser or the end of the load ends it.
+pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
+    let mut builder = h2::server::Builder::new();
+    builder
+        .max_concurrent_streams(STREAMS_MAX_COUNT)
+        .initial_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_header_list_size(HEAD_MAX_BYTES)
+        .max_send_buffer_size(SEND_BUFFER_BYTES);
+    // Browsers keep connections that lost a race, and say nothing on them before they need them.
+    let handshake = tokio::select! {
+        handshake = builder.handshake(stream) => handshake,
+        () = leg.load_ended() => return,
+    };
+    let Ok(mut http) = handshake else {
+        return;
+    };
+    let queue = Queue::start(leg);
+    let mut load_ended = std::pin::pin!(leg.load_ended());
+    loop {
+        let accepted = tokio::select! {
+            () = &mut load_ended => {
+                // GOAWAY with NO_ERROR, then close_notify and FIN.
+                http.abrupt_shutdown(Reason::NO_ERROR);
+                let leaving = async { while let Some(Ok(_)) = http.accept().await {} };
+                let _ = timeout(CLOSE_LEAVES_WITHIN, leaving).await;
+                return;
+            }
+            accepted = http.accept() => accepted,
+        };
+        let Some(Ok((request, respond))) = accepted else {
+            return;
+        };
+        let (head, body) = request.into_parts();
+        queue.push_now(Arrived {
+            head: Request::from_parts(head, ()),
+            up: Up::Streamed(Box::new(BodyReader::h2(body))),
+            down: Down::H2(respond),
+            version: HttpVersion::H2,
+            received_ns: monotonic_ns(),
+        });
+    }
+}

@@ -1,0 +1,108 @@
+//! One leg: what it waits for before its handshake goes on, and its record. Not for: serving it.
+
+use crate::world::World;
+use resolab_record::{GatewayLegRecord, GatewayTrigger, HttpVersion, Record};
+use resolab_transport::client::MeasuredFailure;
+use resolab_transport::clock::monotonic_ns;
+use resolab_transport::server::HandshakeFacts;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::watch;
+
+/// A connection of the browser. Its record is written when the last request on it has ended.
+pub(crate) struct Leg {
+    pub world: Arc<World>,
+    pub load: u64,
+    pub id: u64,
+    pub host: Arc<str>,
+    pub facts: Arc<HandshakeFacts>,
+    hello_ns: u64,
+    released_ns: OnceLock<u64>,
+    requests_count: AtomicU64,
+    failure: OnceLock<MeasuredFailure>,
+    /// Given back after the record was written, fields being dropped in this order.
+    _place: OwnedSemaphorePermit,
+}
+
+impl Leg {
+    /// Its ClientHello is here.
+    pub fn new(
+        world: &Arc<World>,
+        host: &Arc<str>,
+        facts: Arc<HandshakeFacts>,
+        place: OwnedSemaphorePermit,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            load: *world.load.borrow(),
+            id: world.next_leg(),
+            host: Arc::clone(host),
+            facts,
+            hello_ns: monotonic_ns(),
+            released_ns: OnceLock::new(),
+            requests_count: AtomicU64::new(0),
+            failure: OnceLock::new(),
+            _place: place,
+        })
+    }
+
+    /// Wait for what the trigger wants waited for; whether the handshake may go on.
+    pub async fn released(&self) -> bool {
+        match self.world.options.trigger {
+            GatewayTrigger::Dns | GatewayTrigger::Request => (),
+            GatewayTrigger::Hello => self.world.begin_connection(&self.host),
+            GatewayTrigger::Mirror => {
+                if let Err(failure) = self.world.upstreams.find(&self.host).await {
+                    self.fail(failure);
+                    return false;
+                }
+            }
+        }
+        let _ = self.released_ns.set(monotonic_ns());
+        true
+    }
+
+    /// Resolves at the end of its load.
+    pub async fn load_ended(&self) {
+        let mut load: watch::Receiver<u64> = self.world.load.subscribe();
+        // The sender lives as long as the world.
+        let _ = load.wait_for(|load| *load != self.load).await;
+    }
+
+    pub fn fail(&self, failure: MeasuredFailure) {
+        let _ = self.failure.set(failure);
+    }
+
+    pub fn count_request(&self) {
+        self.requests_count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Leg {
+    fn drop(&mut self) {
+        let failure = self.failure.get();
+        let record = GatewayLegRecord {
+            load: self.load,
+            leg_id: self.id,
+            host: self.host.to_string(),
+            http_version: self.facts.alpn().map(version_of),
+            hello_ns: self.hello_ns,
+            released_ns: self.released_ns.get().copied(),
+            handshake_complete_ns: self.facts.complete_ns(),
+            requests_count: self.requests_count.load(Ordering::Relaxed),
+            closed_ns: monotonic_ns(),
+            failure: failure.map(|failure| failure.failure),
+            failure_detail: failure.map(|failure| failure.detail.clone()),
+        };
+        self.world.record(Record::GatewayLeg(Box::new(record)));
+    }
+}
+
+fn version_of(alpn: &str) -> HttpVersion {
+    match alpn {
+        "h3" => HttpVersion::H3,
+        "h2" => HttpVersion::H2,
+        _ => HttpVersion::H1,
+    }
+}

@@ -1,0 +1,46 @@
+//! Legs over QUIC: held as the trigger says, before a packet of theirs is answered. What the browser
+//! sends meanwhile, quinn keeps. Not for: HTTP.
+
+use super::{Leg, h3};
+use crate::world::World;
+use quinn::VarInt;
+use resolab_http::H3_NO_ERROR;
+use resolab_record::Failure;
+use resolab_transport::client::MeasuredFailure;
+use resolab_transport::server::{QuicArrival, QuicListener};
+use std::sync::Arc;
+
+/// Accept until the task is dropped.
+pub(crate) async fn serve(world: Arc<World>, host: Arc<str>, listener: QuicListener) {
+    while let Some(arrival) = listener.accept().await {
+        // More than that many wait for nothing: a browser is told at once.
+        let Ok(place) = Arc::clone(&world.places).try_acquire_owned() else {
+            arrival.refuse();
+            continue;
+        };
+        let leg = Leg::new(&world, &host, Arc::clone(arrival.facts()), place);
+        tokio::spawn(async move { serve_leg(&leg, arrival).await });
+    }
+}
+
+async fn serve_leg(leg: &Arc<Leg>, arrival: QuicArrival) {
+    let is_released = tokio::select! {
+        is_released = leg.released() => is_released,
+        () = leg.load_ended() => false,
+    };
+    if !is_released {
+        arrival.refuse();
+        return;
+    }
+    let quic = match arrival.start().await {
+        Ok(quic) => quic,
+        Err(error) => {
+            leg.fail(MeasuredFailure::new(Failure::QuicHandshakeFailed, error));
+            return;
+        }
+    };
+    tokio::select! {
+        () = h3::serve(leg, &quic) => (),
+        () = leg.load_ended() => quic.close(VarInt::from_u32(H3_NO_ERROR), b""),
+    }
+}

@@ -1,0 +1,62 @@
+//! A request's body as the browser sends it. Not for: where it goes.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use hyper::body::{Body as _, Incoming};
+use resolab_http::streaming::{BodyReader, BrokenOff, ResetReason};
+use std::future::poll_fn;
+use std::pin::Pin;
+
+/// A request's body.
+pub(crate) enum Up {
+    /// Over HTTP/2 and HTTP/3.
+    Streamed(Box<BodyReader>),
+    /// Over HTTP/1.1, and trailers read with it.
+    H1(Incoming, Option<HeaderMap>),
+}
+
+impl Up {
+    /// Whether it is known already that there is none.
+    pub fn is_empty_by_now(&mut self) -> bool {
+        match self {
+            Self::Streamed(reader) => reader.is_empty_by_now(),
+            Self::H1(body, _) => body.is_end_stream(),
+        }
+    }
+
+    /// The next piece; `None` when all were read.
+    pub async fn piece(&mut self) -> Result<Option<Bytes>, BrokenOff> {
+        match self {
+            Self::Streamed(reader) => reader.data().await,
+            Self::H1(body, trailers) => piece_of(body, trailers).await,
+        }
+    }
+
+    /// What follows the last piece.
+    pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenOff> {
+        match self {
+            Self::Streamed(reader) => reader.trailers().await,
+            Self::H1(_, trailers) => Ok(trailers.take()),
+        }
+    }
+}
+
+async fn piece_of(
+    body: &mut Incoming,
+    trailers: &mut Option<HeaderMap>,
+) -> Result<Option<Bytes>, BrokenOff> {
+    loop {
+        let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
+        let Some(frame) = frame else {
+            return Ok(None);
+        };
+        let frame = frame.map_err(|error| BrokenOff {
+            reason: ResetReason::Cancelled,
+            detail: error.to_string(),
+        })?;
+        match frame.into_data() {
+            Ok(piece) => return Ok(Some(piece)),
+            Err(frame) => *trailers = frame.into_trailers().ok(),
+        }
+    }
+}

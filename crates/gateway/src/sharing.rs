@@ -1,0 +1,304 @@
+//! Whether a request may go on a connection, and why, or why not (RFC 9113 section 9.1.1, RFC 9114
+//! section 3.3, RFC 8336, RFC 9412).
+//!
+//! Pure. Not for: finding out what is known of a connection, nor for choosing among several.
+
+use resolab_record::{ConnectionReason, ConnectionSharing};
+use std::net::{IpAddr, SocketAddr};
+
+/// What a request needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its host.
+    pub host: &'a str,
+    /// Where the host is.
+    pub addresses: &'a [IpAddr],
+    /// The port of its origin.
+    pub port: u16,
+}
+
+/// What is known of a connection and one host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known<'a> {
+    /// The name it was opened for.
+    pub opened_for: &'a str,
+    /// Where it leads.
+    pub address: SocketAddr,
+    /// Whether its certificate covers the host; `None` while it has none.
+    pub certificate_covers: Option<bool>,
+    /// Whether its Origin Set names the host's origin; `None` without an ORIGIN frame.
+    pub origin_named: Option<bool>,
+    /// Whether its server answered 421 for the host.
+    pub is_misdirected: bool,
+    /// Whether it is the resolver's.
+    pub is_resolvers: bool,
+}
+
+/// Why a connection is not good for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotShared {
+    /// Connections are not shared between names.
+    BySetting,
+    /// The server answered 421 for the host.
+    Misdirected,
+    /// It has no certificate yet.
+    HandshakeUnderWay,
+    /// Its certificate does not cover the host.
+    Certificate,
+    /// It has an Origin Set that does not name the origin.
+    OriginSet,
+    /// The host is elsewhere, or at another port, and nothing else speaks for it.
+    Address,
+}
+
+/// The rule.
+pub fn may_carry(
+    sharing: ConnectionSharing,
+    wanted: &Wanted<'_>,
+    known: &Known<'_>,
+) -> Result<ConnectionReason, NotShared> {
+    if known.opened_for.eq_ignore_ascii_case(wanted.host) && known.address.port() == wanted.port {
+        // An Origin Set holds what the connection was opened for without naming it (RFC 8336
+        // section 2.3), and there is no other to go to after a 421.
+        return Ok(ConnectionReason::OwnName);
+    }
+    let is_resolver_setting = sharing == ConnectionSharing::ResolverConnection;
+    if sharing == ConnectionSharing::Separate || known.is_resolvers != is_resolver_setting {
+        return Err(NotShared::BySetting);
+    }
+    if known.is_misdirected {
+        return Err(NotShared::Misdirected);
+    }
+    match known.certificate_covers {
+        None => return Err(NotShared::HandshakeUnderWay),
+        Some(false) => return Err(NotShared::Certificate),
+        Some(true) => (),
+    }
+    if known.origin_named == Some(false) {
+        // What a set does not name it forbids, whatever the address (RFC 8336 section 2.4).
+        return Err(NotShared::OriginSet);
+    }
+    let is_there =
+        wanted.port == known.address.port() && wanted.addresses.contains(&known.address.ip());
+    let is_named = known.origin_named == Some(true);
+    match sharing {
+        _ if is_there => Ok(ConnectionReason::Address),
+        ConnectionSharing::OriginFrame
+        | ConnectionSharing::Certificate
+        | ConnectionSharing::ResolverConnection
+            if is_named =>
+        {
+            Ok(ConnectionReason::Origin)
+        }
+        ConnectionSharing::Certificate if wanted.port == known.address.port() => {
+            Ok(ConnectionReason::Certificate)
+        }
+        ConnectionSharing::Separate
+        | ConnectionSharing::BrowserRule
+        | ConnectionSharing::OriginFrame
+        | ConnectionSharing::Certificate
+        | ConnectionSharing::ResolverConnection => Err(NotShared::Address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ConnectionSharing::{BrowserRule, Certificate, OriginFrame, Separate};
+    use std::net::Ipv4Addr;
+
+    const ALL: [ConnectionSharing; 4] = [Separate, BrowserRule, OriginFrame, Certificate];
+
+    /// Everything that can be known of a connection, with a host's address and port.
+    fn each(mut judge: impl FnMut(Known<'static>, IpAddr, u16)) {
+        let address: SocketAddr = "192.0.2.1:443".parse().unwrap();
+        let choices = [None, Some(false), Some(true)];
+        for opened_for in ["a.test", "b.test"] {
+            for (certificate_covers, origin_named) in choices
+                .into_iter()
+                .flat_map(|covers| choices.map(|named| (covers, named)))
+            {
+                for is_misdirected in [false, true] {
+                    for ip in ["192.0.2.1", "192.0.2.9"] {
+                        for port in [443, 8443] {
+                            let known = Known {
+                                opened_for,
+                                address,
+                                certificate_covers,
+                                origin_named,
+                                is_misdirected,
+                                is_resolvers: false,
+                            };
+                            judge(known, ip.parse().unwrap(), port);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn judge(
+        sharing: ConnectionSharing,
+        known: &Known<'_>,
+        ip: IpAddr,
+        port: u16,
+    ) -> Result<ConnectionReason, NotShared> {
+        let wanted = Wanted {
+            host: "A.test",
+            addresses: &[ip],
+            port,
+        };
+        may_carry(sharing, &wanted, known)
+    }
+
+    /// The rules of docs/method/coalescing.md, said once more and the other way round: what must hold
+    /// of every connection that is shared.
+    #[test]
+    fn what_may_not_be_shared_is_not() {
+        let mut shared_count = 0;
+        each(|known, ip, port| {
+            for sharing in ALL {
+                let Ok(reason) = judge(sharing, &known, ip, port) else {
+                    continue;
+                };
+                if reason == ConnectionReason::OwnName {
+                    assert_eq!((known.opened_for, port), ("a.test", 443));
+                    continue;
+                }
+                shared_count += 1;
+                assert_ne!(sharing, Separate);
+                assert_eq!(known.certificate_covers, Some(true), "{known:?}");
+                assert_ne!(known.origin_named, Some(false), "{known:?}");
+                assert!(!known.is_misdirected);
+                let is_there = known.address == SocketAddr::new(ip, port);
+                match reason {
+                    ConnectionReason::Address => assert!(is_there),
+                    ConnectionReason::Origin => {
+                        assert_eq!(known.origin_named, Some(true));
+                        assert_ne!(sharing, BrowserRule);
+                    }
+                    ConnectionReason::Certificate => {
+                        assert_eq!((sharing, port), (Certificate, 443));
+                    }
+                    ConnectionReason::OwnName => unreachable!(),
+                }
+            }
+        });
+        assert!(shared_count > 0);
+    }
+
+    /// Every setting shares at least what the one before does.
+    #[test]
+    fn each_setting_goes_further_than_the_one_before() {
+        each(|known, ip, port| {
+            for pair in ALL.windows(2) {
+                if judge(pair[0], &known, ip, port).is_ok() {
+                    let reason = judge(pair[1], &known, ip, port);
+                    assert_eq!(reason, judge(pair[0], &known, ip, port), "{known:?}");
+                }
+            }
+        });
+    }
+
+    /// On the resolver's connection what ORIGIN frames allow, on others nothing; and nothing on the
+    /// resolver's where that is not asked for.
+    #[test]
+    fn the_resolver_s_connection_is_a_setting_of_its_own() {
+        let setting = ConnectionSharing::ResolverConnection;
+        each(|known, ip, port| {
+            let resolvers = Known {
+                is_resolvers: true,
+                ..known
+            };
+            let is_own = known.opened_for == "a.test" && port == 443;
+            if !is_own {
+                assert_eq!(judge(setting, &known, ip, port), Err(NotShared::BySetting));
+                for other in ALL {
+                    let judged = judge(other, &resolvers, ip, port);
+                    assert_eq!(judged, Err(NotShared::BySetting));
+                }
+            }
+            assert_eq!(
+                judge(setting, &resolvers, ip, port),
+                judge(OriginFrame, &known, ip, port)
+            );
+        });
+    }
+
+    /// Opened for b.test at 192.0.2.1, with a certificate for a.test, too, and without an Origin Set.
+    const GOOD: Known<'static> = Known {
+        opened_for: "b.test",
+        address: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443),
+        certificate_covers: Some(true),
+        origin_named: None,
+        is_misdirected: false,
+        is_resolvers: false,
+    };
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9));
+
+    fn named(origin_named: bool) -> Known<'static> {
+        Known {
+            origin_named: Some(origin_named),
+            ..GOOD
+        }
+    }
+
+    fn misdirected() -> Known<'static> {
+        Known {
+            is_misdirected: true,
+            ..GOOD
+        }
+    }
+
+    #[test]
+    fn browsers_go_by_address_and_certificate() {
+        let covers = |certificate_covers| Known {
+            certificate_covers,
+            ..GOOD
+        };
+        let at = |known: Known<'_>, ip| judge(BrowserRule, &known, ip, 443);
+        assert_eq!(at(GOOD, HERE), Ok(ConnectionReason::Address));
+        assert_eq!(at(GOOD, ELSEWHERE), Err(NotShared::Address));
+        assert_eq!(at(named(true), ELSEWHERE), Err(NotShared::Address));
+        assert_eq!(at(named(false), HERE), Err(NotShared::OriginSet));
+        assert_eq!(at(covers(Some(false)), HERE), Err(NotShared::Certificate));
+        assert_eq!(at(covers(None), HERE), Err(NotShared::HandshakeUnderWay));
+        assert_eq!(at(misdirected(), HERE), Err(NotShared::Misdirected));
+        let other_port = judge(BrowserRule, &GOOD, HERE, 8443);
+        assert_eq!(other_port, Err(NotShared::Address));
+        let separate = judge(Separate, &GOOD, HERE, 443);
+        assert_eq!(separate, Err(NotShared::BySetting));
+    }
+
+    #[test]
+    fn origin_frames_and_certificates_reach_further() {
+        let (origin, certificate) = (ConnectionReason::Origin, ConnectionReason::Certificate);
+        for (sharing, known, port, expected) in [
+            (OriginFrame, named(true), 443, Ok(origin)),
+            (OriginFrame, named(true), 8443, Ok(origin)),
+            (OriginFrame, GOOD, 443, Err(NotShared::Address)),
+            (Certificate, named(true), 443, Ok(origin)),
+            (Certificate, GOOD, 443, Ok(certificate)),
+            (Certificate, GOOD, 8443, Err(NotShared::Address)),
+            (Certificate, named(false), 443, Err(NotShared::OriginSet)),
+            (Certificate, misdirected(), 443, Err(NotShared::Misdirected)),
+        ] {
+            let judged = judge(sharing, &known, ELSEWHERE, port);
+            assert_eq!(judged, expected, "{sharing:?} {known:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_its_own_name_s_whatever_is_said_of_others() {
+        let own = Known {
+            opened_for: "a.test",
+            is_misdirected: true,
+            ..named(false)
+        };
+        let reason = Ok(ConnectionReason::OwnName);
+        assert_eq!(judge(Separate, &own, ELSEWHERE, 443), reason);
+        let other_port = judge(Certificate, &own, ELSEWHERE, 8443);
+        assert_eq!(other_port, Err(NotShared::Misdirected));
+    }
+}

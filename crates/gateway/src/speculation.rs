@@ -1,0 +1,122 @@
+//! The document's request sent in the flight of its name's query, on the resolver's connection (the
+//! rule is `sharing`'s, once the name is known; docs/method/coalescing.md). What the request is, a
+//! load before has shown.
+//!
+//! Not for: more than one request a load: whose name is asked for first is a document's, all others
+//! are discovered in it.
+
+mod fired;
+
+use crate::exchange::Sent;
+use crate::leg::Leg;
+use crate::names::canonical;
+use crate::world::World;
+use fired::Fired;
+pub(crate) use fired::coverage_source;
+use http::{Method, Request};
+use resolab_record::{DiscardedBecause, Speculation};
+use resolab_transport::clock::monotonic_ns;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// Longest head that is remembered, of fields and target.
+const HEAD_MAX_BYTES: usize = 16_384;
+
+/// What is to be sent early, and what was.
+#[derive(Default)]
+pub(crate) struct Speculations(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The first GET of the latest load for each name.
+    documents: HashMap<String, Document>,
+    /// The name to send for, until its query comes.
+    wanted: Option<String>,
+    /// What is sent for a name, until its request comes.
+    under_way: Option<(String, oneshot::Receiver<Fired>)>,
+}
+
+struct Document {
+    load: u64,
+    head: Request<()>,
+}
+
+impl Speculations {
+    /// A request came, which may be the first for its name in this load.
+    pub fn learn(&self, leg: &Leg, head: &Request<()>) {
+        let is_small = head_bytes(head) <= HEAD_MAX_BYTES;
+        if head.method() != Method::GET || !is_small {
+            return;
+        }
+        let mut state = self.state();
+        let known = state.documents.get(&*leg.host);
+        if known.is_none_or(|known| known.load != leg.load) {
+            let document = Document {
+                load: leg.load,
+                head: head.clone(),
+            };
+            state.documents.insert(leg.host.to_string(), document);
+        }
+    }
+
+    /// A load begins, for whose document a request is to be sent early or not. One nobody came for
+    /// is let go.
+    pub fn begin_load(&self, wanted: Option<&str>) {
+        let mut state = self.state();
+        state.wanted = wanted.map(canonical);
+        if let Some((_, fired)) = state.under_way.take() {
+            tokio::spawn(async move {
+                if let Ok(fired) = fired.await {
+                    fired.discard(DiscardedBecause::Unclaimed);
+                }
+            });
+        }
+    }
+
+    /// A name is asked for.
+    pub fn on_query(&self, world: &Arc<World>, name: &str) {
+        let mut state = self.state();
+        if state.wanted.take_if(|wanted| wanted == name).is_none() {
+            return;
+        }
+        let document = state.documents.get(name);
+        let head = document.map(|document| document.head.clone());
+        let (sender, fired) = oneshot::channel();
+        state.under_way = Some((name.to_owned(), fired));
+        let (world, name, query_ns) = (Arc::clone(world), name.to_owned(), monotonic_ns());
+        tokio::spawn(async move {
+            let fired = Fired::fire(&world, name, head, query_ns).await;
+            if let Err(unclaimed) = sender.send(fired) {
+                unclaimed.discard(DiscardedBecause::Unclaimed);
+            }
+        });
+    }
+
+    /// The browser's own request came: what was sent early for it, if that is good for it, and what
+    /// became of it.
+    pub async fn claim(
+        &self,
+        leg: &Leg,
+        head: &Request<()>,
+    ) -> Option<(Speculation, Option<Sent>)> {
+        let mine = {
+            let mut state = self.state();
+            state.under_way.take_if(|(name, _)| **name == *leg.host)
+        };
+        let fired = mine?.1.await.ok()?;
+        Some(fired.judged(&leg.world, head).await)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn head_bytes(head: &Request<()>) -> usize {
+    let fields = head.headers().iter();
+    let fields_bytes: usize = fields
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    fields_bytes + head.uri().path().len() + head.uri().query().unwrap_or_default().len()
+}

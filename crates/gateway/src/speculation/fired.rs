@@ -1,0 +1,242 @@
+//! One speculative request: sent if it may be, then judged against what the browser asks for and what
+//! the name's answer says. Not for: which one to send.
+
+use crate::exchange::Sent;
+use crate::upstream::Connection;
+use crate::world::World;
+use http::Request;
+use resolab_http::streaming::{BodyReader, BodyWriter, ResponseReader};
+use resolab_record::{
+    ConnectionReason, CoverageSource, DiscardedBecause, GatewaySpeculationRecord, Record,
+    Speculation,
+};
+use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use tokio::time::timeout;
+
+/// A speculation, sent or not, and its record.
+pub(super) struct Fired {
+    request: Option<Underway>,
+    record: GatewaySpeculationRecord,
+    records: Sender<Record>,
+}
+
+/// A request that was sent.
+struct Underway {
+    head: Request<()>,
+    connection: Arc<Connection>,
+    response: ResponseReader,
+    is_early: bool,
+}
+
+impl Fired {
+    /// Send it, if the resolver's connection is known to be the name's, too.
+    pub async fn fire(
+        world: &Arc<World>,
+        host: String,
+        head: Option<Request<()>>,
+        query_ns: u64,
+    ) -> Self {
+        let mut fired = Self {
+            request: None,
+            record: GatewaySpeculationRecord {
+                load: *world.load.borrow(),
+                host,
+                speculation: Speculation::NotSent,
+                discarded_because: None,
+                connection_id: None,
+                coverage_source: None,
+                path: None,
+                query_ns,
+                sent_ns: None,
+                discarded_body_bytes: None,
+            },
+            records: world.records.clone(),
+        };
+        if let Some(head) = head {
+            fired.send(world, head).await;
+        }
+        fired
+    }
+
+    async fn send(&mut self, world: &Arc<World>, head: Request<()>) {
+        let at_most = world.options.deadline;
+        let opened = timeout(at_most, world.upstreams.resolvers_opened()).await;
+        let Ok(Some(connection)) = opened else {
+            return;
+        };
+        let coverage = world.upstreams.coverage(&self.record.host, &connection);
+        let Some(coverage) = coverage else {
+            return;
+        };
+        let Ok(begun) = connection.begin(head.clone(), true, at_most).await else {
+            return;
+        };
+        let record = &mut self.record;
+        record.sent_ns = Some(monotonic_ns());
+        record.connection_id = Some(connection.identity.id);
+        record.coverage_source = Some(coverage);
+        record.path = head.uri().path_and_query().map(ToString::to_string);
+        self.request = Some(Underway {
+            head,
+            connection,
+            response: begun.response,
+            is_early: begun.is_early,
+        });
+    }
+
+    /// The browser asked: whether what was sent is good for it.
+    pub async fn judged(
+        mut self,
+        world: &Arc<World>,
+        head: &Request<()>,
+    ) -> (Speculation, Option<Sent>) {
+        let Some(underway) = self.request.as_ref() else {
+            return (Speculation::NotSent, None);
+        };
+        if !is_same(&underway.head, head) {
+            return self.discarded(DiscardedBecause::OtherRequest);
+        }
+        let connection = Arc::clone(&underway.connection);
+        let reason = world.upstreams.good_for(&self.record.host, &connection);
+        let Some(reason) = reason.await else {
+            return self.discarded(DiscardedBecause::NotShared);
+        };
+        self.record.speculation = Speculation::Used;
+        let sent = self.request.take().map(|it| it.used(reason));
+        (Speculation::Used, sent)
+    }
+
+    fn discarded(self, because: DiscardedBecause) -> (Speculation, Option<Sent>) {
+        self.discard(because);
+        (Speculation::Discarded, None)
+    }
+
+    /// It does not count.
+    pub fn discard(mut self, because: DiscardedBecause) {
+        let Some(mut underway) = self.request.take() else {
+            return;
+        };
+        self.record.speculation = Speculation::Discarded;
+        self.record.discarded_because = Some(because);
+        tokio::spawn(async move {
+            // All of it, so that its record is written behind this.
+            let mut fired = self;
+            fired.record.discarded_body_bytes = Some(come_by_now(&mut underway.response).await);
+        });
+    }
+}
+
+impl Drop for Fired {
+    /// Its record is written when nothing more can come of it.
+    fn drop(&mut self) {
+        if self.request.is_some() {
+            // The browser took its request back in the middle of its being judged.
+            self.record.speculation = Speculation::Discarded;
+            self.record.discarded_because = Some(DiscardedBecause::Unclaimed);
+        }
+        let record = Record::GatewaySpeculation(Box::new(self.record.clone()));
+        // The reader is gone only when the gateway is ending.
+        let _ = self.records.send(record);
+    }
+}
+
+impl Underway {
+    fn used(self, reason: ConnectionReason) -> Sent {
+        Sent {
+            body: BodyWriter::nothing(),
+            response: self.response,
+            is_early: self.is_early,
+            connection: self.connection,
+            reason,
+        }
+    }
+}
+
+/// The same method, target and fields, in whatever order.
+fn is_same(one: &Request<()>, other: &Request<()>) -> bool {
+    one.method() == other.method() && one.uri() == other.uri() && one.headers() == other.headers()
+}
+
+/// Body bytes of a response that are here, without waiting for more.
+async fn come_by_now(response: &mut ResponseReader) -> u64 {
+    let bytes = AtomicU64::new(0);
+    let reading = async {
+        let mut body: BodyReader = loop {
+            match response.head().await {
+                Ok((_, Some(body))) => break body,
+                Ok((_, None)) => (),
+                Err(_) => return,
+            }
+        };
+        while let Ok(Some(piece)) = body.data().await {
+            bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
+        }
+    };
+    let mut reading = std::pin::pin!(reading);
+    // Once: whatever has come is read in that turn.
+    std::future::poll_fn(|cx| {
+        let _ = reading.as_mut().poll(cx);
+        std::task::Poll::Ready(())
+    })
+    .await;
+    bytes.load(Ordering::Relaxed)
+}
+
+/// Where coverage is known from, of what this connection says and what one before said.
+pub(crate) fn coverage_source(now: Option<bool>, before: Option<bool>) -> Option<CoverageSource> {
+    match (now, before) {
+        (Some(true), _) => Some(CoverageSource::Connection),
+        (None, Some(true)) => Some(CoverageSource::Earlier),
+        (Some(false), _) | (None, Some(false) | None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(path: &str, fields: &[(&str, &str)]) -> Request<()> {
+        let mut request = Request::get(path).body(()).unwrap();
+        for (name, value) in fields {
+            let name: http::HeaderName = name.parse().unwrap();
+            request.headers_mut().append(name, value.parse().unwrap());
+        }
+        request
+    }
+
+    #[test]
+    fn only_the_same_request_is_answered_by_it() {
+        let one = get("https://a.test/b?c", &[("x", "1"), ("y", "2")]);
+        assert!(is_same(
+            &one,
+            &get("https://a.test/b?c", &[("y", "2"), ("x", "1")])
+        ));
+        for other in [
+            get("https://a.test/b", &[("x", "1"), ("y", "2")]),
+            get("https://a.test/b?c", &[("x", "1")]),
+            get("https://a.test/b?c", &[("x", "1"), ("y", "3")]),
+            get(
+                "https://a.test/b?c",
+                &[("x", "1"), ("y", "2"), ("cookie", "z")],
+            ),
+        ] {
+            assert!(
+                !is_same(&one, &other) && !is_same(&other, &one),
+                "{other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_connection_says_goes_before_what_one_before_said() {
+        let (yes, no) = (Some(true), Some(false));
+        assert_eq!(coverage_source(yes, no), Some(CoverageSource::Connection));
+        assert_eq!(coverage_source(None, yes), Some(CoverageSource::Earlier));
+        for (now, before) in [(no, yes), (None, no), (None, None)] {
+            assert_eq!(coverage_source(now, before), None);
+        }
+    }
+}

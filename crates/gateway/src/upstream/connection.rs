@@ -1,0 +1,267 @@
+//! One connection upstream, from its first packet to its end. Not for: whether a request may go
+//! on it; that is `sharing`.
+
+use super::identity::Identity;
+use super::servers::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, Server, Way};
+use crate::leg::HEAD_MAX_BYTES;
+use http::{Method, Request, Version};
+use resolab_http::streaming::{BodyWriter, ResponseReader};
+use resolab_http::{H2Client, H2Windows, H3_NO_ERROR, H3Client};
+use resolab_record::HttpVersion;
+use resolab_transport::client::{
+    MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls,
+    leaf_covers,
+};
+use rustls::pki_types::CertificateDer;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a close may take to leave.
+const CLOSE_LEAVES_WITHIN: Duration = Duration::from_secs(1);
+
+/// A request's two directions upstream.
+pub(crate) struct Begun {
+    pub body: BodyWriter,
+    pub response: ResponseReader,
+    /// Whether it left before the handshake had ended.
+    pub is_early: bool,
+}
+
+/// An open connection.
+pub(crate) struct Connection {
+    pub identity: Identity,
+    pub address: SocketAddr,
+    client: Client,
+}
+
+enum Client {
+    H2 {
+        /// `None` once it is being closed.
+        client: Mutex<Option<Arc<H2Client>>>,
+        leaf: Option<CertificateDer<'static>>,
+    },
+    H3(Box<H3Client>),
+    /// The stub's, which opens and closes it.
+    Resolver(Arc<H3Client>),
+}
+
+impl Connection {
+    /// The resolver's, which is open.
+    pub(super) fn resolvers(client: Arc<H3Client>, mut identity: Identity) -> Option<Self> {
+        identity.setup = Arc::clone(&client.quic().log);
+        let address = identity.setup.peer_address()?;
+        identity.address = Some(address);
+        identity.usable();
+        Some(Self {
+            identity,
+            address,
+            client: Client::Resolver(client),
+        })
+    }
+
+    /// Whether it is the resolver's, by this client.
+    pub fn is(&self, resolvers: &Arc<H3Client>) -> bool {
+        matches!(&self.client, Client::Resolver(client) if Arc::ptr_eq(client, resolvers))
+    }
+
+    /// Whether it is the resolver's.
+    pub fn is_resolvers(&self) -> bool {
+        matches!(self.client, Client::Resolver(_))
+    }
+
+    fn http3(&self) -> Option<&H3Client> {
+        match &self.client {
+            Client::H2 { .. } => None,
+            Client::H3(client) => Some(client),
+            Client::Resolver(client) => Some(client),
+        }
+    }
+
+    /// Open one, at most `at_most` later. With early data it is open before its handshake has ended.
+    pub(super) async fn open(
+        server: &Server,
+        address: SocketAddr,
+        identity: Identity,
+        at_most: Duration,
+    ) -> Result<Self, MeasuredFailure> {
+        let setup = &identity.setup;
+        setup.set_peer_address(address);
+        let opening = async {
+            match &server.way {
+                Way::H2(tls) => open_h2(tls, address, setup).await,
+                Way::H3(quic) => open_h3(quic, address, setup).await,
+            }
+        };
+        let opened = timeout(at_most, opening).await.unwrap_or_else(|_| {
+            let detail = format!("no connection to {address} within {at_most:?}");
+            Err(MeasuredFailure::new(setup.failure_at_deadline(), detail))
+        });
+        let client = opened.inspect_err(|failure| identity.fail(failure.clone()))?;
+        identity.usable();
+        Ok(Self {
+            identity,
+            address,
+            client,
+        })
+    }
+
+    /// Send a request's head. What is not safe to be sent twice waits for the end of the handshake
+    /// (RFC 8470), at most as long as anything may.
+    pub async fn begin(
+        &self,
+        request: Request<()>,
+        ends: bool,
+        at_most: Duration,
+    ) -> Result<Begun, MeasuredFailure> {
+        let setup = &self.identity.setup;
+        let may_be_early = ends && is_safe(request.method());
+        if !may_be_early {
+            // Where the handshake fails, so does what is sent then.
+            let _ = timeout(at_most, setup.handshake_ended()).await;
+        }
+        let is_early = setup.handshake().is_none();
+        let request = in_version(request, self.identity.http_version);
+        let (body, response) = match &self.client {
+            Client::H2 { client, .. } => {
+                let client = h2_of(client).ok_or_else(ended)?;
+                client.begin(request, ends).await?
+            }
+            Client::H3(client) => client.begin(request, ends).await?,
+            Client::Resolver(client) => client.begin(request, ends).await?,
+        };
+        self.identity.count_request();
+        Ok(Begun {
+            body,
+            response,
+            is_early,
+        })
+    }
+
+    /// Whether a request broke off for early data was rejected, and may be begun again here.
+    pub fn may_begin_again(&self) -> bool {
+        // Below HTTP/2 the stream sends it again by itself.
+        self.http3().is_some_and(H3Client::may_begin_again)
+    }
+
+    pub fn is_closed(&self) -> bool {
+        match &self.client {
+            Client::H2 { client, .. } => h2_of(client).is_none_or(|client| client.is_closed()),
+            Client::H3(client) => client.is_closed(),
+            Client::Resolver(client) => client.is_closed(),
+        }
+    }
+
+    /// Whether its certificate covers a host; `None` while it has none.
+    pub fn covers(&self, host: &str) -> Option<bool> {
+        match &self.client {
+            Client::H2 { leaf, .. } => leaf.as_ref().map(|leaf| leaf_covers(leaf, host)),
+            Client::H3(client) => certificate_covers(&client.quic().connection, host),
+            Client::Resolver(client) => certificate_covers(&client.quic().connection, host),
+        }
+    }
+
+    /// Whether its Origin Set names an origin; `None` without an ORIGIN frame, which is read over
+    /// HTTP/3 only.
+    pub fn names_origin(&self, origin: &str) -> Option<bool> {
+        self.http3()?.origins().allow(origin)
+    }
+
+    /// Read what the server says of the connection once its handshake has ended.
+    pub async fn read_control(&self) {
+        self.identity.setup.handshake_ended().await;
+        if let Some(client) = self.http3() {
+            client.read_control().await;
+        }
+    }
+
+    /// Read what the server has said of the connection by now; waits for no more.
+    pub async fn read_control_now(&self) {
+        if let Some(client) = self.http3() {
+            client.read_control().await;
+        }
+    }
+
+    /// Its part in the load is over: write the record.
+    pub fn close_record(&self) {
+        self.identity.record();
+    }
+
+    /// Close in good order, and write the record.
+    pub async fn close(&self) {
+        match &self.client {
+            Client::H2 { client, .. } => {
+                let client = client.lock().unwrap_or_else(PoisonError::into_inner).take();
+                match client.map(Arc::try_unwrap) {
+                    Some(Ok(client)) => client.close(CLOSE_LEAVES_WITHIN).await,
+                    Some(Err(shared)) => shared.abort(),
+                    None => (),
+                }
+            }
+            Client::H3(client) => {
+                client.quic().close(H3_NO_ERROR);
+                client.quic().drained(CLOSE_LEAVES_WITHIN).await;
+            }
+            Client::Resolver(_) => (),
+        }
+        self.identity.record();
+    }
+}
+
+async fn open_h2(
+    tls: &resolab_transport::client::TlsClient,
+    address: SocketAddr,
+    setup: &Arc<SetupLog>,
+) -> Result<Client, MeasuredFailure> {
+    let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
+    let stream = connect_tls(tcp, tls, Arc::clone(setup)).await?;
+    let leaf = stream.peer_leaf();
+    let windows = H2Windows {
+        stream_bytes: STREAM_WINDOW_BYTES,
+        connection_bytes: CONNECTION_WINDOW_BYTES,
+    };
+    let client = H2Client::open_with(stream, windows, Arc::clone(setup)).await?;
+    Ok(Client::H2 {
+        client: Mutex::new(Some(Arc::new(client))),
+        leaf,
+    })
+}
+
+async fn open_h3(
+    quic: &resolab_transport::client::QuicClient,
+    address: SocketAddr,
+    setup: &Arc<SetupLog>,
+) -> Result<Client, MeasuredFailure> {
+    let quic = quic.connect(address, Arc::clone(setup)).await?;
+    let client = H3Client::open_with(Arc::new(quic), HEAD_MAX_BYTES).await?;
+    Ok(Client::H3(Box::new(client)))
+}
+
+fn h2_of(client: &Mutex<Option<Arc<H2Client>>>) -> Option<Arc<H2Client>> {
+    client
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
+}
+
+fn ended() -> MeasuredFailure {
+    MeasuredFailure::new(
+        resolab_record::Failure::QueryConnectionClosed,
+        "the connection upstream was closed",
+    )
+}
+
+fn is_safe(method: &Method) -> bool {
+    method.is_safe() && method != Method::TRACE
+}
+
+/// Libraries go by the version a request says it has.
+fn in_version(mut request: Request<()>, version: HttpVersion) -> Request<()> {
+    *request.version_mut() = if version == HttpVersion::H3 {
+        Version::HTTP_3
+    } else {
+        Version::HTTP_2
+    };
+    request
+}

@@ -1,0 +1,337 @@
+//! The connections of the load under way: which one a request goes on. Not for: the rule; that is
+//! `sharing`.
+
+use super::connection::Connection;
+use super::identity::Identity;
+use super::locations::Locations;
+use super::servers::Servers;
+use crate::options::GatewayOptions;
+use crate::sharing::{Known, Wanted, may_carry};
+use crate::speculation::coverage_source;
+use resolab_dns::stub::ResolverConnection;
+use resolab_http::https_origin;
+use resolab_record::{
+    ConnectionReason, ConnectionSharing, CoverageSource, Failure, HandshakeMode, HttpVersion,
+    Record,
+};
+use resolab_transport::client::MeasuredFailure;
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::watch;
+
+type Opened = Result<Arc<Connection>, MeasuredFailure>;
+
+/// Connections upstream.
+pub(crate) struct Upstreams {
+    options: Arc<GatewayOptions>,
+    pub locations: Locations,
+    servers: Servers,
+    /// Whose connections answered 421 for which host; no handshake takes that back.
+    misdirected: Mutex<HashSet<(String, String)>>,
+    /// Hosts that the resolver's certificate covers or not, as its latest handshake said: in early data
+    /// nothing was said yet.
+    covered_by_resolver: Mutex<HashMap<String, bool>>,
+    state: Mutex<State>,
+    /// Set once the stub stands.
+    resolver: OnceLock<Resolver>,
+    records: Sender<Record>,
+}
+
+/// The resolver's connection, and what it is known by.
+pub(crate) struct Resolver {
+    pub connection: ResolverConnection,
+    pub host: String,
+    pub handshake_mode: HandshakeMode,
+}
+
+/// Of the load under way.
+#[derive(Default)]
+struct State {
+    load: u64,
+    next_id: u64,
+    /// In the order in which they were wanted.
+    slots: Vec<Slot>,
+    /// The resolver's, once something went on it.
+    resolvers: Option<Arc<Connection>>,
+}
+
+/// A connection that is open or being opened.
+struct Slot {
+    host: String,
+    opened: watch::Receiver<Option<Opened>>,
+}
+
+impl Slot {
+    fn connection(&self) -> Option<Arc<Connection>> {
+        let opened = self.opened.borrow();
+        opened.as_ref()?.as_ref().ok().map(Arc::clone)
+    }
+
+    /// Whether nothing can be had of it any more.
+    fn is_over(&self) -> bool {
+        match &*self.opened.borrow() {
+            // Who opens it is gone.
+            None => self.opened.has_changed().is_err(),
+            Some(Err(_)) => true,
+            Some(Ok(connection)) => connection.is_closed(),
+        }
+    }
+}
+
+impl Upstreams {
+    /// Nothing is open.
+    pub fn new(options: Arc<GatewayOptions>, records: Sender<Record>) -> Self {
+        Self {
+            options,
+            locations: Locations::default(),
+            servers: Servers::default(),
+            misdirected: Mutex::default(),
+            covered_by_resolver: Mutex::default(),
+            state: Mutex::default(),
+            resolver: OnceLock::new(),
+            records,
+        }
+    }
+
+    /// Pages' requests may go on the resolver's connection.
+    pub fn set_resolver(&self, resolver: Resolver) {
+        let _ = self.resolver.set(resolver);
+    }
+
+    /// The connection for a host's next request, opened if none is good for it.
+    pub async fn find(
+        self: &Arc<Self>,
+        host: &str,
+    ) -> Result<(Arc<Connection>, ConnectionReason), MeasuredFailure> {
+        if self.options.sharing != ConnectionSharing::Separate
+            && let Some(shared) = self.shared(host).await
+        {
+            return Ok(shared);
+        }
+        let mut opened = self.own(host);
+        let connection = match opened.wait_for(Option::is_some).await {
+            Ok(opened) => opened.clone(),
+            Err(_) => None,
+        };
+        let gone = || Err(MeasuredFailure::new(Failure::Other, "the load is over"));
+        Ok((connection.unwrap_or_else(gone)?, ConnectionReason::OwnName))
+    }
+
+    /// An open connection that is good for a host, its own before others.
+    async fn shared(&self, host: &str) -> Option<(Arc<Connection>, ConnectionReason)> {
+        let found = self.locations.wait(host, self.options.deadline).await;
+        let addresses = found.unwrap_or_else(|_| Arc::from([]));
+        let connections: Vec<_> = match self.resolvers() {
+            Some(resolvers) => {
+                resolvers.read_control_now().await;
+                vec![resolvers]
+            }
+            None => self.open_connections(),
+        };
+        if let Some(resolvers) = connections.first().filter(|it| it.is_resolvers()) {
+            self.learn_coverage(host, resolvers);
+        }
+        let judged = connections.into_iter().filter_map(|connection| {
+            let reason = self.judge(host, &addresses, &connection)?;
+            Some((connection, reason))
+        });
+        // The first of those that are best.
+        judged.min_by_key(|(_, reason)| *reason != ConnectionReason::OwnName)
+    }
+
+    /// The resolver's connection as soon as there is one; `None` where pages do not go on it.
+    pub async fn resolvers_opened(&self) -> Option<Arc<Connection>> {
+        self.resolver.get()?.connection.http3_opened().await;
+        self.resolvers()
+    }
+
+    /// Whether a request for a host may leave on the resolver's connection before the host's address
+    /// is known, and where that is known from.
+    pub fn coverage(&self, host: &str, resolvers: &Connection) -> Option<CoverageSource> {
+        if self.is_misdirected(&resolvers.identity.host, host) {
+            return None;
+        }
+        let before = self.covered().get(host).copied();
+        coverage_source(resolvers.covers(host), before)
+    }
+
+    /// Why the resolver's connection is good for a host, the host's address being known.
+    pub async fn good_for(&self, host: &str, resolvers: &Connection) -> Option<ConnectionReason> {
+        let found = self.locations.wait(host, self.options.deadline).await;
+        // Its certificate is there when its answer is.
+        resolvers.read_control_now().await;
+        self.learn_coverage(host, resolvers);
+        self.judge(host, &found.ok()?, resolvers)
+    }
+
+    fn learn_coverage(&self, host: &str, resolvers: &Connection) {
+        if let Some(covers) = resolvers.covers(host) {
+            self.covered().insert(host.to_owned(), covers);
+        }
+    }
+
+    fn covered(&self) -> MutexGuard<'_, HashMap<String, bool>> {
+        let covered = self.covered_by_resolver.lock();
+        covered.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_connections(&self) -> Vec<Arc<Connection>> {
+        let state = self.state();
+        let slots = state.slots.iter().filter(|slot| !slot.is_over());
+        slots.filter_map(Slot::connection).collect()
+    }
+
+    /// The resolver's connection, where pages may go on it and it is open.
+    fn resolvers(&self) -> Option<Arc<Connection>> {
+        let resolver = self.resolver.get()?;
+        let client = resolver.connection.http3()?;
+        if client.is_closed() {
+            return None;
+        }
+        let mut state = self.state();
+        if let Some(known) = state.resolvers.as_ref().filter(|known| known.is(&client)) {
+            return Some(Arc::clone(known));
+        }
+        let id = state.next_id;
+        state.next_id += 1;
+        let identity = Identity::new(
+            (id, state.load),
+            resolver.host.clone(),
+            (HttpVersion::H3, resolver.handshake_mode),
+            self.records.clone(),
+        );
+        let connection = Arc::new(Connection::resolvers(client, identity)?);
+        state.resolvers = Some(Arc::clone(&connection));
+        Some(connection)
+    }
+
+    fn judge(
+        &self,
+        host: &str,
+        addresses: &[IpAddr],
+        connection: &Connection,
+    ) -> Option<ConnectionReason> {
+        let port = self.options.upstream_port;
+        let opened_for = connection.identity.host.as_str();
+        let known = Known {
+            opened_for,
+            address: connection.address,
+            certificate_covers: connection.covers(host),
+            origin_named: connection.names_origin(&https_origin(host, port)),
+            is_misdirected: self.is_misdirected(opened_for, host),
+            is_resolvers: connection.is_resolvers(),
+        };
+        let wanted = Wanted {
+            host,
+            addresses,
+            port,
+        };
+        may_carry(self.options.sharing, &wanted, &known).ok()
+    }
+
+    /// The connection of a host's own, begun now if there is none.
+    pub fn own(self: &Arc<Self>, host: &str) -> watch::Receiver<Option<Opened>> {
+        let mut state = self.state();
+        state.slots.retain(|slot| !slot.is_over());
+        if let Some(slot) = state.slots.iter().find(|slot| slot.host == host) {
+            return slot.opened.clone();
+        }
+        let (sender, opened) = watch::channel(None);
+        state.slots.push(Slot {
+            host: host.to_owned(),
+            opened: opened.clone(),
+        });
+        let id = state.next_id;
+        state.next_id += 1;
+        let identity = Identity::new(
+            (id, state.load),
+            host.to_owned(),
+            (self.options.upstream_version, self.options.handshake_mode),
+            self.records.clone(),
+        );
+        drop(state);
+        let upstreams = Arc::clone(self);
+        tokio::spawn(async move {
+            let opened = tokio::select! {
+                opened = upstreams.open(identity) => opened,
+                // Nobody waits and the load is over.
+                () = sender.closed() => return,
+            };
+            let connection = opened.as_ref().ok().map(Arc::clone);
+            sender.send_replace(Some(opened));
+            if let Some(connection) = connection {
+                tokio::select! {
+                    () = connection.read_control() => (),
+                    () = sender.closed() => (),
+                }
+            }
+        });
+        opened
+    }
+
+    async fn open(&self, mut identity: Identity) -> Opened {
+        let host = identity.host.clone();
+        let deadline = self.options.deadline;
+        let prepared = async {
+            let addresses = self.locations.wait(&host, deadline).await?;
+            let none = || MeasuredFailure::new(Failure::BootstrapFailed, "the name has no address");
+            let address = *addresses.first().ok_or_else(none)?;
+            let server = self.servers.get(&host, &self.options)?;
+            Ok((SocketAddr::new(address, self.options.upstream_port), server))
+        };
+        let (address, server) = match prepared.await {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                identity.fail(MeasuredFailure::clone(&failure));
+                return Err(failure);
+            }
+        };
+        identity.address = Some(address);
+        let opened = Connection::open(&server, address, identity, deadline).await;
+        opened.map(Arc::new)
+    }
+
+    /// A server answered 421 for a host on a connection that was opened for another name.
+    pub fn note_misdirected(&self, opened_for: &str, host: &str) {
+        let mut all = self
+            .misdirected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.insert((opened_for.to_owned(), host.to_owned()));
+    }
+
+    fn is_misdirected(&self, opened_for: &str, host: &str) -> bool {
+        let all = self
+            .misdirected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.contains(&(opened_for.to_owned(), host.to_owned()))
+    }
+
+    /// Close all connections and count the next load; their records are written.
+    pub async fn new_load(&self, forgets_tickets: bool) {
+        let slots = {
+            let mut state = self.state();
+            state.load += 1;
+            if let Some(resolvers) = state.resolvers.take() {
+                resolvers.close_record();
+            }
+            std::mem::take(&mut state.slots)
+        };
+        let mut closing = tokio::task::JoinSet::new();
+        for connection in slots.iter().filter_map(Slot::connection) {
+            closing.spawn(async move { connection.close().await });
+        }
+        drop(slots);
+        while closing.join_next().await.is_some() {}
+        if forgets_tickets {
+            self.servers.forget();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

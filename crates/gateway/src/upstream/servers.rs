@@ -1,0 +1,79 @@
+//! How each name's server is spoken to, prepared once and kept over loads: TLS configurations, and
+//! with them the one store of session tickets and address tokens. Not for: connections.
+
+use crate::options::GatewayOptions;
+use resolab_record::{Failure, HttpVersion};
+use resolab_transport::client::{
+    MeasuredFailure, QuicClient, TicketStore, TlsClient, TlsConfigError,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a server may send before the browser takes it, of one response and of all of a connection:
+/// as Chromium grants, so that a page's bodies are held up by the path alone.
+pub(crate) const STREAM_WINDOW_BYTES: u32 = 6 << 20;
+pub(crate) const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
+
+/// A server and its tickets.
+pub(super) struct Server {
+    pub way: Way,
+    tickets: Option<Arc<TicketStore>>,
+}
+
+/// How it is spoken to.
+pub(super) enum Way {
+    H2(TlsClient),
+    H3(QuicClient),
+}
+
+impl Server {
+    fn new(host: &str, options: &GatewayOptions) -> Result<Self, TlsConfigError> {
+        let is_quic = options.upstream_version == HttpVersion::H3;
+        let alpn = if is_quic { "h3" } else { "h2" };
+        let (trust, mode) = (&options.trust, options.handshake_mode);
+        let tls = TlsClient::new(trust, host, alpn, mode, &options.groups)?;
+        let tickets = tls.tickets.clone();
+        let way = if is_quic {
+            let quic = QuicClient::new(&tls)?;
+            Way::H3(quic.with_windows(STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES))
+        } else {
+            Way::H2(tls)
+        };
+        Ok(Self { way, tickets })
+    }
+}
+
+/// By name.
+#[derive(Default)]
+pub(super) struct Servers(Mutex<HashMap<String, Arc<Server>>>);
+
+impl Servers {
+    /// The server of a name.
+    pub fn get(
+        &self,
+        host: &str,
+        options: &GatewayOptions,
+    ) -> Result<Arc<Server>, MeasuredFailure> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = all.get(host) {
+            return Ok(Arc::clone(server));
+        }
+        let server = Server::new(host, options);
+        let server = server.map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        let server = Arc::new(server);
+        all.insert(host.to_owned(), Arc::clone(&server));
+        Ok(server)
+    }
+
+    /// No tickets and no address tokens any more: the next handshakes are first contacts.
+    pub fn forget(&self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for server in all.values() {
+            // Connections that are just ending may still bring tickets, to nobody.
+            if let Some(tickets) = &server.tickets {
+                tickets.forget();
+            }
+        }
+        all.clear();
+    }
+}

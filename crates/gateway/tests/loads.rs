@@ -1,0 +1,185 @@
+//! One load after the other: what is forgotten, what is kept, and which handshakes come of it, as the
+//! server judges them.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use http::Method;
+use resolab_record::{GatewayTrigger, HandshakeMode, HttpVersion, Record, TicketPolicy};
+use std::time::{Duration, Instant};
+use support::browser::request;
+use support::{FIRST, LONG, Lab, Settings};
+use tokio::net::TcpStream;
+
+async fn lab(handshake: HandshakeMode, upstream: HttpVersion) -> Lab {
+    Lab::start(Settings {
+        handshake,
+        upstream,
+        ..Settings::default()
+    })
+    .await
+}
+
+/// What the server says of the latest connection, once its handshake is complete.
+async fn judged(lab: &Lab) -> HandshakeMode {
+    let began = Instant::now();
+    loop {
+        let latest = lab.origin().seen.handshakes.lock().unwrap().last().cloned();
+        if let Some(mode) = latest.and_then(|facts| facts.handshake_mode()) {
+            return mode;
+        }
+        assert!(began.elapsed() < LONG, "the handshake does not end");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// One load of one request; what the server says of its connection.
+async fn load(lab: &Lab, leg: HttpVersion) -> HandshakeMode {
+    let mut browser = lab.browser(leg, FIRST).await;
+    assert_eq!(browser.get("/bytes/5000").await.body.len(), 5_000);
+    let mode = judged(lab).await;
+    // The tickets are behind the answer on the way here.
+    assert_eq!(browser.get("/").await.head.status(), 200);
+    mode
+}
+
+#[tokio::test]
+async fn tickets_outlive_loads_and_connections_do_not() {
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        for wanted in [
+            HandshakeMode::Full,
+            HandshakeMode::Resumed,
+            HandshakeMode::ZeroRtt,
+        ] {
+            let lab = lab(wanted, upstream).await;
+            for (number, expected) in [HandshakeMode::Full, wanted, wanted]
+                .into_iter()
+                .enumerate()
+            {
+                let got = load(&lab, HttpVersion::H2).await;
+                assert_eq!(got, expected, "{upstream:?} {wanted:?} {number}");
+                assert!(lab.gateway.new_load(false, None).await);
+                let connections = lab.connections(number + 1).await;
+                assert_eq!(connections.len(), number + 1);
+                let connection = &connections[number];
+                assert_eq!(connection.load, number as u64);
+                assert_eq!(connection.handshake_mode, Some(expected));
+                assert_eq!(connection.requested_handshake_mode, wanted);
+                let requests = lab.requests(2 * number + 2).await;
+                if expected != HandshakeMode::ZeroRtt {
+                    assert_eq!(requests[2 * number].sent_early, Some(false), "{upstream:?}");
+                }
+            }
+            load(&lab, HttpVersion::H2).await;
+            assert!(lab.gateway.new_load(true, None).await);
+            assert_eq!(load(&lab, HttpVersion::H2).await, HandshakeMode::Full);
+        }
+    }
+}
+
+/// Here the handshake cannot end before the request: it begins with it.
+#[tokio::test]
+async fn requests_leave_in_early_data() {
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = Lab::start(Settings {
+            handshake: HandshakeMode::ZeroRtt,
+            trigger: GatewayTrigger::Request,
+            upstream,
+            ..Settings::default()
+        })
+        .await;
+        load(&lab, HttpVersion::H3).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        assert_eq!(load(&lab, HttpVersion::H3).await, HandshakeMode::ZeroRtt);
+        let requests = lab.requests(3).await;
+        assert_eq!(requests[2].sent_early, Some(true), "{upstream:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_load_ends_what_is_under_way() {
+    for leg in [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3] {
+        let lab = lab(HandshakeMode::Full, HttpVersion::H3).await;
+        let mut browser = lab.browser(leg, FIRST).await;
+        let get = request(Method::GET, FIRST, "/gate");
+        let waiting = tokio::spawn(async move { browser.fetch(get, None).await.is_err() });
+        while lab.origin().paths().is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(lab.gateway.new_load(false, None).await, "{leg:?}");
+        let (legs, requests) = (lab.legs(1).await, lab.requests(1).await);
+        assert!(waiting.await.unwrap(), "{leg:?}");
+        assert_eq!((legs[0].load, requests[0].load), (0, 0));
+        assert!(requests[0].cancelled);
+        assert_eq!(lab.connections(1).await[0].load, 0);
+        assert_eq!(load(&lab, leg).await, HandshakeMode::Full);
+        assert!(lab.gateway.new_load(false, None).await);
+        assert_eq!(lab.requests(3).await[2].load, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_load_ends_with_its_look_ups() {
+    let lab = Lab::start(Settings {
+        trigger: GatewayTrigger::Request,
+        delay_ms: 500,
+        ..Settings::default()
+    })
+    .await;
+    // Told at once; the resolver takes its time.
+    lab.look_up(FIRST).await;
+    assert!(lab.gateway.new_load(false, None).await);
+    assert!(lab.has_now(|record| matches!(record, Record::Query(_))));
+}
+
+/// Connections on which nothing was said, before and after the handshake of TLS, hold up no load.
+#[tokio::test]
+async fn idle_connections_of_the_browser_end_with_the_load() {
+    let lab = lab(HandshakeMode::Full, HttpVersion::H3).await;
+    let address = lab.look_up(FIRST).await;
+    let silent = TcpStream::connect((address, support::PORT)).await.unwrap();
+    let tls = support::browser::tls_alone(lab.roots(), FIRST, (address, support::PORT)).await;
+    let began = Instant::now();
+    assert!(lab.gateway.new_load(false, None).await);
+    assert!(
+        began.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        began.elapsed()
+    );
+    drop((silent, tls));
+    assert_eq!(load(&lab, HttpVersion::H2).await, HandshakeMode::Full);
+}
+
+#[tokio::test]
+async fn what_is_not_safe_waits_for_the_handshake() {
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = lab(HandshakeMode::ZeroRtt, upstream).await;
+        load(&lab, HttpVersion::H3).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        let mut browser = lab.browser(HttpVersion::H3, FIRST).await;
+        let post = request(Method::POST, FIRST, "/echo");
+        let fetched = browser.fetch(post, Some(vec![b'p'; 1_000])).await.unwrap();
+        assert_eq!(fetched.body.len(), 1_000);
+        let post = lab.requests(3).await.remove(2);
+        assert_eq!(
+            (post.method.as_str(), post.sent_early),
+            ("POST", Some(false))
+        );
+    }
+}
+
+#[tokio::test]
+async fn rejected_early_data_is_sent_again() {
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = lab(HandshakeMode::ZeroRtt, upstream).await;
+        load(&lab, HttpVersion::H2).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        let policies = &lab.origin().policies;
+        assert!(policies.set_policy(None, TicketPolicy::RejectEarlyData));
+        assert_eq!(load(&lab, HttpVersion::H2).await, HandshakeMode::Resumed);
+        assert!(lab.gateway.new_load(false, None).await);
+        let requests = lab.requests(4).await;
+        assert_eq!(requests[2].status, Some(200), "{:?}", requests[2]);
+        assert_eq!(lab.connections(2).await[1].early_data_accepted, Some(false));
+    }
+}

@@ -1,0 +1,98 @@
+//! Pages on the resolver's connection, as the edge judges: queries and requests on one connection,
+//! where address or ORIGIN frame allow it, and not elsewhere.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use resolab_record::{ConnectionReason, ConnectionSharing, HandshakeMode, HttpVersion, Record};
+use support::{FIRST, Lab, RESOLVER, SITES, Settings};
+
+async fn lab(has_origin_frame: bool, handshake: HandshakeMode) -> Lab {
+    Lab::start(Settings {
+        coalescing: Some(has_origin_frame),
+        sharing: ConnectionSharing::ResolverConnection,
+        handshake,
+        ..Settings::default()
+    })
+    .await
+}
+
+async fn load(lab: &Lab) {
+    for host in SITES {
+        let mut browser = lab.browser(HttpVersion::H3, host).await;
+        let fetched = browser.get("/bytes/3000000.bin").await;
+        assert_eq!(
+            (fetched.head.status().as_u16(), fetched.body.len()),
+            (200, 3_000_000)
+        );
+    }
+    let mut browser = lab.browser(HttpVersion::H3, FIRST).await;
+    assert_eq!(browser.get("/").await.head.status(), 200);
+}
+
+/// Connections of the edge that had queries, and those of each request for a site.
+fn places(lab: &Lab) -> (Vec<u64>, Vec<(String, u64)>) {
+    let (mut queries, mut requests) = (Vec::new(), Vec::new());
+    for record in lab.edge_records() {
+        if let Record::EdgeQuery(query) = &record {
+            queries.extend(query.connection_id);
+        }
+        if let Record::EdgeRequest(request) = record {
+            requests.push((request.authority, request.connection_id));
+        }
+    }
+    queries.dedup();
+    (queries, requests)
+}
+
+#[tokio::test]
+async fn pages_and_their_names_share_a_connection() {
+    use ConnectionReason::{Address, Origin, OwnName};
+    for (has_origin_frame, expected) in [
+        (true, [Address, Origin, OwnName]),
+        (false, [Address, OwnName, OwnName]),
+    ] {
+        let lab = lab(has_origin_frame, HandshakeMode::Full).await;
+        load(&lab).await;
+        let requests = lab.requests(3).await;
+        let reasons: Vec<_> = requests
+            .iter()
+            .map(|it| it.connection_reason.unwrap())
+            .collect();
+        assert_eq!(reasons, expected);
+        let (queries, pages) = places(&lab);
+        assert_eq!(queries.len(), 1);
+        for ((host, place), reason) in pages.iter().zip(reasons) {
+            assert_eq!(*place == queries[0], reason != OwnName, "{host}");
+        }
+        assert!(lab.gateway.new_load(false, None).await);
+        let connections = lab.connections(2).await;
+        let resolvers = connections.iter().find(|it| it.host == RESOLVER).unwrap();
+        assert_eq!(
+            resolvers.requests_count,
+            if has_origin_frame { 2 } else { 1 }
+        );
+        assert_eq!(resolvers.handshake_mode, Some(HandshakeMode::Full));
+    }
+}
+
+#[tokio::test]
+async fn every_load_has_a_resolver_s_connection_of_its_own() {
+    let lab = lab(true, HandshakeMode::Resumed).await;
+    for number in 0..3 {
+        load(&lab).await;
+        assert!(lab.gateway.new_load(false, None).await);
+        let connections = lab.connections(2 * (number + 1)).await;
+        let resolvers: Vec<_> = connections
+            .iter()
+            .filter(|it| it.host == RESOLVER)
+            .collect();
+        assert_eq!(resolvers.len(), number + 1);
+        let expected = if number == 0 {
+            HandshakeMode::Full
+        } else {
+            HandshakeMode::Resumed
+        };
+        assert_eq!(resolvers[number].handshake_mode, Some(expected));
+    }
+}
