@@ -14,6 +14,7 @@ from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
     BrowserName,
     BrowserPreset,
+    ConnectionSharing,
     ConnectionState,
     DnsTransport,
     DohMethod,
@@ -21,6 +22,7 @@ from resolab.records import (
     HandshakeMode,
     HttpVersion,
     NameResolution,
+    PageSpeculation,
     ResolverCache,
     ResolverPath,
 )
@@ -29,6 +31,11 @@ from resolab.records import (
 def sends_doh(one: HasLevels) -> bool:
     """Whether the browser itself asks over DoH or DoH3."""
     return one.resolver_path == ResolverPath.NATIVE and one.dns_transport in OVER_HTTP
+
+
+def goes_by_gateway(one: HasLevels) -> bool:
+    """Whether the page is loaded through the gateway."""
+    return one.resolver_path == ResolverPath.GATEWAY
 
 
 def _sends_no_doh(one: HasLevels) -> bool:
@@ -62,7 +69,10 @@ class Condition:
         HandshakeMode, About(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"})
     ]
     browser: Annotated[BrowserName, About(labels={"chromium": "Chromium", "firefox": "Firefox"})] = BrowserName.CHROMIUM
-    resolver_path: Annotated[ResolverPath, About(labels={"native": "native", "stub": "by stub"}, of_transport=True)]
+    resolver_path: Annotated[
+        ResolverPath,
+        About(labels={"native": "native", "stub": "by stub", "gateway": "by gateway"}, of_transport=True),
+    ]
     h3_discovery: Annotated[
         H3Discovery,
         About(
@@ -97,6 +107,25 @@ class Condition:
     """How far the resolver is beyond the access link, both directions together."""
     resolver_cache: Annotated[ResolverCache, About()] = ResolverCache.HIT
     browser_preset: Annotated[BrowserPreset | None, About(absent_word="none")] = None
+    connection_sharing: Annotated[
+        ConnectionSharing,
+        About(
+            labels={
+                "separate": "a connection a name",
+                "browser_rule": "shared as browsers do",
+                "origin_frame": "shared by ORIGIN frame",
+                "certificate": "shared by certificate",
+                "resolver_connection": "on the resolver's connection",
+            },
+            applies=goes_by_gateway,
+        ),
+    ] = ConnectionSharing.SEPARATE
+    """Which of its connections a gateway shares among a page's names."""
+    speculation: Annotated[
+        PageSpeculation,
+        About(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
+    ] = PageSpeculation.OFF
+    """Whether a gateway asks for the document in the flight of its name's query."""
     resolver: Annotated[str, About()] = LAB
     """Its name in a live plan."""
     named: tuple[str, ...] = ()

@@ -34,7 +34,7 @@ from resolab.plan.settings import (
     table_in,
     value_in,
 )
-from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_repeats
+from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
 from resolab.plan.told_names import check_told_names, tells_names
 from resolab.plan.unit import check_unit, over_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath
@@ -155,6 +155,7 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     compared = over_pages(plan)
     check_combinations(source, compared)
     check_baselines(source, compared)
+    check_gateway(source, compared)
     check_repeats(source, compared)
     check_comparisons(source, compared)
     if plan.live is not None:

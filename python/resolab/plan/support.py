@@ -5,7 +5,7 @@ For: refusing a plan before it runs, in one line that says what to leave out. No
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
@@ -21,7 +21,7 @@ from resolab.protocols import (
     WITHOUT_HTTP,
     transport_label,
 )
-from resolab.records import DnsTransport
+from resolab.records import ConnectionSharing, DnsTransport, PageSpeculation, ResolverPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ _OVER_TCP = _but("http_version", "h3")
 _NOT_FULL = _but("requested_handshake_mode", "full")
 _TO_BE_FOUND = _but("h3_discovery", "forced")
 _CHOSEN_METHOD = _but("doh_method", "default")
+_BY_GATEWAY: Selection = {"resolver_path": ("gateway",)}
+_SHARED = _but("connection_sharing", "separate")
+_ON_RESOLVERS: Selection = {"connection_sharing": ("resolver_connection",)}
 _DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
 _H20: Selection = {"browser_preset": ("h20",)}
 _S24: Selection = {"browser_preset": ("s24",)}
@@ -114,6 +117,32 @@ IMPOSSIBLE = (
         {"browser": ("firefox",), "doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
         "Firefox sends no POST as early data",
     ),
+    *(
+        Impossible({**_BY_GATEWAY, factor: words}, reason)
+        for factor, words, reason in (
+            ("http_version", ("h1",), "the gateway speaks h2 or h3 to the page's servers"),
+            ("h3_discovery", _TO_BE_FOUND, "at the gateway HTTP/3 is forced: what it answers for is itself"),
+            ("doh_method", _CHOSEN_METHOD, "before the gateway the browser sends no DoH"),
+            ("dns_connection_state", ("warm",), "the gateway closes all its connections before a load"),
+            ("browser_preset", _but("browser_preset", "none"), "the studies' browsers went through no gateway"),
+        )
+    ),
+    Impossible(
+        {"resolver_path": _but("resolver_path", "gateway"), "connection_sharing": _SHARED},
+        "without the gateway the browser alone says which connections are shared",
+    ),
+    Impossible(
+        {**_ON_RESOLVERS, "dns_transport": _but("dns_transport", "doh3")},
+        "only a connection of DoH3 carries pages, too",
+    ),
+    Impossible(
+        {
+            "connection_sharing": _but("connection_sharing", "resolver_connection"),
+            "speculation": _but("speculation", "off"),
+        },
+        "only on the resolver's connection can the document be asked for with its name",
+    ),
+    Impossible({**_ON_RESOLVERS, "http_version": _OVER_TCP}, "pages on DoH3's connection are pages over h3"),
     Impossible({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
     Impossible({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
     Impossible({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
@@ -212,6 +241,19 @@ def check_baselines(source: str, plan: Plan) -> None:
         hint = f"name a level of {', '.join(missing)} in [baseline], too" if missing else "do not exclude it"
         problem = f"{condition.id} would be compared with {reference.id}, which is no condition of this plan"
         raise ConfigurationError(f"{source}: baseline: {problem}; {hint}")
+
+
+def check_gateway(source: str, plan: Plan) -> None:
+    """Fail where a load through the gateway has none beside it without: what the gateway costs must be measured."""
+    conditions = plan.conditions()
+    known = set(conditions)
+    for one in conditions:
+        alone = replace(one, connection_sharing=ConnectionSharing.SEPARATE, speculation=PageSpeculation.OFF)
+        beside = (replace(alone, resolver_path=path) for path in ResolverPath if path is not ResolverPath.GATEWAY)
+        if one.resolver_path is ResolverPath.GATEWAY and not (alone in known and any(map(known.__contains__, beside))):
+            problem = f"{one.id}: nothing says what the gateway itself costs"
+            hint = f'{one.dns_transport} = ["native", "gateway"] (or "stub"), with connection_sharing separate'
+            raise ConfigurationError(f"{source}: resolver_path: {problem}; have {hint} beside it")
 
 
 def check_repeats(source: str, plan: Plan) -> None:

@@ -4,6 +4,7 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 """
 
 from resolab.plan import Condition
+from resolab.plan.condition import goes_by_gateway
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
 from resolab.plots import combination_label, level_label, transport_label
 from resolab.report.findings.findings import ExchangeResult, Findings
@@ -59,7 +60,9 @@ def exchange_place(findings: Findings, one: ExchangeResult) -> str:
 def held_factors(findings: Findings) -> list[str]:
     """List the optional factors that are alike in every condition, with their level."""
     conditions = findings.plan.conditions()
-    elsewhere = _OF_THE_LAB if is_live(findings.plan) else ("resolver",)
+    elsewhere = {*(_OF_THE_LAB if is_live(findings.plan) else ("resolver",))}
+    if not any(map(goes_by_gateway, conditions)):
+        elsewhere |= {"connection_sharing", "speculation"}
     words = {
         factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS

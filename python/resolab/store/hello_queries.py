@@ -23,7 +23,7 @@ WITH resolvers AS (
     WHERE c.client_hello_bytes IS NOT NULL
 ), owned AS (
     SELECT *, CASE WHEN to_resolver AND while_asked THEN 'resolab client'
-                   WHEN to_resolver AND resolver_path = 'stub' THEN 'stub'
+                   WHEN resolver_path = 'gateway' OR (to_resolver AND resolver_path = 'stub') THEN resolver_path
                    ELSE browser END AS client,
            CASE WHEN to_resolver THEN 'resolver' ELSE 'page' END AS server
     FROM seen
@@ -46,7 +46,7 @@ class HelloRow(msgspec.Struct, kw_only=True, frozen=True):
     """Connections of one kind of client whose handshakes were alike, with the range of their hellos."""
 
     client: str
-    """`resolab client`, `stub` or the browser's name."""
+    """`resolab client`, `stub`, `gateway` or the browser's name."""
     server: str
     """`resolver` or `page`."""
     alpn: str

@@ -121,9 +121,15 @@ def resolver(dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExc
 
 
 def edge_configuration(
-    ca_folder: Path, sites: Sequence[Site], groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup)
+    ca_folder: Path,
+    sites: Sequence[Site],
+    groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup),
+    *,
+    pages_at_resolver: bool = False,
 ) -> str:
     """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
+
+    With `pages_at_resolver` connections to the resolver serve every page, too, and its certificate covers all names.
 
     Pages that come when they are needed are not in it, but for their domains and certificates.
     """
@@ -140,6 +146,7 @@ def edge_configuration(
                 "ticket_policy": TicketPolicy.NONE.value,
             },
         ),
+        *([("[coalescing]", {"shared_connection": True})] if pages_at_resolver else []),
         ("[tls]", {"groups": [group.value for group in groups]}),
         *(("[[site]]", _site_table(origin)) for origin in resident),
         *(("[[certificate]]", {"names": names}) for site in sites for names in shared_certificates(site)),

@@ -24,16 +24,15 @@ from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadRes
 from resolab.errors import ResolabError
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
-    ConnectionState,
-    HandshakeMode,
+    ConnectionSharing,
     HttpVersion,
     LinkProfile,
     QueryRecord,
     Record,
-    ResolverPath,
     TrialFlag,
 )
 from resolab.testbed import layout
+from resolab.testbed.between import Between
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.in_force import EdgeInForce
@@ -44,7 +43,6 @@ from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 from resolab.testbed.standing import Standing
-from resolab.testbed.stubs import StubKind, StubPlace
 from resolab.testbed.trial_result import MEASURED_LABEL, Instants, SeenTrial, TrialResult, trial_result
 from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
@@ -95,7 +93,13 @@ class Testbed(Standing):
         self._stack.push_async_callback(self.path.close)
         self._edge_config = folder / "edge.toml"
         key_exchange = self._plan.key_exchange
-        configuration = layout.edge_configuration(folder / "ca", list(self._sites.values()), key_exchange.edge)
+        sharing = {condition.connection_sharing for condition in self._plan.conditions()}
+        configuration = layout.edge_configuration(
+            folder / "ca",
+            list(self._sites.values()),
+            key_exchange.edge,
+            pages_at_resolver=ConnectionSharing.RESOLVER_CONNECTION in sharing,
+        )
         self._edge_config.write_text(configuration, "utf-8")
         self._in_force = await self._start_edge()
         self._stack.push_async_callback(self._close_edge)
@@ -115,14 +119,14 @@ class Testbed(Standing):
             key_log_file=self._keeper.key_log_file,
         )
         self._ca_file = surroundings.ca_file
-        self.stubs = StubPlace(
+        self.between = Between(
             self.path.ready.pid,
             self._ca_file,
             self._records.append,
             key_exchange.client,
             key_log_file=self._keeper.key_log_file,
         )
-        self._stack.push_async_callback(self.stubs.close)
+        self._stack.push_async_callback(self.between.close)
         self._browsers = BrowserPool(surroundings)
         self._stack.push_async_callback(self._browsers.close)
         for way in started_first(ways):
@@ -171,6 +175,9 @@ class Testbed(Standing):
         exchanges = await self._exchanges(site, trial_id)
         load_ns = time.monotonic_ns()
         load, measured_ns = await self._load(browser, condition, site)
+        program = self.between.program(condition)
+        if program is not None:
+            await self._unless_dead(program, self.between.end_load(condition))
         await self._unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
         seen = SeenTrial(
@@ -215,8 +222,7 @@ class Testbed(Standing):
     async def _put_in_force(self, condition: Condition, trial_id: str) -> None:
         await self._set_profile(condition, trial_id)
         await self._in_force.put(condition)
-        if condition.resolver_path is ResolverPath.STUB:
-            await self.stubs.put(StubKind(condition.dns_transport, condition.requested_dns_handshake_mode))
+        await self.between.put(condition)
 
     async def _set_profile(self, condition: Condition, trial_id: str) -> None:
         # The loss streams begin anew at each trial, and again after a rehearsal in it, so that a trial's losses depend
@@ -268,13 +274,14 @@ class Testbed(Standing):
         except ResolabError:
             # The edge lives and some connection outlasts its patience: whether the load found it open is judged.
             self._left_open = True
-        stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
-        if stub is not None and condition.dns_connection_state is ConnectionState.COLD:
-            forget_tickets = condition.requested_dns_handshake_mode is HandshakeMode.FULL
-            await self._unless_dead(stub, stub.close_connections(forget_tickets=forget_tickets))
+        program = self.between.program(condition)
+        if program is not None:
+            await self._unless_dead(
+                program, self.between.close_after_warmup(condition, self._sites[condition.page].host)
+            )
         await asyncio.sleep((longest_rtt_ms(self._profile(condition)) + SETTLE_MS) / 1000)
 
-    async def _unless_dead(self, program: engine.Edge | engine.Stub, command: Awaitable[None]) -> None:
+    async def _unless_dead(self, program: engine.Edge | engine.Stub | engine.Gateway, command: Awaitable[None]) -> None:
         """Carry out a command; that its program is dead is the load's business and not an error here."""
         try:
             await command
@@ -290,7 +297,5 @@ class Testbed(Standing):
         flags = [TrialFlag.CONNECTIONS_LEFT_OPEN] if self._left_open else []
         if not self.edge.process.running:
             flags.append(TrialFlag.EDGE_ENDED)
-        stub = self.stubs.stub if condition.resolver_path is ResolverPath.STUB else None
-        if stub is not None and not stub.process.running:
-            flags.append(TrialFlag.STUB_ENDED)
+        flags += self.between.flags(condition)
         return flags

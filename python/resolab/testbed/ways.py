@@ -49,8 +49,8 @@ OFFERS = {
 class Way:
     """One browser process's settings, as far as conditions differ in them.
 
-    Every stub listens at the same address and only one at a time, so that a browser behind one serves all transports:
-    `dns_transport` is `None` there.
+    Every stub and every gateway listens at the same address and only one at a time, so that a browser behind one serves
+    all transports: `dns_transport` is `None` there.
     """
 
     browser: BrowserName
@@ -172,11 +172,11 @@ def _netlog_file(way: Way, surroundings: Surroundings, start_number: int) -> Pat
 
 def prefix_of(way: Way, surroundings: Surroundings) -> list[str]:
     """Put the browser into the path's client host with the way's name server."""
-    stubbed = way.resolver_path is ResolverPath.STUB
+    asks_edge = way.resolver_path is ResolverPath.NATIVE
     return engine.enter_prefix(
         surroundings.path_pid,
         "client",
-        nameserver=layout.STUB_ADDRESS if stubbed else layout.RESOLVER_ADDRESS,
+        nameserver=layout.RESOLVER_ADDRESS if asks_edge else layout.STUB_ADDRESS,
         hosts_file=surroundings.hosts_file if _doh(way) else None,
     )
 

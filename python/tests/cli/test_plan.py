@@ -139,7 +139,7 @@ def test_the_schema_refuses_what_is_misspelt() -> None:
     plan["factors"]["browser"] = ["safari"]
     plan["factors"]["h3_discvery"] = ["forced"]
     del plan["seed"]
-    plan["resolver_path"]["doq"] = "gateway"
+    plan["resolver_path"]["doq"] = "tunnel"
     plan["exclude"][0]["http_version"] = "h2"
     assert len(problems(plan, plan_schema())) == 5
 

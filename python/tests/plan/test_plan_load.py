@@ -118,7 +118,7 @@ WRONG = [
     ('"doq"]', '"dox"]', "factors.dns_transport: unknown level 'dox'; allowed: doudp, dotcp, dot, doh, doh3, doq"),
     ('"zero_rtt"]', '"0rtt"]', "factors.requested_handshake_mode: unknown level"),
     ('doq = "stub"', "", "resolver_path.doq: is missing.*native, stub"),
-    ('doq = "stub"', 'doq = "gateway"', "resolver_path.doq: unknown level 'gateway'"),
+    ('doq = "stub"', 'doq = "tunnel"', "resolver_path.doq: unknown level 'tunnel'"),
     ('doq = "stub"', 'doq = "native"', "resolver_path.doq: .*no browser.s own resolver speaks"),
     ('doq = "stub"', 'doq = "stub"\ndoqq = "stub"', "resolver_path.doqq: unknown key; allowed: doudp, dotcp"),
     ('dns_transport = "doudp"', 'dns_transport = "doh"', "baseline.dns_transport: unknown level 'doh'; allowed: doudp, doq"),

@@ -13,6 +13,7 @@ from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import TrialFlag
 from resolab.testbed import Testbed
+from resolab.testbed.between import Between
 from resolab.testbed.kept import NOTHING_KEPT, Keeper
 
 
@@ -61,7 +62,8 @@ def lab(monkeypatch):
     plan = load_plan(PROJECT_ROOT / "plans" / "quick.toml")
     testbed = Testbed(plan, Corpus.of_project(), 1)
     parts.ready = SimpleNamespace(pid=1)
-    testbed.path = testbed._browsers = testbed.stubs = parts
+    testbed.path = testbed._browsers = parts
+    testbed.between = Between(1, Path("ca.pem"), lambda _record: None)
     testbed._in_force = SimpleNamespace(edge=parts, put=parts.put)
     testbed._ca_file = "ca.pem"
     testbed._keeper = Keeper(NOTHING_KEPT, Path("/nowhere"))

@@ -23,6 +23,8 @@ FACTORS = (
     "resolver_extra_rtt_ms",
     "resolver_cache",
     "browser_preset",
+    "connection_sharing",
+    "speculation",
     "resolver",
 )
 """All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""

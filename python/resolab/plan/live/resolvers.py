@@ -62,7 +62,10 @@ def _path(section: Section, transport: DnsTransport, text: str) -> str:
 def check_native(
     section: Section, resolvers: Mapping[str, LiveResolver], paths: Mapping[DnsTransport, tuple[ResolverPath, ...]]
 ) -> None:
-    """Refuse what a browser's own resolver cannot be told: other ports than the transport's."""
+    """Refuse what a browser's own resolver cannot be told, other ports than the transport's; and the gateway."""
+    for transport, ways in paths.items():
+        if ResolverPath.GATEWAY in ways:
+            section.fail(transport, 'the gateway is for pages of the lab; use "stub"')
     for transport, port in _OF_BROWSERS.items():
         if ResolverPath.NATIVE not in paths.get(transport, ()):
             continue

@@ -1,0 +1,186 @@
+"""Who stands between a browser and the network, and what is closed before a load."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from resolab import engine
+from resolab.engine import GatewaySettings
+from resolab.plan import Condition
+from resolab.records import (
+    ConnectionSharing,
+    ConnectionState,
+    DnsTransport,
+    GatewayTrigger,
+    HandshakeMode,
+    HttpVersion,
+    PageSpeculation,
+    ResolverPath,
+    TrialFlag,
+)
+from resolab.testbed import layout
+from resolab.testbed.between import Between
+
+NATIVE = Condition(
+    page="example", profile="fiber", dns_transport=DnsTransport.DOH3, http_version=HttpVersion.H3,
+    requested_handshake_mode=HandshakeMode.FULL, resolver_path=ResolverPath.NATIVE,
+)  # fmt: skip
+STUB = replace(NATIVE, resolver_path=ResolverPath.STUB)
+GATEWAY = replace(NATIVE, resolver_path=ResolverPath.GATEWAY)
+
+
+class Pretended:
+    """A program that says what it was told."""
+
+    def __init__(self, told: list[str], name: str) -> None:
+        self.told, self.name = told, name
+        self.process = SimpleNamespace(running=True)
+
+    async def close_connections(self, *, forget_tickets: bool) -> None:
+        self.told.append(f"{self.name} closes, forgets {forget_tickets}")
+
+    async def close(self) -> None:
+        self.told.append(f"{self.name} ends")
+
+
+class PretendedGateway(Pretended, engine.Gateway):
+    async def new_load(self, *, forget_tickets: bool, speculate_for: str | None = None) -> None:
+        early = f", asks {speculate_for} early" if speculate_for else ""
+        self.told.append(f"new load, forgets {forget_tickets}{early}")
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    said: list[str] = []
+
+    async def stub(_pid: int, listen: str, _resolver: Any, *, handshake: HandshakeMode, **_: Any) -> Pretended:
+        said.append(f"stub at {listen}, {handshake}")
+        return Pretended(said, "stub")
+
+    async def gateway(_pid: int, listen: str, resolver: Any, settings: GatewaySettings, **more: Any) -> Pretended:
+        said.append(f"gateway at {listen} for {resolver.url}, {' '.join(settings.arguments())}, {more['ca_folder']}")
+        return PretendedGateway(said, "gateway")
+
+    monkeypatch.setattr(engine.Stub, "start", stub)
+    monkeypatch.setattr(engine.Gateway, "start", gateway)
+    return said
+
+
+def between() -> Between:
+    return Between(1, Path("/lab/ca/ca.pem"), lambda _record: None)
+
+
+def test_one_takes_the_others_place_and_one_of_the_same_kind_is_kept(told: list[str]) -> None:
+    async def go() -> None:
+        place = between()
+        await place.put(NATIVE)
+        assert place.program(NATIVE) is None
+        await place.put(STUB)
+        await place.put(GATEWAY)
+        await place.put(GATEWAY)
+        shared = replace(GATEWAY, connection_sharing=ConnectionSharing.RESOLVER_CONNECTION)
+        await place.put(shared)
+        await place.close()
+        assert place.program(shared) is None
+
+    asyncio.run(go())
+    at, doh3 = f"{layout.STUB_ADDRESS}:53", f"h3://{layout.RESOLVER_NAME}/dns-query"
+    said = "--handshake full --page-handshake full --page-http h3"
+    assert told == [
+        f"stub at {at}, full",
+        "stub ends",
+        f"gateway at {at} for {doh3}, {said} --sharing separate --trigger mirror, /lab/ca",
+        "new load, forgets True",
+        "gateway ends",
+        f"gateway at {at} for {doh3}, {said} --sharing resolver_connection --trigger mirror, /lab/ca",
+        "gateway ends",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dns", "page", "forgets"),
+    [
+        (HandshakeMode.FULL, HandshakeMode.FULL, True),
+        (HandshakeMode.ZERO_RTT, HandshakeMode.FULL, False),
+        (HandshakeMode.FULL, HandshakeMode.RESUMED, False),
+    ],
+)
+def test_before_a_load_a_gateway_closes_all_and_keeps_the_tickets_asked_for(
+    told: list[str], dns: HandshakeMode, page: HandshakeMode, forgets: bool
+) -> None:
+    condition = replace(GATEWAY, requested_dns_handshake_mode=dns, requested_handshake_mode=page)
+
+    async def go() -> None:
+        place = between()
+        await place.put(condition)
+        await place.close_after_warmup(condition, "a.test")
+
+    asyncio.run(go())
+    assert told[-1] == f"new load, forgets {forgets}"
+
+
+def test_a_stubs_connection_is_kept_where_the_look_up_shall_find_it(told: list[str]) -> None:
+    async def go() -> None:
+        place = between()
+        await place.put(STUB)
+        await place.close_after_warmup(replace(STUB, dns_connection_state=ConnectionState.WARM), "a.test")
+        assert len(told) == 1
+        await place.close_after_warmup(STUB, "a.test")
+        await place.close_after_warmup(NATIVE, "a.test")
+
+    asyncio.run(go())
+    assert told[1:] == ["stub closes, forgets True"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "flag"), [(STUB, TrialFlag.STUB_ENDED), (GATEWAY, TrialFlag.GATEWAY_ENDED), (NATIVE, None)]
+)
+@pytest.mark.usefixtures("told")
+def test_who_died_is_said(condition: Condition, flag: TrialFlag | None) -> None:
+    async def go() -> None:
+        place = between()
+        await place.put(condition)
+        assert place.flags(condition) == []
+        program: Any = place.program(condition)
+        if program is not None:
+            program.process.running = False
+        assert place.flags(condition) == ([flag] if flag else [])
+
+    asyncio.run(go())
+
+
+def test_a_gateway_writes_what_it_knows_when_a_load_has_ended(told: list[str]) -> None:
+    async def go() -> None:
+        place = between()
+        for condition in (NATIVE, STUB, GATEWAY):
+            await place.put(condition)
+            await place.end_load(condition)
+
+    asyncio.run(go())
+    assert [one for one in told if "new load" in one] == ["new load, forgets False"]
+
+
+def test_the_document_is_asked_for_early_in_the_measured_load_alone(told: list[str]) -> None:
+    early = replace(
+        GATEWAY, connection_sharing=ConnectionSharing.RESOLVER_CONNECTION, speculation=PageSpeculation.DOCUMENT
+    )
+
+    async def go() -> None:
+        place = between()
+        await place.put(early)
+        await place.put(early)
+        await place.close_after_warmup(early, "a.test")
+
+    asyncio.run(go())
+    assert told[1:] == ["new load, forgets True", "new load, forgets True, asks a.test early"]
+
+
+def test_a_gateway_is_told_what_its_condition_asks(told: list[str]) -> None:
+    condition = replace(GATEWAY, http_version=HttpVersion.H2, requested_handshake_mode=HandshakeMode.RESUMED)
+    asyncio.run(between().put(condition))
+    assert "--page-handshake resumed --page-http h2" in told[0]
+    assert GatewaySettings.__struct_defaults__ == (GatewayTrigger.MIRROR,)

@@ -1,0 +1,113 @@
+"""Page loads through the gateway: both browsers, connections shared as asked, handshakes in force judged by the edge.
+
+Not for: the gateway alone (crates/gateway), what its loads take (docs/method/gateway.md).
+"""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from resolab.plan import Corpus, parse_plan
+from resolab.plan.page import RESOLVER_NAME
+from resolab.records import (
+    ConnectionRecord,
+    EdgeQueryRecord,
+    EdgeRequestRecord,
+    GatewayConnectionRecord,
+    GatewayLegRecord,
+    GatewayRequestRecord,
+    GatewaySpeculationRecord,
+    HandshakeMode,
+    PageLoadRecord,
+    Speculation,
+)
+from resolab.testbed import Testbed
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+PLAN = """
+name = "gateway"
+question = "What does a load through the gateway look like?"
+seed = 1
+blocks = 1
+[factors]
+page = ["wikipedia"]
+profile = ["fiber"]
+dns_transport = ["doh3"]
+http_version = ["h3"]
+requested_handshake_mode = ["full", "zero_rtt"]
+requested_dns_handshake_mode = ["full", "zero_rtt"]
+connection_sharing = ["separate", "resolver_connection"]
+speculation = ["off", "document"]
+browser = ["{browser}"]
+[resolver_path]
+doh3 = ["stub", "gateway"]
+[[exclude]]
+requested_handshake_mode = ["full"]
+requested_dns_handshake_mode = ["zero_rtt"]
+[[exclude]]
+requested_handshake_mode = ["zero_rtt"]
+requested_dns_handshake_mode = ["full"]
+[[exclude]]
+resolver_path = ["stub"]
+connection_sharing = ["resolver_connection"]
+[[exclude]]
+connection_sharing = ["separate"]
+speculation = ["document"]
+[baseline]
+resolver_path = "gateway"
+connection_sharing = "separate"
+speculation = "off"
+"""
+
+
+@contextlib.asynccontextmanager
+async def lab(browser):
+    corpus = Corpus.of_project()
+    plan = parse_plan(PLAN.format(browser=browser), "gateway", corpus)
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        yield testbed, [one for one in plan.conditions() if one.resolver_path == "gateway"]
+
+
+async def trials(browser):
+    async with lab(browser) as (testbed, conditions):
+        return [
+            (one, await testbed.run_trial(one, f"b000-t{number:03}"), testbed._sites[one.page])
+            for number, one in enumerate(conditions)
+        ]
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_a_load_goes_on_the_connections_its_condition_asks_for(browser, privileged):
+    for condition, result, site in asyncio.run(trials(browser)):
+        check_trial(condition, result, site)
+
+
+def check_trial(condition, result, site):
+    (load,) = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
+    assert (load.failure, load.failure_detail) == (None, None), condition.id
+    assert load.handshake_mode is condition.requested_handshake_mode, condition.id
+    # The load began with the last batch of requests: those of the warm-up are before it.
+    loads = {one.load for one in result.records if isinstance(one, GatewayRequestRecord)}
+    requests = [one for one in result.records if isinstance(one, GatewayRequestRecord) and one.load == max(loads)]
+    assert {one.status for one in requests} <= {200, 304}, condition.id
+    assert len(requests) >= site.request_count, condition.id
+    connections = [one for one in result.records if isinstance(one, GatewayConnectionRecord) and one.load == max(loads)]
+    assert [one for one in result.records if isinstance(one, GatewayLegRecord) and one.load == max(loads)]
+    shared = condition.connection_sharing == "resolver_connection"
+    if shared:
+        assert {one.host for one in connections if one.requests_count} <= {RESOLVER_NAME}, condition.id
+    else:
+        assert {one.host for one in connections} == {site.host}, condition.id
+    document = min(
+        (one for one in result.records if isinstance(one, EdgeRequestRecord) and one.path == site.path),
+        key=lambda one: -one.received_ns,
+    )
+    names = {one.connection_id: one.server_name for one in result.records if isinstance(one, ConnectionRecord)}
+    queries = {one.connection_id for one in result.records if isinstance(one, EdgeQueryRecord)}
+    assert (document.connection_id in queries) == shared, condition.id
+    assert names[document.connection_id] == (RESOLVER_NAME if shared else site.host), condition.id
+    assert document.in_early_data == (condition.requested_handshake_mode is HandshakeMode.ZERO_RTT), condition.id
+    speculations = [one for one in result.records if isinstance(one, GatewaySpeculationRecord)]
+    asked = condition.speculation == "document"
+    assert [one.speculation for one in speculations] == ([Speculation.USED] if asked else []), condition.id
