@@ -37,7 +37,7 @@ impl Entrant {
         }
         let name = format!("resolab-{test}-{}", std::process::id());
         let program = std::env::temp_dir().join(name);
-        std::fs::copy(PROGRAM, &program).unwrap();
+        support::copy_program(&program);
         let entrant = Self {
             program,
             is_nobody: true,

@@ -354,7 +354,7 @@ fn a_capture_has_every_packet_at_its_sender_and_its_receiver() {
 #[test]
 fn an_ordinary_user_can_have_one_too() {
     let program = std::env::temp_dir().join(format!("resolab-core-net-{}", std::process::id()));
-    std::fs::copy(support::PROGRAM, &program).unwrap();
+    support::copy_program(&program);
     let internet = nix::unistd::geteuid()
         .is_root()
         .then(|| Internet::start(as_ordinary_user(&program), HOSTS, &[]));

@@ -120,7 +120,7 @@ fn without_the_right_to_echo_the_next_method_is_taken() {
         return;
     }
     let program = std::env::temp_dir().join(format!("resolab-ping-{}", std::process::id()));
-    std::fs::copy(PROGRAM, &program).unwrap();
+    support::copy_program(&program);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let resolver = format!("tcp://{}", listener.local_addr().unwrap());
     let mut command = Command::new(&program);

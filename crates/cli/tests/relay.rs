@@ -38,7 +38,7 @@ impl TestRelay {
         let folder = std::env::temp_dir().join(format!("resolab-relay-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let program = folder.join("resolab-core");
-        std::fs::copy(PROGRAM, &program).unwrap();
+        support::copy_program(&program);
         let mut command = Command::new("unshare");
         command
             .args(["-m", "sh", "-c", OPEN_TUN, "sh"])

@@ -28,6 +28,16 @@ use std::time::{Duration, Instant};
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_resolab-core");
+/// Copy the program to where other users may run it. Another process writes it: a test beside this one
+/// that starts a program just then would pass our open file on to it, and who is written to cannot be
+/// run ("text file busy").
+pub fn copy_program(target: &Path) {
+    let copied = Command::new("cp")
+        .args([Path::new(PROGRAM), target])
+        .status();
+    assert!(copied.unwrap().success());
+}
+
 /// The machine lacks something.
 const EXIT_MACHINE: i32 = 4;
 
