@@ -113,7 +113,9 @@ def exchange_drawings(timings: Timings, findings: Findings, scope: Scope) -> Ite
         if two:
             yield _draw("s24_fig6", "Fig. 6", _EXCHANGES, _lookups(timings, two), timings, findings, scope)
         panels = everywhere | _those(timings, ("cable",))
-        yield _draw("s24_fig7", "Fig. 7", _SINGLE_TRIPS, _single_trips(timings, panels), timings, findings, scope)
+        single_trips = _single_trips(timings, panels)
+        if single_trips:  # A plan may have none of the transports of this figure.
+            yield _draw("s24_fig7", "Fig. 7", _SINGLE_TRIPS, single_trips, timings, findings, scope)
 
 
 def _those(timings: Timings, profiles: Sequence[str]) -> dict[str, Sequence[str]]:
