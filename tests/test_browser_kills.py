@@ -40,7 +40,7 @@ async def scenario(browser):
     async with one_condition(browser, "stub") as (testbed, condition):
         pids = {
             "edge": lambda: testbed.edge.process.pid,
-            "stub": lambda: testbed.between.stubs.stub.process.pid,
+            "stub": lambda: testbed.between._standing.process.pid,
             "browser": lambda: testbed._browsers._browsers[way_of(condition)].pid,
         }
         results = {}

@@ -110,10 +110,8 @@ def check_trial(condition, result, site):
         assert {one.host for one in connections if one.requests_count} <= {RESOLVER_NAME}, condition.id
     else:
         assert {one.host for one in connections} == {site.host}, condition.id
-    document = min(
-        (one for one in result.records if isinstance(one, EdgeRequestRecord) and one.path == site.path),
-        key=lambda one: -one.received_ns,
-    )
+    documents = [one for one in result.records if isinstance(one, EdgeRequestRecord) and one.path == site.path]
+    document = max(documents, key=lambda one: one.received_ns)
     names = {one.connection_id: one.server_name for one in result.records if isinstance(one, ConnectionRecord)}
     queries = {one.connection_id for one in result.records if isinstance(one, EdgeQueryRecord)}
     assert (document.connection_id in queries) == shared, condition.id

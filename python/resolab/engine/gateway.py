@@ -25,9 +25,8 @@ NEW_LOAD_TIMEOUT_S = 15.0
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is fixed when a gateway starts, but for its resolver."""
+    """What is fixed when a gateway starts, but for how it asks its resolver."""
 
-    dns_handshake: HandshakeMode
     page_handshake: HandshakeMode
     page_version: HttpVersion
     sharing: ConnectionSharing
@@ -36,9 +35,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     def arguments(self) -> list[str]:
         """Say it on a command line."""
         return [
-            *("--handshake", self.dns_handshake.value, "--page-handshake", self.page_handshake.value),
-            *("--page-http", self.page_version.value, "--sharing", self.sharing.value),
-            *("--trigger", self.trigger.value),
+            *("--page-handshake", self.page_handshake.value, "--page-http", self.page_version.value),
+            *("--sharing", self.sharing.value, "--trigger", self.trigger.value),
         ]
 
 
@@ -56,14 +54,15 @@ class Gateway:
         resolver: Resolver,
         settings: GatewaySettings,
         *,
+        handshake: HandshakeMode,
         ca_folder: FilePath,
         on_record: OnRecord,
         key_log_file: FilePath | None = None,
     ) -> Self:
         """Start it and wait until it answers; browsers must trust the authority in the folder."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "gateway", "--listen", listen]
-        command += ["--upstream", resolver.url, "--ca-folder", str(ca_folder), "--claim-range"]
-        command += [*settings.arguments(), *resolver.arguments()]
+        command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
+        command += ["--ca-folder", str(ca_folder), "--claim-range", *settings.arguments()]
         environment = measured_environment(key_log_file)
         process = await CoreProcess.start("the gateway", command, on_record, environment=environment)
         try:

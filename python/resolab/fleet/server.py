@@ -93,7 +93,10 @@ class FleetServer:
         await self._prepare()
 
     async def _prepare(self) -> None:
-        await prepare(self.folder, self._say, hint=f"see nats-server.log in {self.folder.path}")
+        try:
+            await prepare(self.folder, self._say)
+        except UnreachableError as error:
+            raise MachineError(f"{error}; see nats-server.log in {self.folder.path}") from error
 
     async def _stop(self) -> None:
         if self._process is not None:
@@ -149,26 +152,24 @@ class _Health:
         return f"its storage failed: {trouble}" if self._unwell >= UNWELL_LOOKS else None
 
 
-async def prepare(folder: ServerFolder, say: Callable[[str], None], *, hint: str) -> None:
+async def prepare(folder: ServerFolder, say: Callable[[str], None]) -> None:
     """Make what the fleet and everybody invited needs at its server; what is there stays."""
     client = await connect_operator(folder, say)
     try:
         await prepare_streams(client.jetstream())
         for vantage in folder.invited():
             await prepare_agent(client.jetstream(), vantage)
-    except UnreachableError as error:
-        raise MachineError(f"{error}; {hint}") from error
     finally:
         await client.close()
 
 
 async def prepare_elsewhere(folder: ServerFolder, say: Callable[[str], None]) -> None:
     """Make the same at a server of somebody else's, who has it include the fleet's configuration."""
-    hint = f"it has to include {folder.config_file}, and to read it again after every change"
     try:
-        await prepare(folder, say, hint=hint)
-    except (ConfigurationError, MachineError) as error:
-        raise type(error)(str(error) if hint in str(error) else f"{error}; {hint}") from error
+        await prepare(folder, say)
+    except (UnreachableError, ResolabError) as error:
+        hint = f"it has to include {folder.config_file}, and to read it again after every change"
+        raise MachineError(f"{error}; {hint}") from error
 
 
 def reload_server(folder: ServerFolder) -> bool:

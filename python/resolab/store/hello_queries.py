@@ -6,7 +6,8 @@ For: one statement and its rows. Not for: running it (`dataset`) or printing (`r
 import msgspec
 
 # Everything the edge saw is somebody's: connections to a name that takes queries are our client's if they were opened
-# while one of its queries ran, else the stub's where the trial has one; all others are the browser's.
+# while one of its queries ran, else the stub's where the trial has one. All others are the browser's, or the gateway's
+# where the trial has one.
 HELLOS = """
 WITH resolvers AS (
     SELECT DISTINCT trial_id, server_name FROM connections WHERE queries_count > 0

@@ -1,16 +1,22 @@
 """What stands between a browser and the network: a stub, a gateway, or nothing, as a trial asks.
 
-For: one of them at a time at the one address browsers ask, what is closed before a load, and who died. Not for: the
-programs themselves (`stubs`, `gateways`).
+For: one of them at a time at the one address browsers ask, what is closed before a load, and whether it died. Not for:
+the programs themselves (`engine`).
+
+What a stub or a gateway does is fixed when it starts. It starts in some tens of milliseconds, so another one takes its
+place whenever a trial asks for another kind; one browser process then serves every kind.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from resolab import engine
+from resolab.engine import GatewaySettings
 from resolab.plan import Condition
 from resolab.records import (
     ConnectionState,
+    DnsTransport,
     HandshakeMode,
     KeyExchangeGroup,
     PageSpeculation,
@@ -18,14 +24,24 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
-from resolab.testbed.gateways import GatewayPlace, gateway_settings
-from resolab.testbed.stubs import StubKind, StubPlace
+from resolab.testbed import layout
 
+LISTEN = f"{layout.STUB_ADDRESS}:53"
 ENDED = {ResolverPath.STUB: TrialFlag.STUB_ENDED, ResolverPath.GATEWAY: TrialFlag.GATEWAY_ENDED}
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is fixed when one starts."""
+
+    dns_transport: DnsTransport
+    dns_handshake: HandshakeMode
+    gateway: GatewaySettings | None = None
+    """None: it is a stub."""
+
+
 class Between:
-    """The stub's and the gateway's place."""
+    """The place, and who is there."""
 
     def __init__(
         self,
@@ -36,38 +52,58 @@ class Between:
         *,
         key_log_file: Path | None = None,
     ) -> None:
-        self.stubs = StubPlace(path_pid, ca_file, on_record, groups, key_log_file=key_log_file)
-        self.gateways = GatewayPlace(path_pid, ca_file, on_record, groups, key_log_file=key_log_file)
-
-    async def put(self, condition: Condition) -> None:
-        """Have there what the condition's browser asks, without open connections and tickets."""
-        match condition.resolver_path:
-            case ResolverPath.NATIVE:
-                pass
-            case ResolverPath.STUB:
-                await self.gateways.close()
-                await self.stubs.put(StubKind(condition.dns_transport, condition.requested_dns_handshake_mode))
-            case ResolverPath.GATEWAY:
-                await self.stubs.close()
-                await self.gateways.put(condition.dns_transport, gateway_settings(condition))
+        self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
+        self._key_log_file = key_log_file
+        self._kind: Kind | None = None
+        self._standing: engine.Stub | engine.Gateway | None = None
 
     def program(self, condition: Condition) -> engine.Stub | engine.Gateway | None:
         """Find who stands between the condition's browser and the network."""
-        match condition.resolver_path:
-            case ResolverPath.NATIVE:
-                return None
-            case ResolverPath.STUB:
-                return self.stubs.stub
-            case ResolverPath.GATEWAY:
-                return self.gateways.gateway
+        return None if condition.resolver_path is ResolverPath.NATIVE else self._standing
+
+    async def put(self, condition: Condition) -> None:
+        """Have there what the condition's browser asks; one that is kept has no open connection and no ticket."""
+        kind = kind_of(condition)
+        if kind is None:
+            return
+        standing = self._standing
+        if standing is None or not standing.process.running or self._kind != kind:
+            await self.close()
+            self._standing, self._kind = await self._start(kind), kind
+        elif isinstance(standing, engine.Gateway):
+            await standing.new_load(forget_tickets=True)
+        else:
+            await standing.close_connections(forget_tickets=True)
+
+    async def _start(self, kind: Kind) -> engine.Stub | engine.Gateway:
+        resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups)
+        if kind.gateway is None:
+            return await engine.Stub.start(
+                self._path_pid,
+                LISTEN,
+                resolver,
+                handshake=kind.dns_handshake,
+                on_record=self._on_record,
+                key_log_file=self._key_log_file,
+            )
+        return await engine.Gateway.start(
+            self._path_pid,
+            LISTEN,
+            resolver,
+            kind.gateway,
+            handshake=kind.dns_handshake,
+            # Browsers trust it: it is the edge's.
+            ca_folder=self._ca_file.parent,
+            on_record=self._on_record,
+            key_log_file=self._key_log_file,
+        )
 
     async def close_after_warmup(self, condition: Condition, host: str) -> None:
         """Close what the measured load must not find open, and forget tickets it must not have.
 
         The host is the document's, which a gateway may have to ask for before the browser does.
         """
-        program = self.program(condition)
-        full = HandshakeMode.FULL
+        program, full = self.program(condition), HandshakeMode.FULL
         if isinstance(program, engine.Gateway):
             asked = {condition.requested_dns_handshake_mode, condition.requested_handshake_mode}
             speculates = condition.speculation is PageSpeculation.DOCUMENT
@@ -87,6 +123,23 @@ class Between:
         return [] if program is None or program.process.running else [ENDED[condition.resolver_path]]
 
     async def close(self) -> None:
-        """End whichever is there."""
-        await self.stubs.close()
-        await self.gateways.close()
+        """End whoever is there."""
+        standing, self._standing = self._standing, None
+        if standing is not None:
+            await standing.close()
+
+
+def kind_of(condition: Condition) -> Kind | None:
+    """Say what a condition's browser asks; None: the network itself."""
+    match condition.resolver_path:
+        case ResolverPath.NATIVE:
+            return None
+        case ResolverPath.STUB:
+            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode)
+        case ResolverPath.GATEWAY:
+            settings = GatewaySettings(
+                page_handshake=condition.requested_handshake_mode,
+                page_version=condition.http_version,
+                sharing=condition.connection_sharing,
+            )
+            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode, settings)

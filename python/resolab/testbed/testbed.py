@@ -82,33 +82,53 @@ class Testbed(Standing):
         folder = self._stack.enter_context(scratch_folder())
         self._kept.make_folders()
         self._keeper = Keeper(self._kept, folder)
-        first = self._plan.factors.profile[0]
-        self.path = await engine.Path.start(
-            self._corpus.profile_file(first),
+        self.path = await self._start_path()
+        self._stack.push_async_callback(self.path.close)
+        self._edge_config = folder / "edge.toml"
+        self._edge_config.write_text(self._configuration(folder / "ca"), "utf-8")
+        self._in_force = await self._start_edge()
+        self._stack.push_async_callback(self._close_edge)
+        surroundings = self._surroundings(folder)
+        self._ca_file = surroundings.ca_file
+        self.between = Between(
+            self.path.ready.pid,
+            self._ca_file,
+            self._records.append,
+            self._plan.key_exchange.client,
+            key_log_file=self._keeper.key_log_file,
+        )
+        self._stack.push_async_callback(self.between.close)
+        self._browsers = BrowserPool(surroundings)
+        self._stack.push_async_callback(self._browsers.close)
+        for way in started_first(ways):
+            await self._browsers.get(way)
+
+    async def _start_path(self) -> engine.Path:
+        return await engine.Path.start(
+            self._corpus.profile_file(self._plan.factors.profile[0]),
             seed=self._seed,
             keep_awake=self._plan.instrument.keep_awake,
             backend=self._plan.instrument.backend,
             on_record=self._records.append,
         )
-        self._stack.push_async_callback(self.path.close)
-        self._edge_config = folder / "edge.toml"
-        key_exchange = self._plan.key_exchange
+
+    def _configuration(self, ca_folder: Path) -> str:
+        """Write the edge's configuration."""
         sharing = {condition.connection_sharing for condition in self._plan.conditions()}
-        configuration = layout.edge_configuration(
-            folder / "ca",
+        return layout.edge_configuration(
+            ca_folder,
             list(self._sites.values()),
-            key_exchange.edge,
+            self._plan.key_exchange.edge,
             pages_at_resolver=ConnectionSharing.RESOLVER_CONNECTION in sharing,
         )
-        self._edge_config.write_text(configuration, "utf-8")
-        self._in_force = await self._start_edge()
-        self._stack.push_async_callback(self._close_edge)
+
+    def _surroundings(self, folder: Path) -> Surroundings:
         hosts_file = folder / "hosts"
         # Firefox looks the machine's own name up when it starts, and waits for it.
         own_names = f"localhost {socket.gethostname()}"
         hosts_file.write_text(f"127.0.0.1 {own_names}\n{layout.RESOLVER_ADDRESS} {RESOLVER_NAME}\n", "utf-8")
         origins = [origin for site in self._sites.values() for origin in site.origins]
-        surroundings = Surroundings(
+        return Surroundings(
             path_pid=self.path.ready.pid,
             ca_file=Path(self.edge.ready.ca_file),
             addresses={origin.host: origin.address for origin in origins},
@@ -118,19 +138,6 @@ class Testbed(Standing):
             kept=self._kept,
             key_log_file=self._keeper.key_log_file,
         )
-        self._ca_file = surroundings.ca_file
-        self.between = Between(
-            self.path.ready.pid,
-            self._ca_file,
-            self._records.append,
-            key_exchange.client,
-            key_log_file=self._keeper.key_log_file,
-        )
-        self._stack.push_async_callback(self.between.close)
-        self._browsers = BrowserPool(surroundings)
-        self._stack.push_async_callback(self._browsers.close)
-        for way in started_first(ways):
-            await self._browsers.get(way)
 
     @property
     def edge(self) -> engine.Edge:

@@ -88,6 +88,11 @@ def test_resolvers_and_sites_are_read_whole() -> None:
     assert not live.resolvers["quick"].is_system
 
 
+def test_the_gateway_is_the_labs_alone() -> None:
+    with pytest.raises(ConfigurationError, match=r"resolver_path\.doh: the gateway is for pages of the lab"):
+        read(TEXT + '[resolver_path]\ndoh = ["native", "gateway"]\n')
+
+
 def test_doh_by_stub_is_the_plans_to_choose() -> None:
     plan = read(TEXT + '[resolver_path]\ndoh = ["native", "stub"]\n')
     paths = {one.resolver_path for one in plan.conditions() if one.dns_transport is DnsTransport.DOH}

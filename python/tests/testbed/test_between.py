@@ -62,7 +62,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Pretended(said, "stub")
 
     async def gateway(_pid: int, listen: str, resolver: Any, settings: GatewaySettings, **more: Any) -> Pretended:
-        said.append(f"gateway at {listen} for {resolver.url}, {' '.join(settings.arguments())}, {more['ca_folder']}")
+        words = f"{more['handshake']}, {' '.join(settings.arguments())}, {more['ca_folder']}"
+        said.append(f"gateway at {listen} for {resolver.url}, {words}")
         return PretendedGateway(said, "gateway")
 
     monkeypatch.setattr(engine.Stub, "start", stub)
@@ -89,7 +90,7 @@ def test_one_takes_the_others_place_and_one_of_the_same_kind_is_kept(told: list[
 
     asyncio.run(go())
     at, doh3 = f"{layout.STUB_ADDRESS}:53", f"h3://{layout.RESOLVER_NAME}/dns-query"
-    said = "--handshake full --page-handshake full --page-http h3"
+    said = "full, --page-handshake full --page-http h3"
     assert told == [
         f"stub at {at}, full",
         "stub ends",

@@ -41,8 +41,6 @@ class Round:
     seconds: float
     problems: list[str]
     blocks_count: int
-    made_count: int
-    """Blocks that were run, with those that were run again."""
     ended_count: int
     """How often an agent or the server ended by itself, and was started again."""
 
@@ -89,7 +87,7 @@ async def _round(world: World, operator: Client, number: int, blocks: int, seed:
     shutil.rmtree(out, ignore_errors=True)
     count = blocks * len(VANTAGES)
     ended = _ended_count(world) - ended
-    return Round(number, time.monotonic() - began, found, count, _made_count(world, run), ended)
+    return Round(number, time.monotonic() - began, found, count, ended)
 
 
 async def _strike(world: World, fault: Fault, run: Run, operator: Client, chance: random.Random) -> None:
@@ -119,12 +117,6 @@ async def _fetched(operator: Client, run: Run, out: Path) -> Fetched:
     return await fetch(operator, run, out)
 
 
-def _made_count(world: World, run: Run) -> int:
-    """Count the blocks that agents say they have run."""
-    marks = [agent.log.read_text(errors="replace") for agent in world.agents if agent.log.exists()]
-    return sum(text.count(f" of {run.id} is done\n") for text in marks)
-
-
 def _ended_count(world: World) -> int:
     return sum(one.ended_count for one in world.processes)
 
@@ -132,16 +124,12 @@ def _ended_count(world: World) -> int:
 def _line(one: Round) -> str:
     """Say how a round went."""
     verdict = "; ".join(one.problems) or "every block once"
-    again = one.made_count - one.blocks_count
-    return (
-        f"round {one.number}: {one.blocks_count} blocks in {one.seconds:.0f} s, {again} run again, "
-        f"{one.ended_count} processes ended by themselves; {verdict}"
-    )
+    ended = f"{one.ended_count} processes ended by themselves"
+    return f"round {one.number}: {one.blocks_count} blocks in {one.seconds:.0f} s, {ended}; {verdict}"
 
 
 def summary(gone: Sequence[Round]) -> str:
     """Say how all went."""
     good = sum(not one.problems for one in gone)
-    again = sum(one.made_count - one.blocks_count for one in gone)
     blocks = sum(one.blocks_count for one in gone)
-    return f"{good} of {len(gone)} rounds with every block once; {blocks} blocks, {again} run again"
+    return f"{good} of {len(gone)} rounds with every block once; {blocks} blocks"
