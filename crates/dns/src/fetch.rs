@@ -14,4 +14,5 @@ mod run;
 mod sharing;
 
 pub use client::{FetchClient, FetchError, FetchOptions};
+pub use knowledge::Knowledge;
 pub use page::{PageAddress, PageAddressError};

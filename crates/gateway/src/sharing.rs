@@ -1,9 +1,11 @@
 //! Whether a request may go on a connection, and why, or why not (RFC 9113 section 9.1.1, RFC 9114
 //! section 3.3, RFC 8336, RFC 9412).
 //!
-//! Pure. Not for: finding out what is known of a connection, nor for choosing among several.
+//! What speaks for a connection is the rule of name and page together (`resolab_dns::fetch`); here is
+//! how far each setting goes. Pure. Not for: finding out what is known of a connection, nor for choosing among several.
 
-use resolab_record::{ConnectionReason, ConnectionSharing};
+use resolab_dns::fetch::Knowledge;
+use resolab_record::{ConnectionReason, ConnectionSharing, SharedBecause};
 use std::net::{IpAddr, SocketAddr};
 
 /// What a request needs.
@@ -32,6 +34,17 @@ pub struct Known<'a> {
     pub is_misdirected: bool,
     /// Whether it is the resolver's.
     pub is_resolvers: bool,
+}
+
+impl Known<'_> {
+    /// What the rule for name and page together goes by.
+    fn said(&self) -> Knowledge {
+        Knowledge {
+            certificate_covers: self.certificate_covers,
+            origin_named: self.origin_named,
+            is_misdirected: self.is_misdirected,
+        }
+    }
 }
 
 /// Why a connection is not good for a request.
@@ -78,26 +91,28 @@ pub fn may_carry(
         // What a set does not name it forbids, whatever the address (RFC 8336 section 2.4).
         return Err(NotShared::OriginSet);
     }
-    let is_there =
-        wanted.port == known.address.port() && wanted.addresses.contains(&known.address.ip());
-    let is_named = known.origin_named == Some(true);
-    match sharing {
-        _ if is_there => Ok(ConnectionReason::Address),
-        ConnectionSharing::OriginFrame
-        | ConnectionSharing::Certificate
-        | ConnectionSharing::ResolverConnection
-            if is_named =>
-        {
-            Ok(ConnectionReason::Origin)
-        }
-        ConnectionSharing::Certificate if wanted.port == known.address.port() => {
+    let because = known
+        .said()
+        .shared_because(wanted.addresses, wanted.port, known.address);
+    match (sharing, because) {
+        (_, Some(SharedBecause::Address)) => Ok(ConnectionReason::Address),
+        (
+            ConnectionSharing::OriginFrame
+            | ConnectionSharing::Certificate
+            | ConnectionSharing::ResolverConnection,
+            Some(SharedBecause::Origin),
+        ) => Ok(ConnectionReason::Origin),
+        (ConnectionSharing::Certificate, None) if wanted.port == known.address.port() => {
             Ok(ConnectionReason::Certificate)
         }
-        ConnectionSharing::Separate
-        | ConnectionSharing::BrowserRule
-        | ConnectionSharing::OriginFrame
-        | ConnectionSharing::Certificate
-        | ConnectionSharing::ResolverConnection => Err(NotShared::Address),
+        (
+            ConnectionSharing::Separate
+            | ConnectionSharing::BrowserRule
+            | ConnectionSharing::OriginFrame
+            | ConnectionSharing::Certificate
+            | ConnectionSharing::ResolverConnection,
+            Some(SharedBecause::Origin) | None,
+        ) => Err(NotShared::Address),
     }
 }
 

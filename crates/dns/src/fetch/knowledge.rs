@@ -1,4 +1,4 @@
-//! Whether the resolver's connection may be used for the page (RFC 9114 section 3.3, RFC 8336
+//! Whether a connection may be used for a page it was not opened for (RFC 9114 section 3.3, RFC 8336
 //! section 2.4): the certificate must cover the host, and the connection's Origin Set must name the
 //! origin. Where a server gives no such set, the name's address must be the connection's. A server
 //! that answered 421 is not asked for the page again on a connection of the resolver's.
@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// What connections to a server said of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Knowledge {
+pub struct Knowledge {
     /// `None` while no handshake has ended.
     pub certificate_covers: Option<bool>,
     /// Whether its origin is in the connection's Origin Set; `None` without one.
@@ -21,6 +21,7 @@ pub(super) struct Knowledge {
 
 impl Knowledge {
     /// This, and what an earlier connection said where this one said nothing.
+    #[must_use]
     pub fn or(self, earlier: Self) -> Self {
         Self {
             certificate_covers: self.certificate_covers.or(earlier.certificate_covers),
@@ -31,6 +32,7 @@ impl Knowledge {
 
     /// What of it counts on a connection with a handshake of its own: that one's certificate and
     /// Origin Set are its own, too.
+    #[must_use]
     pub fn of_the_server(self) -> Self {
         Self {
             is_misdirected: self.is_misdirected,
