@@ -33,10 +33,11 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(checkout: Path) -> tuple[int, list[str]]:
+def run(checkout: Path, *arguments: str) -> tuple[int, list[str]]:
     state = checkout / "state"
+    path = f"{checkout / 'bin'}:{os.environ['PATH']}"
     ended = subprocess.run(
-        ["scripts/test", "--python"], cwd=checkout, env=os.environ | {"XDG_STATE_HOME": str(state)},
+        ["scripts/test", *arguments], cwd=checkout, env=os.environ | {"XDG_STATE_HOME": str(state), "PATH": path},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     kept = state / "resolab" / "second-attempts.jsonl"
@@ -46,7 +47,7 @@ def run(checkout: Path) -> tuple[int, list[str]]:
 def test_what_passes_at_the_second_attempt_is_kept_also_when_another_fails_twice(checkout: Path) -> None:
     (checkout / "test_flaky.py").write_text(FLAKY)
     (checkout / "test_broken.py").write_text(BROKEN)
-    code, kept = run(checkout)
+    code, kept = run(checkout, "--python")
     assert code == 1
     assert len(kept) == 1
     assert "test_flaky.py::test_flaky" in kept[0]
@@ -55,4 +56,30 @@ def test_what_passes_at_the_second_attempt_is_kept_also_when_another_fails_twice
 
 def test_a_part_in_which_all_passes_is_no_run_to_remember(checkout: Path) -> None:
     (checkout / "test_fine.py").write_text("def test_fine():\n    pass\n")
-    assert run(checkout) == (0, [])
+    assert run(checkout, "--python") == (0, [])
+
+
+CARGO = """#!/bin/sh
+echo "$*" >> "$(dirname "$0")/asked"
+case "$*" in
+    *--no-run*) ;;
+    *--no-fail-fast*) printf 'error: 2 targets failed:\\n    `-p fine --lib`\\n    `-p broken --test broken`\\n' >&2; exit 101 ;;
+    *broken*) exit 101 ;;
+esac
+"""
+
+
+def test_what_fails_of_rusts_tests_beside_pythons_is_tried_again_alone(checkout: Path) -> None:
+    (checkout / "test_fine.py").write_text("def test_fine():\n    pass\n")
+    (checkout / "bin").mkdir()
+    programs = {"bin/cargo": CARGO, "scripts/check": "#!/bin/sh\n", "scripts/fuzz": "#!/bin/sh\n"}
+    for name, text in programs.items():
+        (checkout / name).write_text(text)
+        (checkout / name).chmod(0o755)
+    code, kept = run(checkout)
+    assert code == 1  # one failed twice
+    assert len(kept) == 1
+    assert "-p fine --lib" in kept[0]
+    assert "broken" not in kept[0]
+    asked = (checkout / "bin" / "asked").read_text().splitlines()
+    assert [line.split()[-1] for line in asked] == ["--no-run", "--no-fail-fast", "1", "1"]
