@@ -11,9 +11,17 @@ from pathlib import Path
 
 from resolab.errors import ConfigurationError
 from resolab.evidence import netlog, pcapng, timeline
-from resolab.har import MEASURED_LABEL, write_archive
+from resolab.har import write_archive
 from resolab.plots import save_file
-from resolab.records import BrowserName, PageLoadRecord, PathSummaryRecord, Record, TrialEndRecord, TrialRecord
+from resolab.records import (
+    MEASURED_LABEL,
+    BrowserName,
+    PageLoadRecord,
+    PathSummaryRecord,
+    Record,
+    TrialEndRecord,
+    TrialRecord,
+)
 from resolab.report import draw_load, waterfalls
 from resolab.store import dataset_folder, finished_trials, machine_errors, read_trial, write_private
 

@@ -5,11 +5,10 @@ dataset already.
 """
 
 from resolab.har.archive import archive
-from resolab.har.trial import MEASURED_LABEL, MeasuredTrial, measured_trial
+from resolab.har.trial import MeasuredTrial, measured_trial
 from resolab.har.write import har_text, write_archive, write_archives
 
 __all__ = [
-    "MEASURED_LABEL",
     "MeasuredTrial",
     "archive",
     "har_text",

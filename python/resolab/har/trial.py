@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from resolab.records import (
+    MEASURED_LABEL,
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
@@ -18,9 +19,6 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
-
-MEASURED_LABEL = "measured"
-"""Of the path's summary over the measured load; its window begins when the warm-up's connections are closed."""
 
 
 @dataclass(frozen=True, slots=True)

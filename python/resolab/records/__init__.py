@@ -5,4 +5,5 @@ For: one import place for the records generated from `crates/record`. Not for: r
 
 from resolab.records._generated import *  # noqa: F403
 from resolab.records.instrument_failures import INSTRUMENT_FAILURES as INSTRUMENT_FAILURES
+from resolab.records.labels import MEASURED_LABEL as MEASURED_LABEL
 from resolab.records.look_up import look_up_ms as look_up_ms

@@ -18,6 +18,8 @@ from resolab.report.adjusted import adjusted_tables
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
+from resolab.report.connections.hellos import hello_table
+from resolab.report.connections.loads import connection_table
 from resolab.report.decisions import decision_table
 from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
@@ -27,7 +29,6 @@ from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_of, level_text
 from resolab.report.h20.section import H20
 from resolab.report.h20.study import has_h20_network
-from resolab.report.hello_table import hello_table
 from resolab.report.labels import baseline_label
 from resolab.report.live.answers import live_answers
 from resolab.report.live.ground import live_environment, live_lines
@@ -146,8 +147,10 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
         *adjusted_tables(findings),
     )
     effects = [_told_named(findings, one) for one in tables if one is not None]
+    connections = connection_table(findings)
+    of_loads = () if connections is None else (connections,)
     of_paths = paths.tables if paths is not None else ()
-    for one in (sensitivity, *effects, *of_paths, *(one for paper in papers for one in paper.tables)):
+    for one in (sensitivity, *effects, *of_loads, *of_paths, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     loader = jinja2.PackageLoader("resolab.report", "templates")
     template = jinja2.Environment(
@@ -173,6 +176,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
         comparisons_title="The comparisons the plan names"
         if findings.plan.comparison_rules
         else "Each condition against its baseline, tested",
+        connections=connections,
         sensitivity=sensitivity,
         effects=effects,
         slope_sentences=slope_sentences(findings),

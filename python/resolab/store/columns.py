@@ -20,6 +20,10 @@ from resolab.records import (
     EdgeQueryRecord,
     EdgeRequestRecord,
     FlowRecord,
+    GatewayConnectionRecord,
+    GatewayLegRecord,
+    GatewayRequestRecord,
+    GatewaySpeculationRecord,
     LiveTrialRecord,
     PageLoadRecord,
     PathSummaryRecord,
@@ -44,9 +48,15 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "path_summaries": PathSummaryRecord,
     "pings": PingRecord,
     "live_trials": LiveTrialRecord,
+    "gateway_legs": GatewayLegRecord,
+    "gateway_connections": GatewayConnectionRecord,
+    "gateway_requests": GatewayRequestRecord,
+    "gateway_speculations": GatewaySpeculationRecord,
 }
-SINCE_1_12 = ("pings", "live_trials")
-"""Tables that datasets of older formats do not have, and that are empty then."""
+SINCE = dict.fromkeys(("pings", "live_trials"), (1, 12)) | dict.fromkeys(
+    ("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13)
+)
+"""Tables that datasets of formats older than these do not have, and that are empty then."""
 # From the last line of a trial's file into its row of `trials`.
 END_COLUMNS = {
     "end_monotonic_ns": "monotonic_ns",

@@ -13,10 +13,11 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.store import queries
-from resolab.store.columns import SINCE_1_12, TABLES
+from resolab.store.columns import SINCE, TABLES
+from resolab.store.connections.hellos import HELLOS, HelloRow
+from resolab.store.connections.loads import LOAD_CONNECTIONS, LoadConnectionsRow
 from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
-from resolab.store.hello_queries import HELLOS, HelloRow
 from resolab.store.manifest import Manifest, load_manifest
 from resolab.store.rows import (
     BrowserRow,
@@ -37,7 +38,7 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 def open_dataset(folder: Path) -> "Dataset":
     """Open the tables of a dataset; `build_tables` must have made them."""
     manifest = load_manifest(folder)
-    needed = [table for table in TABLES if table not in SINCE_1_12]
+    needed = [table for table in TABLES if table not in SINCE]
     missing = [table for table in needed if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()]
     if missing:
         hint = f"make them with `resolab report {folder}`"
@@ -160,6 +161,10 @@ class Dataset:
     def hellos(self) -> list[HelloRow]:
         """Count connections by who opened them and by their hellos, as the edge saw them."""
         return self._rows(HELLOS, HelloRow)
+
+    def load_connections(self) -> list[LoadConnectionsRow]:
+        """List the connections of each measured load that succeeded, as the edge saw them; none of live loads."""
+        return self._rows(LOAD_CONNECTIONS, LoadConnectionsRow)
 
     def handshakes(self) -> list[HandshakeRow]:
         """Count handshakes asked for by what happened."""

@@ -21,6 +21,10 @@ _TABLE_WORDS = {
     "flows": "one five-tuple on the emulated link during one trial",
     "path_summaries": "the emulated link's own account of one trial",
     "pings": "pings of a live trial's resolver",
+    "gateway_legs": "one connection of a browser to the gateway",
+    "gateway_connections": "one connection of the gateway to a server",
+    "gateway_requests": "one request that passed the gateway, and which connection it went on",
+    "gateway_speculations": "a document asked for in the flight of its name's query, and what became of it",
     "live_trials": "how one live trial was carried out, and whom it contacted",
 }
 _OF_THE_LAB = (

@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import Record, TrialEndRecord, TrialRecord
-from resolab.store.columns import END_COLUMNS, SINCE_1_12, TABLES, Column, columns_of, data_dictionary
+from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, columns_of, data_dictionary
 from resolab.store.files import for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder
 from resolab.store.folder import TABLES as TABLES_FOLDER
@@ -29,13 +29,21 @@ _TABLE_OF = {struct: table for table, struct in TABLES.items()}
 def ensure_tables(folder: Path) -> Path:
     """Make `tables/` unless they are of the trials that are there and newer than each, or all that there is."""
     target = dataset_folder(folder) / TABLES_FOLDER
-    whole = all((target / f"{table}.parquet").is_file() for table in TABLES if table not in SINCE_1_12)
     trials = finished_trials(folder)
+    # Of a dataset without its trials no table can be made that it lacks.
+    needed = _tables_of(folder) if trials else [table for table in TABLES if table not in SINCE]
+    whole = all((target / f"{table}.parquet").is_file() for table in needed)
     if whole and not trials:
         return target
     newest_ns = max((file.stat().st_mtime_ns for file in trials.values()), default=0)
     fresh = whole and (folder / README).is_file() and target.stat().st_mtime_ns >= newest_ns
     return target if fresh and _trials_in(target) == trials.keys() else build_tables(folder)
+
+
+def _tables_of(folder: Path) -> list[str]:
+    """List the tables that a dataset of this format has."""
+    version = tuple(map(int, load_manifest(folder).format_version.split(".")))
+    return [table for table in TABLES if SINCE.get(table, version) <= version]
 
 
 def _trials_in(tables: Path) -> set[str]:

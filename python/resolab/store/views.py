@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from resolab.errors import ConfigurationError
-from resolab.store.columns import REQUIRED, SINCE_1_12, TABLES, Column, columns_of
+from resolab.store.columns import REQUIRED, SINCE, TABLES, Column, columns_of
 from resolab.store.files import for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.literals import literal
@@ -59,7 +59,7 @@ def view_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make a view of every table of a dataset."""
     for table in TABLES:
         file = folder / TABLES_FOLDER / f"{table}.parquet"
-        if table in SINCE_1_12 and not file.is_file():
+        if table in SINCE and not file.is_file():
             connection.execute(_empty(table))
             continue
         try:

@@ -24,6 +24,7 @@ from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadRes
 from resolab.errors import ResolabError
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
+    MEASURED_LABEL,
     ConnectionSharing,
     HttpVersion,
     LinkProfile,
@@ -43,7 +44,7 @@ from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
 from resolab.testbed.standing import Standing
-from resolab.testbed.trial_result import MEASURED_LABEL, Instants, SeenTrial, TrialResult, trial_result
+from resolab.testbed.trial_result import Instants, SeenTrial, TrialResult, trial_result
 from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from resolab.browser import LoadResult
 from resolab.records import (
+    MEASURED_LABEL,
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
@@ -24,8 +25,6 @@ from resolab.testbed.kept import NO_FILES, TrialFiles
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
-
-MEASURED_LABEL = "measured"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def analyse(dataset: Dataset) -> Findings:
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),
         hellos=dataset.hellos(),
+        load_connections=dataset.load_connections(),
         lateness=dataset.lateness(),
         browsers=dataset.browsers(),
         trials_count=len(loads),

@@ -14,7 +14,8 @@ from resolab.report.findings.oracle import Expected, Oracle
 from resolab.report.findings.parts import Adjusted
 from resolab.stats import Beyond, Equivalence, Estimate, QuantileDifference, SignificantShare
 from resolab.store import Manifest
-from resolab.store.hello_queries import HelloRow
+from resolab.store.connections.hellos import HelloRow
+from resolab.store.connections.loads import LoadConnectionsRow
 from resolab.store.outcomes import OUTCOMES, Outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
@@ -248,6 +249,7 @@ class Findings:
     varying: tuple[str, ...] = ()
     """The optional factors in which conditions differ: none is shown without its level of them."""
     hellos: Sequence[HelloRow] = ()
+    load_connections: Sequence[LoadConnectionsRow] = ()
     """Connections by who opened them."""
     across_places: Sequence[AcrossPlaces] = ()
     """The comparisons of the primary outcome, where the dataset is of several vantage points."""

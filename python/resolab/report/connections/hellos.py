@@ -1,13 +1,13 @@
 """The hellos of a dataset's connections as a table of the report.
 
-For: words and ranges. Not for: whose connections they are (`store.hello_queries`).
+For: words and ranges. Not for: whose connections they are (`store.connections.hellos`).
 """
 
 from collections.abc import Sequence
 
 from resolab.plots import ABSENT
 from resolab.report.tables import Table
-from resolab.store.hello_queries import HelloRow
+from resolab.store.connections.hellos import HelloRow
 
 _COLUMNS = (
     "client",

@@ -1,6 +1,6 @@
 """Hellos of all connections by who opened them, as the edge saw them.
 
-For: one statement and its rows. Not for: running it (`dataset`) or printing (`report.hello_table`).
+For: one statement and its rows. Not for: running it (`dataset`) or printing (`report.connections.hellos`).
 """
 
 import msgspec

@@ -1,0 +1,1 @@
+"""Connections in the report's tables: their hellos, and what they carried."""

@@ -1,0 +1,99 @@
+"""The connections of loads with and without a gateway as a table: which were shared, how they were set up.
+
+For: medians and ranges over loads. Not for: what counts as a connection of a load (`store.connections.loads`), or how
+browsers share those of modelled pages by themselves (`paths.section`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from resolab.plan import Condition
+from resolab.plots import ABSENT, number_text
+from resolab.plots.save import Value
+from resolab.report.findings.findings import Findings
+from resolab.report.labels import combination_of
+from resolab.report.named_table import NamedTable
+from resolab.report.tables import Table
+from resolab.store.connections.loads import LoadConnectionsRow
+
+TITLE = "Connections, with a gateway and without"
+NOTE = (
+    "Of the measured loads that succeeded, as the server saw them: the median, and the least and the most where loads "
+    "differ. A connection counts if a request came on it; one of several names is shared by them. Unused ones were "
+    "opened for a name of the page and never asked. Of a gateway's requests, why they went on their connection: the "
+    "name's own, or another one by address, by ORIGIN frame or by certificate alone (docs/method/gateway.md)."
+)
+_COUNTS = (
+    ("names", "names_count"),
+    ("requests", "requests_count"),
+    ("connections", "connections_count"),
+    ("full", "full_count"),
+    ("resumed", "resumed_count"),
+    ("0-RTT", "zero_rtt_count"),
+    ("of several names", "of_several_names_count"),
+    ("unused", "unused_count"),
+    ("own connection", "own_name_requests_count"),
+    ("by address", "address_requests_count"),
+    ("by ORIGIN", "origin_requests_count"),
+    ("by certificate", "certificate_requests_count"),
+)
+_NAMED = ("page", "profile", "condition", "resolver path")
+_COLUMNS = (*_NAMED, "loads", *(label for label, _ in _COUNTS), "document asked for with its name")
+_WORDS = frozenset((*range(len(_NAMED)), len(_COLUMNS) - 1))
+
+
+def connection_table(findings: Findings) -> NamedTable | None:
+    """List what each condition's loads were carried by; None where none went through a gateway."""
+    if all(one.own_name_requests_count is None for one in findings.load_connections):
+        return None
+    of_condition: dict[str, list[LoadConnectionsRow]] = {}
+    for one in findings.load_connections:
+        of_condition.setdefault(one.condition, []).append(one)
+    told = [(one, of_condition[one.id]) for one in findings.plan.conditions() if one.id in of_condition]
+    rows = [(*_named(findings, condition), *_cells(loads)) for condition, loads in told]
+    kept = [_kept(condition, loads) for condition, loads in told]
+    return NamedTable("load_connections", TITLE, Table(_COLUMNS, rows, _WORDS), kept, NOTE)
+
+
+def _cells(loads: Sequence[LoadConnectionsRow]) -> tuple[str, ...]:
+    spreads = (_spread(getattr(load, name) for load in loads) for _, name in _COUNTS)
+    return (str(len(loads)), *spreads, _guesses(loads))
+
+
+def _named(findings: Findings, condition: Condition) -> tuple[str, ...]:
+    label = combination_of(findings, condition)
+    return condition.page, condition.profile, label, str(condition.resolver_path)
+
+
+def _spread(values: Iterable[int | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return ABSENT
+    middle = number_text(median(known), 1).removesuffix(".0")
+    least, most = min(known), max(known)
+    return middle if least == most else f"{middle} ({least} to {most})"
+
+
+def _guesses(loads: Sequence[LoadConnectionsRow]) -> str:
+    """Count what became of speculative requests, with why they were discarded and the bytes that cost."""
+    told = Counter(
+        f"{load.speculation}: {load.discarded_because}" if load.discarded_because else load.speculation
+        for load in loads
+        if load.speculation is not None
+    )
+    if not told:
+        return ABSENT
+    wasted = sum(load.discarded_body_bytes or 0 for load in loads)
+    words = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in sorted(told.items()))
+    return f"{words} ({wasted} B for nothing)" if wasted else words
+
+
+def _kept(condition: Condition, loads: Sequence[LoadConnectionsRow]) -> dict[str, Value]:
+    """Make the row of the table's CSV file: medians as numbers."""
+    row: dict[str, Value] = {"condition": condition.id, "loads_count": len(loads)}
+    for _, name in _COUNTS:
+        known = [value for load in loads if (value := getattr(load, name)) is not None]
+        row[name] = median(known) if known else None
+    row["discarded_body_bytes"] = sum(load.discarded_body_bytes or 0 for load in loads)
+    return row
