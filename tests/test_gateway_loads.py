@@ -5,8 +5,11 @@ Not for: the gateway alone (crates/gateway), what its loads take (docs/method/ga
 
 import asyncio
 import contextlib
+import os
+import signal
 
 import pytest
+from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins
 
 from resolab.plan import Corpus, parse_plan
 from resolab.plan.page import RESOLVER_NAME
@@ -19,6 +22,7 @@ from resolab.records import (
     GatewayRequestRecord,
     GatewaySpeculationRecord,
     HandshakeMode,
+    PageFailure,
     PageLoadRecord,
     Speculation,
 )
@@ -58,13 +62,17 @@ speculation = ["document"]
 resolver_path = "gateway"
 connection_sharing = "separate"
 speculation = "off"
+[limits]
+page_timeout_s = {limit_s}
 """
+HELD_MS = 1_500.0
+"""How long the page's name is held back where a gateway is killed in its look-up."""
 
 
 @contextlib.asynccontextmanager
-async def lab(browser):
+async def lab(browser, limit_s=30.0):
     corpus = Corpus.of_project()
-    plan = parse_plan(PLAN.format(browser=browser), "gateway", corpus)
+    plan = parse_plan(PLAN.format(browser=browser, limit_s=limit_s), "gateway", corpus)
     async with Testbed(plan, corpus, plan.seed) as testbed:
         yield testbed, [one for one in plan.conditions() if one.resolver_path == "gateway"]
 
@@ -75,6 +83,28 @@ async def trials(browser):
             (one, await testbed.run_trial(one, f"b000-t{number:03}"), testbed._sites[one.page])
             for number, one in enumerate(conditions)
         ]
+
+
+async def killed(browser):
+    """A gateway that is killed in a measured load, and the load after it."""
+    async with lab(browser, LIMIT_S) as (testbed, conditions):
+        await testbed.edge.set_name_behaviour("wikipedia.resolab.test", delay_ms=HELD_MS)
+        trial = await begin_trial(testbed, conditions[0])
+        await measured_load_begins(testbed)
+        await asyncio.sleep(HELD_MS / 3 / 1000)
+        os.kill(testbed.between.program(conditions[0]).process.pid, signal.SIGKILL)
+        result = await trial
+        await testbed.edge.set_name_behaviour("wikipedia.resolab.test")
+        return result, await testbed.run_trial(conditions[0], "b000-t001")
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_a_killed_gateway_is_a_failed_load_that_says_so_and_the_next_is_good(browser, privileged):
+    result, after = asyncio.run(killed(browser))
+    assert measured(result).failure is PageFailure.DNS
+    assert "gateway_ended" in result.flags
+    assert measured(after).failure is None
+    assert set(after.flags) <= {"lateness_exceeded"}
 
 
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])

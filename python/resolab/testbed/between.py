@@ -7,12 +7,13 @@ What a stub or a gateway does is fixed when it starts. It starts in some tens of
 place whenever a trial asks for another kind; one browser process then serves every kind.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from resolab import engine
 from resolab.engine import GatewaySettings
+from resolab.errors import ResolabError
 from resolab.plan import Condition
 from resolab.records import (
     ConnectionState,
@@ -66,14 +67,23 @@ class Between:
         kind = kind_of(condition)
         if kind is None:
             return
-        standing = self._standing
-        if standing is None or not standing.process.running or self._kind != kind:
+        if self._kind != kind or not await self._is_as_new():
             await self.close()
             self._standing, self._kind = await self._start(kind), kind
-        elif isinstance(standing, engine.Gateway):
-            await standing.new_load(forget_tickets=True)
-        else:
-            await standing.close_connections(forget_tickets=True)
+
+    async def _is_as_new(self) -> bool:
+        """Have who is there close and forget all; one that is dead, or does not answer, is as good as none."""
+        standing = self._standing
+        if standing is None or not standing.process.running:
+            return False
+        try:
+            if isinstance(standing, engine.Gateway):
+                await standing.new_load(forget_tickets=True)
+            else:
+                await standing.close_connections(forget_tickets=True)
+        except ResolabError:
+            return False
+        return True
 
     async def _start(self, kind: Kind) -> engine.Stub | engine.Gateway:
         resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups)
@@ -107,7 +117,8 @@ class Between:
         if isinstance(program, engine.Gateway):
             asked = {condition.requested_dns_handshake_mode, condition.requested_handshake_mode}
             speculates = condition.speculation is PageSpeculation.DOCUMENT
-            await program.new_load(forget_tickets=asked == {full}, speculate_for=host if speculates else None)
+            command = program.new_load(forget_tickets=asked == {full}, speculate_for=host if speculates else None)
+            await self._or_end(program, command)
         elif program is not None and condition.dns_connection_state is ConnectionState.COLD:
             await program.close_connections(forget_tickets=condition.requested_dns_handshake_mode is full)
 
@@ -115,7 +126,15 @@ class Between:
         """Have a gateway write all it knows of the load: what it says of a connection it says at its end."""
         program = self.program(condition)
         if isinstance(program, engine.Gateway):
-            await program.new_load(forget_tickets=False)
+            await self._or_end(program, program.new_load(forget_tickets=False))
+
+    async def _or_end(self, gateway: engine.Gateway, command: Awaitable[None]) -> None:
+        """Carry out a command; a gateway that does not answer is ended: its next load would find who knows what."""
+        try:
+            await command
+        except ResolabError:
+            await gateway.close()
+            raise
 
     def flags(self, condition: Condition) -> list[TrialFlag]:
         """Say whether it died."""

@@ -10,6 +10,7 @@ import pytest
 
 from resolab import engine
 from resolab.engine import GatewaySettings
+from resolab.errors import DeadlineError
 from resolab.plan import Condition
 from resolab.records import (
     ConnectionSharing,
@@ -48,7 +49,15 @@ class Pretended:
 
 
 class PretendedGateway(Pretended, engine.Gateway):
+    answers = True
+
+    async def close(self) -> None:
+        self.process.running = False
+        await super().close()
+
     async def new_load(self, *, forget_tickets: bool, speculate_for: str | None = None) -> None:
+        if not self.answers:
+            raise DeadlineError("the gateway did not write the answer within 15 s")
         early = f", asks {speculate_for} early" if speculate_for else ""
         self.told.append(f"new load, forgets {forget_tickets}{early}")
 
@@ -152,6 +161,29 @@ def test_who_died_is_said(condition: Condition, flag: TrialFlag | None) -> None:
         assert place.flags(condition) == ([flag] if flag else [])
 
     asyncio.run(go())
+
+
+@pytest.mark.parametrize("when", ["before a load", "after the warm-up", "after the load"])
+def test_a_gateway_that_does_not_answer_is_ended_and_the_next_load_has_another(told: list[str], when: str) -> None:
+    async def go() -> None:
+        place = between()
+        await place.put(GATEWAY)
+        program: Any = place.program(GATEWAY)
+        program.answers = False
+        if when != "before a load":
+            command = (
+                place.end_load(GATEWAY) if when == "after the load" else place.close_after_warmup(GATEWAY, "a.test")
+            )
+            with pytest.raises(DeadlineError):
+                await command
+            assert place.flags(GATEWAY) == [TrialFlag.GATEWAY_ENDED]
+        await place.put(GATEWAY)
+        assert place.flags(GATEWAY) == []
+        assert place.program(GATEWAY) is not program
+
+    asyncio.run(go())
+    assert told[-1].startswith("gateway at")
+    assert "gateway ends" in told
 
 
 def test_a_gateway_writes_what_it_knows_when_a_load_has_ended(told: list[str]) -> None:
