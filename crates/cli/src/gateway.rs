@@ -82,6 +82,7 @@ fn start_gateway(
     runtime.block_on(starting).map_err(|error| match error {
         GatewayError::Listen { address, source } => cannot_listen(address, &source),
         GatewayError::Unsupported(_) => Refusal::unsupported(error),
+        GatewayError::Client(_) => Refusal::configuration(error),
     })
 }
 

@@ -14,8 +14,11 @@ use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
 use crate::transports::{doh, doh3, doq, dot, dotcp};
 use preparation::{Prepared, Transport};
+use resolab_http::private_alpn;
 use resolab_record::HandshakeMode;
-use resolab_transport::client::{MeasuredFailure, SetupLog, TcpOptions, TicketStore};
+use resolab_transport::client::{
+    MeasuredFailure, QuicClient, SetupLog, TcpOptions, TicketStore, TlsClient,
+};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
@@ -37,7 +40,8 @@ pub struct DnsClient {
     /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
-    /// Largest head of a page's response where DoH3's connections carry pages, too.
+    tls: Option<TlsClient>,
+    /// Largest head of a page's response where connections carry pages, too.
     page_heads: Option<u32>,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
@@ -75,20 +79,30 @@ impl DnsClient {
             edns_of_found: Mutex::default(),
             page_heads: None,
             transport,
+            tls,
             resolver,
             location,
         })
     }
 
-    /// The same, whose connections carry pages beside queries where the transport is DoH3: with
-    /// windows (of a stream, and of all) and a largest head for them.
-    #[must_use]
-    pub fn carrying_pages(mut self, windows: (u32, u32), head_max_bytes: u32) -> Self {
-        if let Transport::H3(quic, _) = &mut self.transport {
-            *quic = quic.clone().with_windows(windows.0, windows.1);
-            self.page_heads = Some(head_max_bytes);
+    /// The same, whose connections carry pages beside queries, with windows (of a stream, and of all)
+    /// and a largest head for them: over DoH3 as they are, over DoQ by the private ALPN, which servers
+    /// offer where their HTTP/3 is. Other transports carry none.
+    pub fn carrying_pages(
+        mut self,
+        windows: (u32, u32),
+        head_max_bytes: u32,
+    ) -> Result<Self, ClientError> {
+        match (&mut self.transport, &self.tls) {
+            (Transport::H3(quic, _), _) => *quic = quic.clone().with_windows(windows.0, windows.1),
+            (transport @ Transport::Quic(_), Some(tls)) => {
+                let quic = QuicClient::new(&tls.with_alpn(private_alpn::ALPN))?;
+                *transport = Transport::QuicBesideH3(quic.with_windows(windows.0, windows.1));
+            }
+            _ => return Ok(self),
         }
-        self
+        self.page_heads = Some(head_max_bytes);
+        Ok(self)
     }
 
     /// Whether each query stands alone.
@@ -126,6 +140,10 @@ impl DnsClient {
                 Session::doh3(session, edns)
             }
             Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
+            Transport::QuicBesideH3(quic) => {
+                let quic = (quic, self.page_heads.unwrap_or(u32::MAX));
+                Session::doq(doq::open_for_pages(address, quic, log).await?, edns)
+            }
         })
     }
 
@@ -162,7 +180,8 @@ impl DnsClient {
             | Transport::Tls(_)
             | Transport::H2(..)
             | Transport::H3(..)
-            | Transport::Quic(_) => None,
+            | Transport::Quic(_)
+            | Transport::QuicBesideH3(_) => None,
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::leg::HEAD_MAX_BYTES;
 use crate::options::GatewayOptions;
 use crate::upstream::{CONNECTION_WINDOW_BYTES, Resolver, STREAM_WINDOW_BYTES};
 use crate::world::{LEGS_MAX_COUNT, World};
-use resolab_dns::DnsClient;
 use resolab_dns::stub::{Answering, Stub};
+use resolab_dns::{ClientError, DnsClient};
 use resolab_record::{ConnectionSharing, DnsTransport, GatewayReadyRecord, HandshakeMode, Record};
 use resolab_transport::server::CertificateAuthority;
 use std::io;
@@ -32,8 +32,13 @@ pub enum GatewayError {
         source: io::Error,
     },
     /// Pages cannot go on the connection of such a resolver.
-    #[error("send pages on the connection to {0}: only h3:// carries them; give h3://")]
+    #[error(
+        "send pages on the connection to {0}: h3:// carries them, and quic:// by the private ALPN"
+    )]
     Unsupported(String),
+    /// No TLS by the private ALPN.
+    #[error(transparent)]
+    Client(#[from] ClientError),
 }
 
 /// A gateway that is listening.
@@ -53,14 +58,15 @@ impl Gateway {
     ) -> Result<Self, GatewayError> {
         let deadline = options.deadline;
         let takes_pages = options.sharing == ConnectionSharing::ResolverConnection;
-        if takes_pages && resolver.resolver.transport != DnsTransport::Doh3 {
+        let transport = resolver.resolver.transport;
+        if takes_pages && !matches!(transport, DnsTransport::Doh3 | DnsTransport::Doq) {
             return Err(GatewayError::Unsupported(resolver.resolver.url));
         }
         let host = resolver.resolver.host.clone();
         let requested = resolver.requested_handshake_mode;
         let resolver = if takes_pages {
             let windows = (STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES);
-            resolver.carrying_pages(windows, HEAD_MAX_BYTES)
+            resolver.carrying_pages(windows, HEAD_MAX_BYTES)?
         } else {
             resolver
         };

@@ -7,8 +7,9 @@ mod support;
 use resolab_record::{ConnectionReason, ConnectionSharing, HandshakeMode, HttpVersion, Record};
 use support::{FIRST, Lab, RESOLVER, SITES, Settings};
 
-async fn lab(has_origin_frame: bool, handshake: HandshakeMode) -> Lab {
+async fn lab(private_alpn: bool, has_origin_frame: bool, handshake: HandshakeMode) -> Lab {
     Lab::start(Settings {
+        private_alpn,
         coalescing: Some(has_origin_frame),
         sharing: ConnectionSharing::ResolverConnection,
         handshake,
@@ -48,11 +49,14 @@ fn places(lab: &Lab) -> (Vec<u64>, Vec<(String, u64)>) {
 #[tokio::test]
 async fn pages_and_their_names_share_a_connection() {
     use ConnectionReason::{Address, Origin, OwnName};
-    for (has_origin_frame, expected) in [
-        (true, [Address, Origin, OwnName]),
-        (false, [Address, OwnName, OwnName]),
+    let (named, not_named) = ([Address, Origin, OwnName], [Address, OwnName, OwnName]);
+    for (private_alpn, has_origin_frame, expected) in [
+        (false, true, named),
+        (false, false, not_named),
+        (true, true, named),
+        (true, false, not_named),
     ] {
-        let lab = lab(has_origin_frame, HandshakeMode::Full).await;
+        let lab = lab(private_alpn, has_origin_frame, HandshakeMode::Full).await;
         load(&lab).await;
         let requests = lab.requests(3).await;
         let reasons: Vec<_> = requests
@@ -78,7 +82,7 @@ async fn pages_and_their_names_share_a_connection() {
 
 #[tokio::test]
 async fn every_load_has_a_resolver_s_connection_of_its_own() {
-    let lab = lab(true, HandshakeMode::Resumed).await;
+    let lab = lab(false, true, HandshakeMode::Resumed).await;
     for number in 0..3 {
         load(&lab).await;
         assert!(lab.gateway.new_load(false, None).await);

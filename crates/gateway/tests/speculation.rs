@@ -15,7 +15,17 @@ use support::{FIRST, Lab, SITES, Settings};
 const PATH: &str = "/bytes/200000.bin";
 
 async fn lab(has_origin_frame: bool, handshake: HandshakeMode, delay_ms: u32) -> Lab {
+    lab_over(false, has_origin_frame, handshake, delay_ms).await
+}
+
+async fn lab_over(
+    private_alpn: bool,
+    has_origin_frame: bool,
+    handshake: HandshakeMode,
+    delay_ms: u32,
+) -> Lab {
     Lab::start(Settings {
+        private_alpn,
         coalescing: Some(has_origin_frame),
         sharing: ConnectionSharing::ResolverConnection,
         handshake,
@@ -54,8 +64,14 @@ fn at_the_edge(lab: &Lab, host: &str) -> (Vec<u64>, Vec<u64>) {
 
 #[tokio::test]
 async fn a_document_is_there_when_it_is_asked_for() {
-    for handshake in [HandshakeMode::Full, HandshakeMode::ZeroRtt] {
-        let lab = lab(true, handshake, 200).await;
+    use HandshakeMode::{Full, ZeroRtt};
+    for (private_alpn, handshake) in [
+        (false, Full),
+        (false, ZeroRtt),
+        (true, Full),
+        (true, ZeroRtt),
+    ] {
+        let lab = lab_over(private_alpn, true, handshake, 200).await;
         fetch(&lab, SITES[0], PATH).await;
         for number in 0..2 {
             assert!(lab.gateway.new_load(false, Some(SITES[0])).await);

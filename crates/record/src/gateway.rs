@@ -65,7 +65,7 @@ pub enum ConnectionSharing {
     /// Those for names its certificate covers, wherever they are: the upper bound.
     Certificate,
     /// None but the resolver's, which takes those that `origin_frame` allows: pages and their names
-    /// on one connection (DoH3).
+    /// on one connection (DoH3, or DoQ by the private ALPN).
     ResolverConnection,
 }
 

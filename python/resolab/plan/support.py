@@ -132,8 +132,8 @@ IMPOSSIBLE = (
         "without the gateway the browser alone says which connections are shared",
     ),
     Impossible(
-        {**_ON_RESOLVERS, "dns_transport": _but("dns_transport", "doh3")},
-        "only a connection of DoH3 carries pages, too",
+        {**_ON_RESOLVERS, "dns_transport": _but("dns_transport", "doh3", "doq")},
+        "only connections of DoH3 and DoQ carry pages, too",
     ),
     Impossible(
         {

@@ -16,6 +16,7 @@ from resolab.engine import GatewaySettings
 from resolab.errors import ResolabError
 from resolab.plan import Condition
 from resolab.records import (
+    ConnectionSharing,
     ConnectionState,
     DnsTransport,
     HandshakeMode,
@@ -86,7 +87,9 @@ class Between:
         return True
 
     async def _start(self, kind: Kind) -> engine.Stub | engine.Gateway:
-        resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups)
+        at_resolver = ConnectionSharing.RESOLVER_CONNECTION
+        carries_pages = kind.gateway is not None and kind.gateway.sharing is at_resolver
+        resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups, carries_pages=carries_pages)
         if kind.gateway is None:
             return await engine.Stub.start(
                 self._path_pid,

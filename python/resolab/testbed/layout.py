@@ -20,6 +20,7 @@ from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketP
 from resolab.testbed.inline_toml import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
+HTTPS_PORT = 443
 FIRST_NETWORK = "10.77.1.0/24"
 """Of the pages' addresses: as far as a profile's `far` networks know them."""
 EVERY_PAGES_NAME = f"*.{TOP_DOMAIN}"
@@ -114,9 +115,16 @@ def site_address(number: int) -> str:
     return f"10.77.{network + 2}.{host + 1}"
 
 
-def resolver(dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = ()) -> Resolver:
-    """Describe the edge as a resolver over one transport, and the groups to offer it."""
-    url = facts_of(dns_transport).url(name=RESOLVER_NAME, address=RESOLVER_ADDRESS)
+def resolver(
+    dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = (), *, carries_pages: bool = False
+) -> Resolver:
+    """Describe the edge as a resolver over one transport, and the groups to offer it.
+
+    Where its connections are to carry pages, DoQ is asked for where HTTP/3 is: by the private ALPN.
+    """
+    at_https = carries_pages and dns_transport is DnsTransport.DOQ
+    name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
+    url = facts_of(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
     return Resolver(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
 
 
@@ -146,7 +154,7 @@ def edge_configuration(
                 "ticket_policy": TicketPolicy.NONE.value,
             },
         ),
-        *([("[coalescing]", {"shared_connection": True})] if pages_at_resolver else []),
+        *([("[coalescing]", {"shared_connection": True, "private_alpn": True})] if pages_at_resolver else []),
         ("[tls]", {"groups": [group.value for group in groups]}),
         *(("[[site]]", _site_table(origin)) for origin in resident),
         *(("[[certificate]]", {"names": names}) for site in sites for names in shared_certificates(site)),

@@ -58,12 +58,14 @@ def test_a_gateway_alone_is_refused() -> None:
     assert '["native", "gateway"] (or "stub")' in str(caught.value)
 
 
-def test_pages_go_on_doh3s_connection_alone() -> None:
+def test_pages_go_on_connections_of_doh3_and_doq_alone() -> None:
     doq = PLAN.replace("doh3", "doq").replace('"native"', '"stub"')
     shared = '["full"]\nconnection_sharing = ["separate", "resolver_connection"]'
-    excluded = '\n[[exclude]]\nresolver_path = ["stub"]\nconnection_sharing = ["resolver_connection"]\n'
-    with pytest.raises(ConfigurationError, match="only a connection of DoH3 carries pages"):
-        plan(doq.replace('["full"]', shared) + excluded)
+    excluded = 'connection_sharing = "separate"\n'
+    excluded += '[[exclude]]\nresolver_path = ["stub"]\nconnection_sharing = ["resolver_connection"]\n'
+    assert len(plan(doq.replace('["full"]', shared) + excluded).conditions()) == 3
+    with pytest.raises(ConfigurationError, match="only connections of DoH3 and DoQ carry pages"):
+        plan(doq.replace('["full"]', shared).replace("doq", "dot") + excluded)
 
 
 def test_every_shared_load_needs_one_that_shares_nothing() -> None:

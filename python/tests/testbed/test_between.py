@@ -212,6 +212,18 @@ def test_the_document_is_asked_for_early_in_the_measured_load_alone(told: list[s
     assert told[1:] == ["new load, forgets True", "new load, forgets True, asks a.test early"]
 
 
+@pytest.mark.parametrize(
+    ("dns_transport", "shared", "port"),
+    [(DnsTransport.DOQ, True, ":443"), (DnsTransport.DOQ, False, ""), (DnsTransport.DOH3, True, "/dns-query")],
+)
+def test_pages_go_beside_doq_where_http3_is(
+    told: list[str], dns_transport: DnsTransport, *, shared: bool, port: str
+) -> None:
+    sharing = ConnectionSharing.RESOLVER_CONNECTION if shared else ConnectionSharing.SEPARATE
+    asyncio.run(between().put(replace(GATEWAY, dns_transport=dns_transport, connection_sharing=sharing)))
+    assert f"://{layout.RESOLVER_NAME}{port}, " in told[0]
+
+
 def test_a_gateway_is_told_what_its_condition_asks(told: list[str]) -> None:
     condition = replace(GATEWAY, http_version=HttpVersion.H2, requested_handshake_mode=HandshakeMode.RESUMED)
     asyncio.run(between().put(condition))

@@ -118,7 +118,7 @@ enum SharingArgument {
     OriginFrame,
     /// Wherever the certificate covers the name: the upper bound.
     Certificate,
-    /// On the resolver's alone (h3://), as origin_frame allows.
+    /// On the resolver's alone, as origin_frame allows: h3://, or quic:// by the private ALPN.
     ResolverConnection,
 }
 

@@ -31,6 +31,8 @@ pub(super) enum Transport {
     H2(TlsClient, RequestTemplate),
     H3(QuicClient, RequestTemplate),
     Quic(QuicClient),
+    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md).
+    QuicBesideH3(QuicClient),
 }
 
 impl Transport {
@@ -38,7 +40,7 @@ impl Transport {
     pub fn is_over_tcp(&self) -> bool {
         match self {
             Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
-            Self::Udp(_) | Self::H3(..) | Self::Quic(_) => false,
+            Self::Udp(_) | Self::H3(..) | Self::Quic(_) | Self::QuicBesideH3(_) => false,
         }
     }
 }

@@ -8,6 +8,8 @@ use bytes::BytesMut;
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::EdnsCode;
 use quinn::{Chunk, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
+use resolab_http::private_alpn::DNS_PREFIX;
+use resolab_http::{H3_NO_ERROR, H3Client};
 use resolab_record::Failure;
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, QuicConnection, SetupLog, quic_failure,
@@ -29,6 +31,8 @@ pub struct DoqSession {
     pub quic: Arc<QuicConnection>,
     /// Before each query; nothing where streams carry nothing else.
     prefix: &'static [u8],
+    /// HTTP/3 on the same connection; `None` where it carries queries alone.
+    pub http: Option<Arc<H3Client>>,
 }
 
 /// Open a connection.
@@ -41,10 +45,36 @@ pub async fn open(
     Ok(DoqSession::on(Arc::new(quic), b""))
 }
 
+/// Open a connection that carries pages, too, with heads of at most so many bytes.
+pub async fn open_for_pages(
+    resolver: SocketAddr,
+    (quic, head_max_bytes): (&QuicClient, u32),
+    log: &Arc<SetupLog>,
+) -> Result<DoqSession, MeasuredFailure> {
+    let quic = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
+    let http = H3Client::open_with(Arc::clone(&quic), head_max_bytes).await?;
+    Ok(DoqSession {
+        http: Some(Arc::new(http)),
+        ..DoqSession::on(quic, &DNS_PREFIX)
+    })
+}
+
 impl DoqSession {
     /// On a connection somebody opened, with a prefix that tells its queries from other streams.
     pub fn on(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
-        Self { quic, prefix }
+        Self {
+            quic,
+            prefix,
+            http: None,
+        }
+    }
+
+    /// Say that the client is done; on a connection that HTTP/3 is on, that is HTTP/3's to say.
+    pub fn close(&self) {
+        self.quic.close(match self.http {
+            Some(_) => H3_NO_ERROR,
+            None => doq_error::NO_ERROR,
+        });
     }
 
     /// Send a query and wait for the response; once more on the same connection if it went as

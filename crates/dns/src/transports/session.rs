@@ -4,7 +4,6 @@
 use crate::cookie::CookieJar;
 use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
-use crate::iana::doq_error;
 use crate::message::{build_query, random_id};
 use crate::question::Question;
 use crate::sent_edns::SentEdns;
@@ -177,11 +176,13 @@ impl Session {
         }
     }
 
-    /// The HTTP/3 connection its queries are requests on; `None` of other transports.
+    /// HTTP/3 on the same connection, of which its queries are requests or stand beside them; `None`
+    /// where it has none.
     pub(crate) fn http3(&self) -> Option<&Arc<H3Client>> {
         match &self.kind {
             Kind::Doh3(session) => Some(&session.client),
-            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doq(_) => None,
+            Kind::Doq(session) => session.http.as_ref(),
+            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) => None,
         }
     }
 
@@ -206,7 +207,7 @@ impl Session {
                 Kind::Framed(connection) => connection.abort(),
                 Kind::Doh(session) => session.client.abort(),
                 Kind::Doh3(session) => session.client.quic().close(H3_NO_ERROR),
-                Kind::Doq(session) => session.quic.close(doq_error::NO_ERROR),
+                Kind::Doq(session) => session.close(),
             },
         }
     }
@@ -222,7 +223,7 @@ impl Session {
                 session.client.quic().drained(CLOSE_LEAVES_WITHIN).await;
             }
             Kind::Doq(session) => {
-                session.quic.close(doq_error::NO_ERROR);
+                session.close();
                 session.quic.drained(CLOSE_LEAVES_WITHIN).await;
             }
         }

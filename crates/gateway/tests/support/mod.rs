@@ -55,6 +55,8 @@ pub struct Settings {
     pub delay_ms: u32,
     /// The servers are not there.
     pub without_origin: bool,
+    /// Where its connections carry pages, the resolver is asked over DoQ by the private ALPN.
+    pub private_alpn: bool,
     /// The resolver is asked over DoH3, and its connections serve [`SITES`]; whether with ORIGIN frames.
     pub coalescing: Option<bool>,
     /// What the servers' ORIGIN frames name; none without.
@@ -71,6 +73,7 @@ impl Default for Settings {
             upstream: HttpVersion::H3,
             delay_ms: 0,
             without_origin: false,
+            private_alpn: false,
             coalescing: None,
             origins: &[],
             deadline: LONG,
@@ -281,6 +284,7 @@ impl Drop for Lab {
 fn resolver_client(settings: &Settings, resolver: Ipv4Addr, ca_file: &Path) -> DnsClient {
     let (url, port) = match settings.coalescing {
         None => (format!("udp://{resolver}:8053"), 8053),
+        Some(_) if settings.private_alpn => (format!("quic://{RESOLVER}:{PORT}"), PORT),
         Some(_) => (format!("h3://{RESOLVER}:{PORT}"), PORT),
     };
     let located = (SocketAddr::from((resolver, port)), Bootstrap::Given);
@@ -329,7 +333,7 @@ fn coalescing_text(settings: &Settings, resolver: Ipv4Addr, other: Ipv4Addr) -> 
     };
     format!(
         "[web]\nh2_port = {PORT}\nh3_port = {PORT}\n{}{}[coalescing]\n\
-         shared_connection = true\norigin_frame = {has_origin_frame}\n\
+         shared_connection = true\nprivate_alpn = true\norigin_frame = {has_origin_frame}\n\
          [[name]]\nname = '{}'\ndelay_ms = {}\n",
         site(SITES[0], resolver),
         site(SITES[1], other),

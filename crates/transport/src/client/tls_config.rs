@@ -92,6 +92,17 @@ impl TlsClient {
         })
     }
 
+    /// The same with another ALPN; tickets are bound to it, so that those of one are none of the other.
+    #[must_use]
+    pub fn with_alpn(&self, alpn: &str) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
+        Self {
+            config: Arc::new(config),
+            ..self.clone()
+        }
+    }
+
     /// For connections made without this crate.
     pub fn config(&self) -> &Arc<ClientConfig> {
         &self.config
