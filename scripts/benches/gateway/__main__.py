@@ -1,0 +1,45 @@
+"""Measure the gateway: round trips in browsers by the tap, large bodies, the corpus through it; print one result.
+
+For: `scripts/bench gateway`, the figures of docs/method/gateway.md. It uses the release build, or RESOLAB_CORE. Not
+for: what sharing saves; those are plans. Exit code 1 when a figure is missed.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from benches.common import program
+from benches.common.progress import Progress
+from benches.gateway import bodies, corpus, round_trips
+from benches.gateway.bench import Bench
+from resolab.plan import Corpus
+
+PROGRAM = "bench gateway"
+PARTS = {"round-trips": round_trips, "bodies": bodies, "corpus": corpus}
+BROWSERS = ["chromium", "firefox"]
+
+
+def main() -> int:
+    """Measure what was asked for and print it."""
+    options = _options()
+    models = Corpus.of_project().models()
+    corpus_pages = [name for name, file in models.items() if file.parent.name == "corpus"]
+    pages = options.pages or corpus_pages[:: 12 if options.quick else 1]
+    loads = options.loads or (2 if options.quick else 6)
+
+    def bench(scratch: Path, progress: Progress) -> Bench:
+        return Bench(options.quick, scratch, progress, options.browsers, loads, pages)
+
+    return program.run(PROGRAM, PARTS, options, bench, {})
+
+
+def _options() -> argparse.Namespace:
+    parser = program.parser(PROGRAM, __doc__, PARTS)
+    parser.add_argument("--browsers", nargs="+", default=BROWSERS, choices=BROWSERS)
+    parser.add_argument("--loads", type=int, metavar="N", help="of each cell of round-trips (default: 6; quick: 2)")
+    parser.add_argument("--pages", nargs="+", metavar="NAME", help="of corpus (default: all; quick: every twelfth)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

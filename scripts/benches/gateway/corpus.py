@@ -1,0 +1,111 @@
+"""Pages of the corpus through the gateway: whether a load gets all that one without it gets.
+
+For: `scripts/bench gateway`, its part `corpus`. Not for: what sharing does to their times (plans), or whether a clone
+is like its page (`bench clones`).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from benches.common.part import Part
+from benches.gateway.bench import Bench, plan
+from resolab.errors import ResolabError
+from resolab.plan import Condition, Corpus
+from resolab.records import EdgeRequestRecord, HandshakeMode, PageLoadRecord
+from resolab.testbed import Testbed, TrialResult
+
+PROFILE = "cable"
+LOAD_S, START_S = 12.0, 15.0
+ARMS = ("native", "separate", "resolver_connection")
+"""Without the gateway, through it, and on the resolver's connection as far as that may go."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a page's load came to, each way."""
+
+    page: str
+    browser: str
+    failures: dict[str, str | None]
+    requests: dict[str, int]
+    """Given by the edge, each URL once."""
+
+
+def estimate_s(bench: Bench) -> float:
+    """Foresee how long it takes."""
+    return len(bench.browsers) * len(bench.pages) * (START_S + len(ARMS) * LOAD_S)
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Load every page in every browser, each way once."""
+    part = Part(
+        "corpus",
+        f"Pages through the gateway over {PROFILE}, one load each way",
+        ["browser", "pages", "whole without", "of these whole through it", "on the resolver's connection", "verdict"],
+    )
+    for browser in bench.browsers:
+        loaded = [_load(bench, page, browser) for page in bench.pages]
+        _add_row(part, browser, loaded)
+    return [part]
+
+
+def _load(bench: Bench, page: str, browser: str) -> Loaded:
+    bench.progress.step(f"{page} in {browser}", START_S + len(ARMS) * LOAD_S)
+    try:
+        return asyncio.run(_load_all(page, browser))
+    except ResolabError as error:
+        print(f"bench gateway: {page} in {browser}: {error}", flush=True)
+        return Loaded(page, browser, dict.fromkeys(ARMS, "instrument"), dict.fromkeys(ARMS, 0))
+
+
+async def _load_all(page: str, browser: str) -> Loaded:
+    wanted = plan(page, PROFILE, browser)
+    arms = {arm: one for one in wanted.conditions() if (arm := _arm(one))}
+    async with Testbed(wanted, Corpus.of_project(), wanted.seed) as testbed:
+        results = {arm: await testbed.run_trial(arms[arm], f"b000-t{i:03}") for i, arm in enumerate(ARMS)}
+    return Loaded(
+        page,
+        browser,
+        {arm: _failure(result) for arm, result in results.items()},
+        {arm: _given_count(result) for arm, result in results.items()},
+    )
+
+
+def _arm(condition: Condition) -> str | None:
+    """Name a condition; those of other handshakes and with speculation are not loaded."""
+    if condition.requested_handshake_mode is not HandshakeMode.FULL or condition.speculation == "document":
+        return None
+    return str(condition.connection_sharing) if condition.resolver_path == "gateway" else "native"
+
+
+def _failure(result: TrialResult) -> str | None:
+    loads = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
+    if not loads:
+        return "no load"
+    return None if loads[0].failure is None else f"{loads[0].failure}: {loads[0].failure_detail}"
+
+
+def _given_count(result: TrialResult) -> int:
+    given = (one for one in result.records if isinstance(one, EdgeRequestRecord))
+    return len({(one.authority.partition(":")[0], one.path) for one in given})
+
+
+def _add_row(part: Part, browser: str, loaded: Sequence[Loaded]) -> None:
+    whole = [one for one in loaded if one.failures["native"] is None]
+    good = {arm: [one for one in whole if one.failures[arm] is None] for arm in ARMS}
+    for one in whole:
+        for arm in ARMS[1:]:
+            if one.failures[arm] is not None:
+                part.remarks.append(f"{one.page} in {browser}, {arm}: {one.failures[arm]}")
+    part.remarks += [
+        f"{one.page} in {browser} is not whole without the gateway: {one.failures['native']}"
+        for one in loaded
+        if one not in whole
+    ]
+    met = whole and all(len(found) == len(whole) for found in good.values())
+    counts = [str(len(good[arm])) for arm in ARMS[1:]]
+    part.add(
+        [browser, str(len(loaded)), str(len(whole)), *counts, "met" if met else "MISSED"],
+        [asdict(one) for one in loaded],
+    )

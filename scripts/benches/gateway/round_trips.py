@@ -1,0 +1,162 @@
+"""Round trips to the document's first byte through the gateway, in browsers, by the path's own capture.
+
+For: `scripts/bench gateway`, its part `round-trips`. Not for: the critical path (`benches.dns.flights`), or our own
+client's round trips (`bench coalescing`).
+
+They are counted on the critical path of what crossed the link, from the browser's first query for the page's name to
+the first byte of its document at the gateway; times are shown beside them.
+"""
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benches.common.part import Part
+from benches.dns import flights, path_capture
+from benches.gateway.bench import Bench, plan
+from resolab.plan import Condition, Corpus
+from resolab.records import (
+    ConnectionSharing,
+    GatewayConnectionRecord,
+    GatewayRequestRecord,
+    HandshakeMode,
+    PageLoadRecord,
+    PageSpeculation,
+    QueryPurpose,
+    QueryRecord,
+    Record,
+)
+from resolab.testbed import Kept, Testbed
+
+PAGE, PROFILE = "example", "4g"
+LEAST_REQUEST_BYTES, LEAST_DOCUMENT_BYTES = 60, 300
+"""A QUIC packet with a request or with the first of a document is larger; a bare acknowledgement is not."""
+_ARM = ("browser", "sharing", "speculation", "handshakes")
+LOAD_S, START_S = 4.0, 10.0
+MUST = {
+    (ConnectionSharing.SEPARATE, PageSpeculation.OFF, HandshakeMode.FULL): 4,
+    (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.OFF, HandshakeMode.FULL): 3,
+    (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.DOCUMENT, HandshakeMode.FULL): 2,
+    (ConnectionSharing.SEPARATE, PageSpeculation.OFF, HandshakeMode.ZERO_RTT): 2,
+    (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.OFF, HandshakeMode.ZERO_RTT): 2,
+    (ConnectionSharing.RESOLVER_CONNECTION, PageSpeculation.DOCUMENT, HandshakeMode.ZERO_RTT): 1,
+}
+"""By sharing, speculation and handshakes."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One load."""
+
+    round_trips: int | None
+    """None: its packets could not be told apart."""
+    first_byte_ms: float
+    """From the query to the document's first byte, at the gateway."""
+
+
+def estimate_s(bench: Bench) -> float:
+    """Foresee how long it takes."""
+    return len(bench.browsers) * (START_S + len(MUST) * bench.loads_count * LOAD_S)
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Count in every browser and arm."""
+    part = Part(
+        "round-trips",
+        f"To the first byte of {PAGE} over {PROFILE}, from its first query, {bench.loads_count} loads each",
+        [*_ARM, "n", "first byte ms", "round trips by the tap", "must", "verdict"],
+    )
+    part.remarks = ["loads whose packets cannot be told apart, or whose handshake was another one, are not among n"]
+    for browser in bench.browsers:
+        asyncio.run(_measure(bench, part, browser))
+    return [part]
+
+
+async def _measure(bench: Bench, part: Part, browser: str) -> None:
+    wanted = plan(PAGE, PROFILE, browser)
+    folder = bench.scratch / f"captures-{browser}"
+    arms = [one for one in wanted.conditions() if one.resolver_path == "gateway"]
+    async with Testbed(wanted, Corpus.of_project(), wanted.seed, kept=Kept(capture_folder=folder)) as testbed:
+        for condition in arms:
+            seen: list[Seen] = []
+            for number in range(bench.loads_count):
+                bench.progress.step(f"{browser} {condition.connection_sharing} {number + 1}", LOAD_S)
+                result = await testbed.run_trial(condition, f"b000-t{number:03}")
+                assert result.files.capture_file is not None  # there is a folder for it
+                seen += _seen(condition, result.records, result.files.capture_file)
+            _add_row(part, browser, condition, seen)
+
+
+def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[Seen]:
+    """Look at the measured load; nothing where it failed or had another handshake than asked for."""
+    loads = [one for one in records if isinstance(one, PageLoadRecord) and one.measured and one.failure is None]
+    last = max((one.load for one in records if isinstance(one, GatewayRequestRecord)), default=None)
+    documents = [
+        one for one in records if isinstance(one, GatewayRequestRecord) and one.load == last and one.path == "/"
+    ]
+    if not loads or not documents or documents[0].head_ns is None:
+        return []
+    document = documents[0]
+    carried = [
+        one
+        for one in records
+        if isinstance(one, GatewayConnectionRecord) and one.connection_id == document.connection_id
+    ]
+    if [one.handshake_mode for one in carried] != [condition.requested_handshake_mode]:
+        return []
+    wanted_ns, named_ns = _named(records, document)
+    first_ns = document.head_ns
+    assert first_ns is not None  # looked at above
+    spans = [(wanted_ns, first_ns, LEAST_DOCUMENT_BYTES)]
+    if condition.connection_sharing is ConnectionSharing.SEPARATE:
+        spans = [(wanted_ns, named_ns, LEAST_REQUEST_BYTES), (named_ns, first_ns, LEAST_DOCUMENT_BYTES)]
+    try:
+        trips = sum(_trips(path_capture.read(capture), *span) for span in spans)
+    except flights.UnclearError:
+        trips = None
+    return [Seen(trips, (first_ns - wanted_ns) / 1e6)]
+
+
+def _named(records: Sequence[Record], document: GatewayRequestRecord) -> tuple[int, int]:
+    """Find when the document's name was first asked for in the measured load, and when its address was there."""
+    host = document.authority.partition(":")[0]
+    queries = [
+        one
+        for one in records
+        if isinstance(one, QueryRecord) and one.purpose is QueryPurpose.FORWARDED and one.qname.rstrip(".") == host
+    ]
+    addresses = [one for one in queries if one.qtype == "A" and one.query_response_time_ns is not None]
+    named = max(addresses, key=lambda one: one.time_origin_ns)
+    # Those of the warm-up are a load's length before it.
+    beside = [one.time_origin_ns for one in queries if abs(one.time_origin_ns - named.time_origin_ns) < 50_000_000]
+    assert named.query_response_time_ns is not None  # chosen for that
+    return min(beside), named.time_origin_ns + named.query_response_time_ns
+
+
+def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: int, least_bytes: int) -> int:
+    flow = flights.flow_of(crossings, since_ns, until_ns)
+    path = flights.critical_path(flow, since_ns, until_ns, LEAST_REQUEST_BYTES, least_bytes, flights.UNLIMITED)
+    return len(path) // 2
+
+
+def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[Seen]) -> None:
+    must = MUST[condition.connection_sharing, condition.speculation, condition.requested_handshake_mode]
+    counted = [one.round_trips for one in seen if one.round_trips is not None]
+    trips = statistics.median_low(counted) if counted else None
+    first_ms = statistics.median([one.first_byte_ms for one in seen]) if seen else None
+    part.add(
+        [
+            browser,
+            condition.connection_sharing,
+            condition.speculation,
+            condition.requested_handshake_mode,
+            f"{len(counted)}",
+            "-" if first_ms is None else f"{first_ms:.1f}",
+            "-" if trips is None else ", ".join(f"{one}" for one in sorted(set(counted))),
+            str(must),
+            "met" if trips == must else "MISSED",
+        ],
+        {"browser": browser, "condition": condition.id, "must": must, "seen": [asdict(one) for one in seen]},
+    )
