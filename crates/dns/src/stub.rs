@@ -127,13 +127,13 @@ impl Stub {
 pub struct ResolverConnection(Arc<Service>);
 
 impl ResolverConnection {
-    /// HTTP/3 on it; `None` while there is none, and with other transports than DoH3.
+    /// HTTP/3 on it; `None` while there is none, and where it carries queries alone.
     pub fn http3(&self) -> Option<Arc<H3Client>> {
         self.0.http3()
     }
 
     /// The same, as soon as there is one, in time for the flight of the query it is opened for; never
-    /// with other transports than DoH3.
+    /// where it carries queries alone.
     pub async fn http3_opened(&self) -> Arc<H3Client> {
         self.0.http3_opened().await
     }
