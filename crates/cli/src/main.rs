@@ -15,6 +15,7 @@ mod output;
 mod path;
 mod ping;
 mod probe;
+mod probe_questions;
 mod query;
 mod relay;
 mod schema;
@@ -74,6 +75,9 @@ enum Command {
     /// standard input closes.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Gateway(gateway::Arguments),
+    /// Find out how resolvers treat messages with no question or several, and write a record of each.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    ProbeQuestions(probe_questions::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
     #[command(after_help = client_arguments::KEY_LOG_HELP)]
     Bench(bench::Arguments),
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
         Command::Enter(arguments) => enter::run(arguments),
         Command::Relay(arguments) => relay::run(&arguments),
         Command::Probe(arguments) => probe::run(arguments),
+        Command::ProbeQuestions(arguments) => probe_questions::run(&arguments),
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Edge(arguments) => edge::run(arguments),
         Command::Stub(arguments) => stub::run(arguments),

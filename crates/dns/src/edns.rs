@@ -117,15 +117,26 @@ impl ClientEdns {
 
     /// What a query with this question and cookie carries.
     pub(crate) fn of_query(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
+        self.of_message(Some(question), cookie)
+    }
+
+    /// The same of a message with several questions, of which the first decides, or none.
+    pub(crate) fn of_message(
+        &self,
+        first: Option<&Question>,
+        cookie: Option<SentCookie>,
+    ) -> QueryEdns {
         let block_bytes = self.options.padding.block_bytes();
         let (least, most) = (
             *UDP_PAYLOAD_RANGE_BYTES.start(),
             self.options.udp_payload_bytes,
         );
-        let asked = question.udp_payload_bytes.filter(|_| !self.is_encrypted);
+        let asked = first.and_then(|first| first.udp_payload_bytes);
+        let asked = asked.filter(|_| !self.is_encrypted);
+        let client_subnet = first.and_then(|first| first.client_subnet);
         QueryEdns {
             udp_payload_bytes: asked.map_or(most, |asked| asked.max(least).min(most)),
-            client_subnet: question.client_subnet.or(self.options.client_subnet),
+            client_subnet: client_subnet.or(self.options.client_subnet),
             cookie,
             asks_identifier: self.options.asks_identifier,
             padding_block_bytes: block_bytes.filter(|_| self.is_encrypted),

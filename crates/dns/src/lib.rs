@@ -29,6 +29,7 @@ mod exchange;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kernel_stamps;
+pub mod questions_probe;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod response_edns;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument

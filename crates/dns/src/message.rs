@@ -17,6 +17,8 @@ const OPT_LENGTH_AT: usize = 9;
 const ANSWERS_MAX_COUNT: usize = 16;
 const ANSWER_MAX_CHARACTERS: usize = 256;
 const QR_BIT: u8 = 0x80;
+/// The first byte of a pointer is at least this.
+const POINTER: u8 = 0xc0;
 
 /// Why a message cannot be built.
 #[derive(Debug, Error)]
@@ -92,13 +94,26 @@ pub fn random_id() -> u16 {
 
 /// Encode a query: recursion desired, EDNS(0).
 pub fn build_query(question: &Question, id: u16, edns: &QueryEdns) -> Result<Vec<u8>, EncodeError> {
+    build_message(std::slice::from_ref(question), id, edns)
+}
+
+/// Encode a query with any number of questions, of which RFC 9619 allows one: what of the header and of
+/// EDNS(0) is one question's to say is the first one's.
+pub fn build_message(
+    questions: &[Question],
+    id: u16,
+    edns: &QueryEdns,
+) -> Result<Vec<u8>, EncodeError> {
+    let first = questions.first();
     let mut message = Message::new(id, MessageType::Query, OpCode::Query);
     message.metadata.recursion_desired = true;
-    message.metadata.checking_disabled = question.checking_disabled;
-    message.add_query(Query::query(question.name.clone(), question.record_type));
-    message.set_edns(edns.record(question.dnssec_ok));
+    message.metadata.checking_disabled = first.is_some_and(|first| first.checking_disabled);
+    for question in questions {
+        message.add_query(Query::query(question.name.clone(), question.record_type));
+    }
+    message.set_edns(edns.record(first.is_some_and(|first| first.dnssec_ok)));
     let mut bytes = message.to_vec().map_err(|error| EncodeError {
-        name: question.name_text(),
+        name: first.map_or_else(String::new, Question::name_text),
         reason: error.to_string(),
     })?;
     if let Some(padding) = edns.missing_padding_bytes(bytes.len()) {
@@ -111,7 +126,7 @@ pub fn build_query(question: &Question, id: u16, edns: &QueryEdns) -> Result<Vec
 /// lengthen both.
 fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
     let end = bytes.len();
-    let length_at = question_end(bytes) + OPT_LENGTH_AT;
+    let length_at = questions_end(bytes) + OPT_LENGTH_AT;
     let options = (end - length_at - 2) as u16;
     bytes[length_at..length_at + 2].copy_from_slice(&(options + padding).to_be_bytes());
     bytes[end - 2..end].copy_from_slice(&padding.to_be_bytes());
@@ -119,7 +134,8 @@ fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
 }
 
 /// Whether `response` answers `query`: same id, QR set, same question but for case (RFC 5452
-/// section 9.1). A response with an error code may leave the question out.
+/// section 9.1). A response with an error code may leave the question out. To a query with no question
+/// or several any response does: nobody says which of them it has to have.
 pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
     let short = || Mismatch::Malformed(format!("it has {} bytes", response.len()));
     let header = response.get(..HEADER_BYTES).ok_or_else(short)?;
@@ -130,12 +146,15 @@ pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
     if header[2] & QR_BIT == 0 {
         return Err(Mismatch::NotAResponse);
     }
-    let (question_count, rcode) = (u16::from_be_bytes([header[4], header[5]]), header[3] & 0x0f);
+    if question_count_of(query) != 1 {
+        return Ok(());
+    }
+    let (question_count, rcode) = (question_count_of(response), header[3] & 0x0f);
     // NOERROR and NXDOMAIN are answers, and must say to what.
     if question_count == 0 && !matches!(rcode, 0 | 3) {
         return Ok(());
     }
-    let end = question_end(query);
+    let end = questions_end(query);
     let same = response.get(..end).is_some_and(|response| {
         // A label's length is below 64, so that ignoring case ignores nothing but case.
         let name = HEADER_BYTES..end - TYPE_AND_CLASS_BYTES;
@@ -156,13 +175,32 @@ pub fn id_of(message: &[u8]) -> u16 {
         .map_or(0, |id| u16::from_be_bytes([id[0], id[1]]))
 }
 
-/// Where the question of a query ends; its name is never compressed.
-fn question_end(query: &[u8]) -> usize {
+/// Questions that a message says it has (QDCOUNT); 0 for what is too short to say so.
+pub fn question_count_of(message: &[u8]) -> u16 {
+    message
+        .get(4..6)
+        .map_or(0, |count| u16::from_be_bytes([count[0], count[1]]))
+}
+
+/// Where the questions of a query of ours end; the first one's name is never compressed.
+fn questions_end(query: &[u8]) -> usize {
     let mut at = HEADER_BYTES;
-    while let Some(length) = query.get(at).copied().filter(|length| *length != 0) {
-        at += 1 + usize::from(length);
+    for _ in 0..question_count_of(query) {
+        at = name_end(query, at) + TYPE_AND_CLASS_BYTES;
     }
-    (at + 1 + TYPE_AND_CLASS_BYTES).min(query.len())
+    at.min(query.len())
+}
+
+/// After the root's label, or after a pointer to the rest (RFC 1035 section 4.1.4).
+fn name_end(message: &[u8], mut at: usize) -> usize {
+    while let Some(length) = message.get(at).copied() {
+        match length {
+            0 => return at + 1,
+            POINTER.. => return at + 2,
+            length => at += 1 + usize::from(length),
+        }
+    }
+    at
 }
 
 /// Read a response that was checked.

@@ -27,6 +27,7 @@ mod ping;
 mod process;
 mod profile;
 mod query;
+mod questions;
 mod rcode;
 mod relay;
 mod terms;
@@ -72,6 +73,7 @@ pub use query::{
     Bootstrap, CacheState, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
+pub use questions::{QuestionsProbeRecord, QuestionsTreatment};
 pub use rcode::{RCODE_NAMES, rcode_text};
 pub use relay::RelayReadyRecord;
 pub use terms::{
@@ -89,7 +91,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.13";
+pub const FORMAT_VERSION: &str = "1.14";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,6 +133,8 @@ pub enum Record {
     StubReady(StubReadyRecord),
     /// One DNS query by our client or stub, whatever became of it.
     Query(Box<QueryRecord>),
+    /// How a resolver treated a message with no question or several.
+    QuestionsProbe(Box<QuestionsProbeRecord>),
     /// A relay stands.
     RelayReady(RelayReadyRecord),
     /// A host's round trips.

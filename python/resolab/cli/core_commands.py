@@ -23,6 +23,7 @@ CORE_COMMANDS = {
     "gateway": "load a browser's pages on connections of ours (docs/method/gateway.md)",
     "ping": "measure round trips to a resolver by ICMP, TCP or QUIC (docs/guides/live-without-root.md)",
     "relay": "make a host behind slirp4netns, whose port 53 is free (docs/guides/live-without-root.md)",
+    "probe-questions": "find out what a resolver does with messages of several questions (docs/method/questions.md)",
     "probe": "measure a path with packets of its own (docs/method/calibration.md)",
 }
 """What stands in the list of commands; `query` and `internet` have more to them here, `schema` is for builders."""

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.13"
+FORMAT_VERSION = "1.14"
 
 
 class AddressProof(enum.StrEnum):
@@ -1583,6 +1583,38 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     group_sequence: int | None = None
 
 
+class QuestionsTreatment(enum.StrEnum):
+    """What became of a message's questions."""
+
+    DROPPED = "dropped"
+    CLOSED = "closed"
+    ERROR = "error"
+    NONE = "none"
+    FIRST = "first"
+    PART = "part"
+    ALL = "all"
+
+
+class QuestionsProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="questions_probe"):
+    """One message with no question or several, sent on a connection of its own."""
+
+    dns_transport: DnsTransport
+    resolver: str
+    resolver_address: str | None = None
+    certificate_checked: bool | None = None
+    question_count: int
+    treatment: QuestionsTreatment | None = None
+    answered_count: int | None = None
+    response_question_count: int | None = None
+    rcode: str | None = None
+    over_tcp: bool
+    query_bytes: int
+    response_bytes: int | None = None
+    query_exchange_ns: int | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+
+
 class RelayReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="relay_ready"):
     """The relay stands;
 
@@ -1726,6 +1758,7 @@ Record = (
     | ProbeRecord
     | ProfileChangedRecord
     | QueryRecord
+    | QuestionsProbeRecord
     | RelayReadyRecord
     | ResourceRecord
     | StartRecord

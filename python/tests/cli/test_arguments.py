@@ -54,5 +54,7 @@ def test_every_command_has_its_help() -> None:
         line.split()[0] for line in ran.stdout.splitlines() if line.startswith("    ") and not line.startswith("     ")
     ]
     wanted = "run resume report compare export merge har waterfall evidence plan calibrate query visit"
-    wanted += " bench stub edge path enter fetch gateway ping relay probe fleet internet list page doctor"
+    wanted += (
+        " bench stub edge path enter fetch gateway ping relay probe-questions probe fleet internet list page doctor"
+    )
     assert names == wanted.split()

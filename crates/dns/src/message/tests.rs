@@ -76,7 +76,7 @@ fn other_ids_types_and_directions_are_no_answer() {
     );
     assert_eq!(check_echo(&query, &query), Err(Mismatch::NotAResponse));
     let mut other = response(&query, |_| ());
-    let type_at = question_end(&query) - 3;
+    let type_at = questions_end(&query) - 3;
     other[type_at] = 28;
     assert_eq!(check_echo(&query, &other), Err(Mismatch::Question));
     assert!(matches!(

@@ -4,7 +4,7 @@
 use crate::cookie::CookieJar;
 use crate::edns::ClientEdns;
 use crate::exchange::{ExchangeLog, Place};
-use crate::message::{build_query, random_id};
+use crate::message::{build_message, random_id};
 use crate::question::Question;
 use crate::sent_edns::SentEdns;
 use crate::transports::doh::DohSession;
@@ -132,10 +132,19 @@ impl Session {
         question: &Question,
         log: &ExchangeLog,
     ) -> Result<Exchanged, MeasuredFailure> {
+        self.exchange_all(std::slice::from_ref(question), log).await
+    }
+
+    /// Ask any number of questions in one message; one response to it, not yet checked.
+    pub async fn exchange_all(
+        &self,
+        questions: &[Question],
+        log: &ExchangeLog,
+    ) -> Result<Exchanged, MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
-        let edns = self.edns.of_query(question, cookie);
+        let edns = self.edns.of_message(questions.first(), cookie);
         log.set_sent_edns(SentEdns::of(&edns, &self.edns));
-        let query = build_query(question, self.fresh_id(), &edns)
+        let query = build_message(questions, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let _outstanding = self.traffic.begin(log);
         let (response, age_s) = match &self.kind {

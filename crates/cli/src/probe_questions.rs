@@ -1,0 +1,115 @@
+//! `resolab-core probe-questions`: asks resolvers no question or several in one message and writes a
+//! record of what each did. Not for: how that is told; that is `resolab_dns::questions_probe`.
+
+use crate::client_arguments::{ClientArguments, Refusal};
+use crate::edns_arguments::EdnsArguments;
+use crate::output;
+use resolab_dns::questions_probe::probe_questions;
+use resolab_dns::{DnsClient, Question};
+use resolab_record::Record;
+use resolab_transport::clock::monotonic_ns;
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Arguments of probes.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
+    /// address. Several are asked one after the other.
+    #[arg(long, required = true, value_name = "URL")]
+    resolver: Vec<String>,
+    /// Names to ask for, as many as a message may have questions or, with several types, as make that
+    /// many with them. All must have records of the types: without, they look passed over.
+    #[arg(required = true, value_name = "NAME")]
+    name: Vec<String>,
+    /// Record types to ask for.
+    #[arg(
+        long = "type",
+        default_value = "A",
+        value_delimiter = ',',
+        value_name = "TYPE"
+    )]
+    record_type: Vec<String>,
+    /// Questions of each message, one after the other, each on a connection of its own.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values_t = [0, 2, 5, 20],
+        value_name = "COUNT"
+    )]
+    counts: Vec<u16>,
+    /// How long a response is waited for, connection set-up included.
+    #[arg(long, default_value_t = 2_000, value_name = "MILLISECONDS")]
+    timeout_ms: u64,
+    #[command(flatten)]
+    client: ClientArguments,
+    #[command(flatten)]
+    edns: EdnsArguments,
+}
+
+/// Ask, and write a record of each message.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let deadline = Duration::from_millis(arguments.timeout_ms);
+    let probed = arguments.prepare().and_then(|(clients, questions)| {
+        probe_all(&clients, &questions, &arguments.counts, deadline)
+    });
+    match probed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refusal.exit(),
+    }
+}
+
+fn probe_all(
+    clients: &[DnsClient],
+    questions: &[Question],
+    counts: &[u16],
+    deadline: Duration,
+) -> Result<(), Refusal> {
+    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
+    output::write_record(&output::start_record("probe-questions", monotonic_ns()))
+        .map_err(broken)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+    for client in clients {
+        for count in counts {
+            let asked = &questions[..usize::from(*count)];
+            let record = runtime.block_on(probe_questions(client, asked, deadline));
+            output::write_record(&Record::QuestionsProbe(Box::new(record))).map_err(broken)?;
+        }
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn prepare(&self) -> Result<(Vec<DnsClient>, Vec<Question>), Refusal> {
+        let questions = self.questions()?;
+        let most = self.counts.iter().copied().max().unwrap_or(0);
+        if usize::from(most) > questions.len() {
+            return Err(Refusal::usage(format_args!(
+                "ask {most} questions in a message: names and types make {}; give more of them, or --counts",
+                questions.len()
+            )));
+        }
+        let clients: Result<_, _> = self
+            .resolver
+            .iter()
+            .map(|url| self.client.client_or_missing(url, self.edns.options()))
+            .collect();
+        Ok((clients?, questions))
+    }
+
+    /// All names with the first type, then with the next one.
+    fn questions(&self) -> Result<Vec<Question>, Refusal> {
+        let of_type = |record_type: &String| {
+            let names = self.name.iter();
+            names
+                .map(|name| Question::parse(name, record_type).map_err(Refusal::usage))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let by_type: Result<Vec<_>, _> = self.record_type.iter().map(of_type).collect();
+        Ok(by_type?.concat())
+    }
+}

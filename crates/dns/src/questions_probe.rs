@@ -1,0 +1,271 @@
+//! How a resolver treats a message with no question or several: sent once on a connection of its own,
+//! and what came back held against what was asked. Not for: queries of one question (`asking`).
+//!
+//! RFC 9619 section 4 has servers answer more than one with FORMERR, RFC 7873 section 5.4 none beside
+//! a cookie with NOERROR; before, nobody said (Hounsel et al., WWW 2020, section 5.1).
+
+use crate::asking::cut_off;
+use crate::client::DnsClient;
+use crate::exchange::ExchangeLog;
+use crate::message::{check_echo, question_count_of};
+use crate::question::Question;
+use crate::transports::session::Exchanged;
+use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::RecordType;
+use resolab_record::{Failure, QuestionsProbeRecord, QuestionsTreatment, rcode_text};
+use resolab_transport::client::{MeasuredFailure, SetupLog};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// RCODE in the fourth byte of a message.
+const RCODE_BITS: u8 = 0x0f;
+
+/// Send one message with these questions, and say what became of them.
+pub async fn probe_questions(
+    client: &DnsClient,
+    questions: &[Question],
+    deadline: Duration,
+) -> QuestionsProbeRecord {
+    let (setup, log) = (Arc::<SetupLog>::default(), ExchangeLog::default());
+    let asked = tokio::time::timeout(deadline, ask(client, questions, &setup, &log)).await;
+    let asked = asked.unwrap_or_else(|_| Err(cut_off(&setup, deadline)));
+    let mut record = unanswered(client, questions, &setup, &log);
+    match asked {
+        Ok(exchanged) => write_response(&mut record, questions, &exchanged.response),
+        Err(failure) => {
+            let was_sent = log.attempt_count() > 0;
+            record.treatment = was_sent.then(|| treatment_of(failure.failure)).flatten();
+            write_failure(&mut record, failure);
+        }
+    }
+    record
+}
+
+async fn ask(
+    client: &DnsClient,
+    questions: &[Question],
+    setup: &Arc<SetupLog>,
+    log: &ExchangeLog,
+) -> Result<Exchanged, MeasuredFailure> {
+    let session = client.open(setup).await?;
+    let exchanged = session.exchange_all(questions, log).await;
+    session.close().await;
+    let exchanged = exchanged?;
+    check_echo(&exchanged.query, &exchanged.response)
+        .map_err(|error| MeasuredFailure::new(Failure::QueryMalformed, error))?;
+    Ok(exchanged)
+}
+
+fn unanswered(
+    client: &DnsClient,
+    questions: &[Question],
+    setup: &SetupLog,
+    log: &ExchangeLog,
+) -> QuestionsProbeRecord {
+    let exchange = (log.query_exchange.start_ns(), log.query_exchange.end_ns());
+    QuestionsProbeRecord {
+        dns_transport: client.resolver.transport,
+        resolver: client.resolver.url.clone(),
+        resolver_address: client.location.known(),
+        certificate_checked: client.certificate_checked,
+        question_count: questions.len() as u16,
+        treatment: None,
+        answered_count: None,
+        response_question_count: None,
+        rcode: None,
+        over_tcp: client.is_connectionless() && setup.tcp_connect.start_ns().is_some(),
+        query_bytes: log.query_bytes(),
+        response_bytes: None,
+        query_exchange_ns: match exchange {
+            (Some(start_ns), Some(end_ns)) => Some(end_ns.saturating_sub(start_ns)),
+            _ => None,
+        },
+        failure: None,
+        failure_detail: None,
+    }
+}
+
+/// What a failure after the message was sent says of its treatment; nothing where what came was no
+/// response to it.
+fn treatment_of(failure: Failure) -> Option<QuestionsTreatment> {
+    match failure {
+        Failure::QueryTimeout => Some(QuestionsTreatment::Dropped),
+        Failure::HttpStatus | Failure::DnsRcode => Some(QuestionsTreatment::Error),
+        Failure::QueryRefused
+        | Failure::QueryConnectionClosed
+        | Failure::QueryTruncated
+        | Failure::HttpProtocol
+        // In early data, of which the end of the connection is a broken handshake's.
+        | Failure::QuicHandshakeFailed
+        | Failure::TlsHandshakeFailed => Some(QuestionsTreatment::Closed),
+        Failure::QueryMalformed
+        | Failure::BootstrapFailed
+        | Failure::TcpConnectRefused
+        | Failure::TcpConnectTimeout
+        | Failure::TcpConnectUnreachable
+        | Failure::TlsHandshakeTimeout
+        | Failure::TlsCertificateInvalid
+        | Failure::QuicHandshakeTimeout
+        | Failure::Other => None,
+    }
+}
+
+fn write_failure(record: &mut QuestionsProbeRecord, failure: MeasuredFailure) {
+    record.failure = Some(failure.failure);
+    record.failure_detail = Some(failure.detail);
+}
+
+/// A header alone that still counts the questions is no whole message; an error code in it says enough.
+fn write_response(record: &mut QuestionsProbeRecord, questions: &[Question], response: &[u8]) {
+    let rcode = u16::from(response[3] & RCODE_BITS);
+    record.response_question_count = Some(question_count_of(response));
+    record.rcode = Some(rcode_text(rcode));
+    record.response_bytes = Some(response.len() as u32);
+    match Message::from_vec(response) {
+        Ok(message) => write_message(record, questions, &message),
+        Err(error) => {
+            record.treatment = (rcode != 0).then_some(QuestionsTreatment::Error);
+            write_failure(record, MeasuredFailure::new(Failure::QueryMalformed, error));
+        }
+    }
+}
+
+fn write_message(record: &mut QuestionsProbeRecord, questions: &[Question], response: &Message) {
+    let answered: Vec<_> = questions.iter().map(|one| answers(response, one)).collect();
+    let count = answered.iter().filter(|answered| **answered).count();
+    let rcode = response.metadata.response_code;
+    record.treatment = Some(match count {
+        _ if !matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain) => {
+            QuestionsTreatment::Error
+        }
+        0 => QuestionsTreatment::None,
+        count if count == questions.len() => QuestionsTreatment::All,
+        1 if answered[0] => QuestionsTreatment::First,
+        _ => QuestionsTreatment::Part,
+    });
+    record.answered_count = Some(count as u16);
+    // With the bits that are in the OPT record (RFC 6891 section 6.1.3).
+    record.rcode = Some(rcode_text(rcode.into()));
+}
+
+fn answers(response: &Message, question: &Question) -> bool {
+    response.answers.iter().any(|record| {
+        let record_type = record.record_type();
+        record.name == question.name
+            && (record_type == question.record_type || record_type == RecordType::CNAME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::ClientOptions;
+    use crate::transports::retry::UdpRetryPolicy;
+    use resolab_record::Bootstrap;
+    use std::net::SocketAddr;
+    use tokio::net::UdpSocket;
+
+    fn questions(count: usize) -> Vec<Question> {
+        let name = |number| format!("q{number}.a.test");
+        (0..count)
+            .map(|number| Question::parse(&name(number), "A").unwrap())
+            .collect()
+    }
+
+    /// A response with an address for some of a query's questions, which are all repeated.
+    fn response(query: &[u8], answered: &[usize]) -> Vec<u8> {
+        let mut message = Message::from_vec(query).unwrap();
+        let mut response = Message::response(message.metadata.id, message.metadata.op_code);
+        response.queries = std::mem::take(&mut message.queries);
+        for number in answered {
+            let name = response.queries[*number].name().clone();
+            let data = hickory_proto::rr::RData::A(std::net::Ipv4Addr::new(192, 0, 2, 1).into());
+            response
+                .answers
+                .push(hickory_proto::rr::Record::from_rdata(name, 60, data));
+        }
+        response.to_vec().unwrap()
+    }
+
+    async fn probe(
+        questions: &[Question],
+        answer: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    ) -> QuestionsProbeRecord {
+        let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address: SocketAddr = server.local_addr().unwrap();
+        let options = ClientOptions {
+            udp_retry_policy: UdpRetryPolicy::None,
+            ..ClientOptions::default()
+        };
+        let resolver = format!("udp://{address}").parse().unwrap();
+        let client = DnsClient::new(resolver, (address, Bootstrap::Given), &options).unwrap();
+        let serve = async {
+            let mut query = vec![0; 4096];
+            let (length, from) = server.recv_from(&mut query).await.unwrap();
+            if let Some(answer) = answer(&query[..length]) {
+                server.send_to(&answer, from).await.unwrap();
+            }
+        };
+        let deadline = Duration::from_millis(500);
+        tokio::join!(probe_questions(&client, questions, deadline), serve).0
+    }
+
+    #[tokio::test]
+    async fn records_say_which_questions_were_answered() {
+        use QuestionsTreatment::{All, First, None, Part};
+        for (answered, expected) in [
+            (&[][..], None),
+            (&[0], First),
+            (&[1], Part),
+            (&[0, 2], Part),
+            (&[2, 1, 0], All),
+        ] {
+            let asked = questions(3);
+            let record = probe(&asked, |query| Some(response(query, answered))).await;
+            assert_eq!(record.treatment, Some(expected), "{answered:?}");
+            assert_eq!(record.answered_count, Some(answered.len() as u16));
+            assert_eq!(record.question_count, 3);
+            assert_eq!(record.response_question_count, Some(3));
+            assert_eq!(record.failure, Option::None);
+            assert!(record.query_exchange_ns.is_some());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_may_leave_all_questions_out_and_silence_is_silence() {
+        let formerr = |query: &[u8]| {
+            let mut header = query[..12].to_vec();
+            header[2] |= 0x80;
+            header[3] = 1;
+            header[4..].fill(0);
+            Some(header)
+        };
+        let record = probe(&questions(2), formerr).await;
+        assert_eq!(record.treatment, Some(QuestionsTreatment::Error));
+        assert_eq!(record.rcode.as_deref(), Some("FORMERR"));
+        assert_eq!(record.response_question_count, Some(0));
+        // No whole message, and clear all the same.
+        let counted = |query: &[u8]| {
+            let mut header = formerr(query)?;
+            header[5] = 2;
+            Some(header)
+        };
+        let record = probe(&questions(2), counted).await;
+        assert_eq!(record.treatment, Some(QuestionsTreatment::Error));
+        assert_eq!(record.failure, Some(Failure::QueryMalformed));
+        let record = probe(&questions(2), |_| None).await;
+        assert_eq!(record.treatment, Some(QuestionsTreatment::Dropped));
+        assert_eq!(record.failure, Some(Failure::QueryTimeout));
+    }
+
+    #[tokio::test]
+    async fn a_message_without_questions_is_one_too() {
+        let record = probe(&[], |query| {
+            assert_eq!(question_count_of(query), 0);
+            Some(response(query, &[]))
+        })
+        .await;
+        assert_eq!(record.treatment, Some(QuestionsTreatment::None));
+        assert_eq!(record.rcode.as_deref(), Some("NOERROR"));
+    }
+}
