@@ -167,7 +167,7 @@ fn it_ends_with_its_input_and_by_signals() {
 #[test]
 fn what_cannot_be_is_refused_with_a_line() {
     for (more, code, says) in [
-        (&["--sharing", "resolver_connection"][..], 127, "only h3://"),
+        (&["--sharing", "resolver_connection"][..], 127, "quic:// by the private ALPN"),
         (&["--range", "198.18.0.0/40"], 2, "8 to 30"),
         (&["--legs", "h4"], 2, "h4"),
         (&["--listen", "192.0.2.1:53"], 3, "192.0.2.1:53"),

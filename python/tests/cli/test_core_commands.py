@@ -41,9 +41,9 @@ def test_a_core_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> None:
     listed = ran("--help").stdout
     told = subprocess.run([find_core(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
-    own = re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
+    own = re.findall(r"^  ([a-z-]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
     assert set(own) - {"query", "internet", "schema", "help"} == set(CORE_COMMANDS)
-    assert all(re.search(rf"^    {name} ", listed, re.MULTILINE) for name in CORE_COMMANDS)
+    assert all(re.search(rf"^    {name}(?: |$)", listed, re.MULTILINE) for name in CORE_COMMANDS)
     assert "Usage: resolab bench" in ran("bench", "--help").stdout
 
 

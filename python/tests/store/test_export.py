@@ -11,7 +11,7 @@ from synthetic_dataset import Faults, make_dataset
 from resolab.cli.main import main
 from resolab.errors import UsageError
 from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, finished_trials, open_dataset
-from resolab.store.columns import SINCE_1_12, TABLES, columns_of
+from resolab.store.columns import SINCE, TABLES, columns_of
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_every_row_comes_back_from_csv(folder: Path, tmp_path: Path) -> None:
         for table in TABLES:
             rows = [tuple(row.values()) for row in dataset.sql(f"SELECT * FROM {table}")]
             assert read_back(tmp_path / "out" / f"{table}.csv", table).fetchall() == rows
-            assert rows or table in SINCE_1_12
+            assert rows or table in SINCE
 
 
 def test_empty_text_and_null_stay_apart(folder: Path, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_every_table_opens_in_pandas_with_all_its_rows_and_columns(folder: Path)
             frame = pd.read_parquet(folder / "tables" / f"{table}.parquet")
             (row,) = dataset.sql(f"SELECT count(*) AS count FROM {table}")
             assert len(frame) == row["count"]
-            assert len(frame) > 0 or table in SINCE_1_12
+            assert len(frame) > 0 or table in SINCE
             assert list(frame.columns) == [one.name for one in columns_of(table)]
         (queries,) = dataset.sql("SELECT sum(query_response_time_ns)::BIGINT AS sum FROM queries")
     read = pd.read_parquet(folder / "tables" / "queries.parquet")

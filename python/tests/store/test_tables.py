@@ -7,7 +7,7 @@ from synthetic_dataset import Faults, make_dataset
 from resolab.errors import ConfigurationError
 from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
 from resolab.store import build_tables, ensure_tables, finished_trials, open_dataset, read_trial
-from resolab.store.columns import SINCE_1_12, TABLES, columns_of
+from resolab.store.columns import SINCE, TABLES, columns_of
 
 
 def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
@@ -24,7 +24,7 @@ def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
         "connections": 144,
         "flows": 144,
         "path_summaries": 144,
-        **dict.fromkeys(SINCE_1_12, 0),
+        **dict.fromkeys(SINCE, 0),
     }
 
 
