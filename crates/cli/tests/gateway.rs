@@ -9,7 +9,7 @@ use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 static GATEWAYS: AtomicU8 = AtomicU8::new(1);
 
@@ -164,10 +164,39 @@ fn it_ends_with_its_input_and_by_signals() {
     assert_eq!(gateway.child.wait().unwrap().code(), Some(0));
 }
 
+/// What the resolver's connection is shown to must not keep it: the process would wait for itself.
+#[test]
+fn it_ends_too_where_pages_go_on_the_resolvers_connection() {
+    for upstream in ["h3://127.0.0.1:9", "quic://127.0.0.1:9"] {
+        let number = GATEWAYS.fetch_add(1, Ordering::Relaxed);
+        let (plain, _, folder) = command(number, &["--sharing", "resolver_connection"]);
+        make_authority(&folder);
+        let mut command = replaced(&plain, &["--upstream", upstream]);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let began = Instant::now();
+        let ended = loop {
+            match child.try_wait().unwrap() {
+                None if began.elapsed() < Duration::from_secs(30) => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                ended => break ended,
+            }
+        };
+        let _ = child.kill();
+        let _ = std::fs::remove_dir_all(folder);
+        assert_eq!(ended.and_then(|it| it.code()), Some(0), "{upstream}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_line() {
     for (more, code, says) in [
-        (&["--sharing", "resolver_connection"][..], 127, "quic:// by the private ALPN"),
+        (
+            &["--sharing", "resolver_connection"][..],
+            127,
+            "quic:// by the private ALPN",
+        ),
         (&["--range", "198.18.0.0/40"], 2, "8 to 30"),
         (&["--legs", "h4"], 2, "h4"),
         (&["--listen", "192.0.2.1:53"], 3, "192.0.2.1:53"),

@@ -26,8 +26,8 @@ use resolab_http::H3Client;
 use resolab_record::Record;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Weak};
 use tokio::net::{TcpListener, UdpSocket};
 
 /// A stub that is listening.
@@ -104,7 +104,7 @@ impl Stub {
 
     /// Shows the connection to the resolver to those who send pages' requests on it.
     pub fn resolver_connection(&self) -> ResolverConnection {
-        ResolverConnection(Arc::clone(&self.service))
+        ResolverConnection(Arc::downgrade(&self.service))
     }
 
     /// Answer queries until dropped.
@@ -122,20 +122,24 @@ impl Stub {
     }
 }
 
-/// The stub's connection to its resolver, whichever it is at the moment.
+/// The stub's connection to its resolver, whichever it is at the moment; none once the stub is gone,
+/// which whoever holds this does not keep.
 #[derive(Clone)]
-pub struct ResolverConnection(Arc<Service>);
+pub struct ResolverConnection(Weak<Service>);
 
 impl ResolverConnection {
     /// HTTP/3 on it; `None` while there is none, and where it carries queries alone.
     pub fn http3(&self) -> Option<Arc<H3Client>> {
-        self.0.http3()
+        self.0.upgrade()?.http3()
     }
 
     /// The same, as soon as there is one, in time for the flight of the query it is opened for; never
     /// where it carries queries alone.
     pub async fn http3_opened(&self) -> Arc<H3Client> {
-        self.0.http3_opened().await
+        match self.0.upgrade() {
+            Some(service) => service.http3_opened().await,
+            None => std::future::pending().await,
+        }
     }
 }
 
