@@ -29,8 +29,8 @@ impl Answering for Answers {
         let name = canonical(&question.name_text());
         if question.record_type == RecordType::A {
             world.upstreams.locations.begin(&name);
+            world.speculations.on_query(world, &name);
         }
-        world.speculations.on_query(world, &name);
         if world.options.trigger == GatewayTrigger::Mirror {
             return None;
         }

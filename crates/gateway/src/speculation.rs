@@ -74,7 +74,9 @@ impl Speculations {
         }
     }
 
-    /// A name is asked for.
+    /// A name's address is asked for. Not its HTTPS record, which browsers ask for first: a document
+    /// asked for before the address may fill the server's first window, and the address then waits
+    /// for the next.
     pub fn on_query(&self, world: &Arc<World>, name: &str) {
         let mut state = self.state();
         if state.wanted.take_if(|wanted| wanted == name).is_none() {

@@ -109,6 +109,21 @@ async fn a_document_is_there_when_it_is_asked_for() {
 }
 
 #[tokio::test]
+async fn the_address_is_asked_for_before_the_document() {
+    let lab = lab(true, HandshakeMode::Full, 0).await;
+    fetch(&lab, SITES[0], PATH).await;
+    assert!(lab.gateway.new_load(false, Some(SITES[0])).await);
+    // HTTPS, as browsers do.
+    lab.ask(SITES[0], 65).await;
+    fetch(&lab, SITES[0], PATH).await;
+    let speculation = lab.speculations(1).await.remove(0);
+    assert_eq!(speculation.speculation, Speculation::Used);
+    let (queries, requests) = at_the_edge(&lab, SITES[0]);
+    assert_eq!((queries.len(), requests.len()), (3, 2));
+    assert!(queries[2] < requests[1]);
+}
+
+#[tokio::test]
 async fn what_the_name_s_answer_does_not_allow_is_discarded() {
     // Without ORIGIN frames the site elsewhere is covered by the certificate, but not there.
     let lab = lab(false, HandshakeMode::Full, 0).await;
