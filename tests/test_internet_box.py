@@ -214,7 +214,7 @@ def test_no_server_outlives_its_box(seen):
     assert [pid for pid in seen.inside if Path("/proc", str(pid)).exists()] == []
 
 
-def test_a_killed_box_takes_everything_along(privileged):
+def test_a_killed_box_takes_everything_along(privileged, lab_is_clean):
     before = network_namespaces()
     command = [sys.executable, "-m", "resolab", "internet", "run", "--page", PAGES[0], "--as-user", "nobody"]
     # Its name is not told: whoever is in the box finds out by environment and name server alone.
