@@ -37,7 +37,7 @@ blocks = 1
 [factors]
 page = ["wikipedia"]
 profile = ["fiber"]
-dns_transport = ["doh3"]
+dns_transport = ["{transport}"]
 http_version = ["h3"]
 requested_handshake_mode = ["full", "zero_rtt"]
 requested_dns_handshake_mode = ["full", "zero_rtt"]
@@ -45,7 +45,7 @@ connection_sharing = ["separate", "resolver_connection"]
 speculation = ["off", "document"]
 browser = ["{browser}"]
 [resolver_path]
-doh3 = ["stub", "gateway"]
+{transport} = ["stub", "gateway"]
 [[exclude]]
 requested_handshake_mode = ["full"]
 requested_dns_handshake_mode = ["zero_rtt"]
@@ -70,15 +70,15 @@ HELD_MS = 1_500.0
 
 
 @contextlib.asynccontextmanager
-async def lab(browser, limit_s=30.0):
+async def lab(browser, transport="doh3", limit_s=30.0):
     corpus = Corpus.of_project()
-    plan = parse_plan(PLAN.format(browser=browser, limit_s=limit_s), "gateway", corpus)
+    plan = parse_plan(PLAN.format(browser=browser, transport=transport, limit_s=limit_s), "gateway", corpus)
     async with Testbed(plan, corpus, plan.seed) as testbed:
         yield testbed, [one for one in plan.conditions() if one.resolver_path == "gateway"]
 
 
-async def trials(browser):
-    async with lab(browser) as (testbed, conditions):
+async def trials(browser, transport):
+    async with lab(browser, transport) as (testbed, conditions):
         return [
             (one, await testbed.run_trial(one, f"b000-t{number:03}"), testbed._sites[one.page])
             for number, one in enumerate(conditions)
@@ -87,7 +87,7 @@ async def trials(browser):
 
 async def killed(browser):
     """A gateway that is killed in a measured load, and the load after it."""
-    async with lab(browser, LIMIT_S) as (testbed, conditions):
+    async with lab(browser, limit_s=LIMIT_S) as (testbed, conditions):
         await testbed.edge.set_name_behaviour("wikipedia.resolab.test", delay_ms=HELD_MS)
         trial = await begin_trial(testbed, conditions[0])
         await measured_load_begins(testbed)
@@ -107,9 +107,9 @@ def test_a_killed_gateway_is_a_failed_load_that_says_so_and_the_next_is_good(bro
     assert set(after.flags) <= {"lateness_exceeded"}
 
 
-@pytest.mark.parametrize("browser", ["chromium", "firefox"])
-def test_a_load_goes_on_the_connections_its_condition_asks_for(browser, privileged):
-    for condition, result, site in asyncio.run(trials(browser)):
+@pytest.mark.parametrize(("browser", "transport"), [("chromium", "doh3"), ("firefox", "doh3"), ("chromium", "doq")])
+def test_a_load_goes_on_the_connections_its_condition_asks_for(browser, transport, privileged):
+    for condition, result, site in asyncio.run(trials(browser, transport)):
         check_trial(condition, result, site)
 
 

@@ -16,9 +16,7 @@ use crate::transports::{doh, doh3, doq, dot, dotcp};
 use preparation::{Prepared, Transport};
 use resolab_http::private_alpn;
 use resolab_record::HandshakeMode;
-use resolab_transport::client::{
-    MeasuredFailure, QuicClient, SetupLog, TcpOptions, TicketStore, TlsClient,
-};
+use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog, TcpOptions, TicketStore};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
@@ -40,8 +38,7 @@ pub struct DnsClient {
     /// `false` when a server could be anybody; `None` without TLS: there is nothing to check.
     pub certificate_checked: Option<bool>,
     transport: Transport,
-    tls: Option<TlsClient>,
-    /// Largest head of a page's response where connections carry pages, too.
+    /// Largest head of a page's response where DoH3's connections carry pages, too.
     page_heads: Option<u32>,
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
@@ -79,7 +76,6 @@ impl DnsClient {
             edns_of_found: Mutex::default(),
             page_heads: None,
             transport,
-            tls,
             resolver,
             location,
         })
@@ -93,15 +89,22 @@ impl DnsClient {
         windows: (u32, u32),
         head_max_bytes: u32,
     ) -> Result<Self, ClientError> {
-        match (&mut self.transport, &self.tls) {
-            (Transport::H3(quic, _), _) => *quic = quic.clone().with_windows(windows.0, windows.1),
-            (transport @ Transport::Quic(_), Some(tls)) => {
-                let quic = QuicClient::new(&tls.with_alpn(private_alpn::ALPN))?;
-                *transport = Transport::QuicBesideH3(quic.with_windows(windows.0, windows.1));
+        self.transport = match self.transport {
+            Transport::H3(quic, template) => {
+                self.page_heads = Some(head_max_bytes);
+                Transport::H3(quic.with_windows(windows.0, windows.1), template)
             }
-            _ => return Ok(self),
-        }
-        self.page_heads = Some(head_max_bytes);
+            Transport::Quic(tls, _) => {
+                let quic = QuicClient::new(&tls.with_alpn(private_alpn::ALPN))?;
+                let quic = quic.with_windows(windows.0, windows.1);
+                Transport::QuicBesideH3(quic, head_max_bytes)
+            }
+            carries_none @ (Transport::Udp(_)
+            | Transport::Tcp
+            | Transport::Tls(_)
+            | Transport::H2(..)
+            | Transport::QuicBesideH3(..)) => carries_none,
+        };
         Ok(self)
     }
 
@@ -139,9 +142,9 @@ impl DnsClient {
                 };
                 Session::doh3(session, edns)
             }
-            Transport::Quic(quic) => Session::doq(doq::open(address, quic, log).await?, edns),
-            Transport::QuicBesideH3(quic) => {
-                let quic = (quic, self.page_heads.unwrap_or(u32::MAX));
+            Transport::Quic(_, quic) => Session::doq(doq::open(address, quic, log).await?, edns),
+            Transport::QuicBesideH3(quic, head_max_bytes) => {
+                let quic = (quic, *head_max_bytes);
                 Session::doq(doq::open_for_pages(address, quic, log).await?, edns)
             }
         })
@@ -180,8 +183,8 @@ impl DnsClient {
             | Transport::Tls(_)
             | Transport::H2(..)
             | Transport::H3(..)
-            | Transport::Quic(_)
-            | Transport::QuicBesideH3(_) => None,
+            | Transport::Quic(..)
+            | Transport::QuicBesideH3(..) => None,
         }
     }
 }

@@ -30,9 +30,11 @@ pub(super) enum Transport {
     Tls(TlsClient),
     H2(TlsClient, RequestTemplate),
     H3(QuicClient, RequestTemplate),
-    Quic(QuicClient),
-    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md).
-    QuicBesideH3(QuicClient),
+    /// With its TLS, of which that of another ALPN is made.
+    Quic(TlsClient, QuicClient),
+    /// DoQ and HTTP/3 on one connection, by the private ALPN (docs/formats/private-alpn.md), with the
+    /// largest head of a page's response.
+    QuicBesideH3(QuicClient, u32),
 }
 
 impl Transport {
@@ -40,7 +42,7 @@ impl Transport {
     pub fn is_over_tcp(&self) -> bool {
         match self {
             Self::Tcp | Self::Tls(_) | Self::H2(..) => true,
-            Self::Udp(_) | Self::H3(..) | Self::Quic(_) | Self::QuicBesideH3(_) => false,
+            Self::Udp(_) | Self::H3(..) | Self::Quic(..) | Self::QuicBesideH3(..) => false,
         }
     }
 }
@@ -106,7 +108,7 @@ impl Preparation {
                 Ok(Transport::H3(QuicClient::new(tls)?, template))
             }),
             DnsTransport::Doq => Self::Encrypted(iana::ALPN_DOQ, |tls, _| {
-                Ok(Transport::Quic(QuicClient::new(tls)?))
+                Ok(Transport::Quic(tls.clone(), QuicClient::new(tls)?))
             }),
         }
     }
