@@ -17,7 +17,7 @@ WAIT_MS = 1_500
 EVERY = [(server, transport) for server in NAMES for transport in ("doudp", "dotcp", *ENCRYPTED[server])]
 REFUSED, BAD_REQUEST = ("FORMERR",) * 4, ("http",) * 4
 SILENT, BROKEN = ("SERVFAIL", *("dropped",) * 3), ("NOTIMP", *("malformed",) * 3)
-TREATMENTS = (
+HANDLINGS = (
     {(server, transport): REFUSED for server in ("unbound", "bind9") for transport in ("doudp", "dotcp", "dot", "doh")}
     | {("kresd", transport): SILENT for transport in ("doudp", "dotcp", "dot")}
     | {("kresd", "doh"): ("SERVFAIL", *("http",) * 3)}
@@ -58,20 +58,20 @@ def probed():
 
 
 def word(record):
-    if record["treatment"] is None:
+    if record["handling"] is None:
         assert record["failure"] == "query_malformed", record
         return "malformed"
-    if record["treatment"] == "error":
+    if record["handling"] == "error":
         return record["rcode"] or "http"
-    return record["treatment"]
+    return record["handling"]
 
 
 @pytest.mark.parametrize(("server", "transport"), EVERY, ids=["-".join(pair) for pair in EVERY])
-def test_a_servers_treatment_is_the_known_one(probed, server, transport):
+def test_a_servers_handling_is_the_known_one(probed, server, transport):
     records = probed[server, transport]
     assert [record["question_count"] for record in records] == list(COUNTS)
     assert {record["dns_transport"] for record in records} == {transport}
-    assert tuple(map(word, records)) == TREATMENTS[server, transport], records
+    assert tuple(map(word, records)) == HANDLINGS[server, transport], records
 
 
 @pytest.mark.parametrize("transport", URLS)

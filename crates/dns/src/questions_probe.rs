@@ -12,7 +12,7 @@ use crate::question::Question;
 use crate::transports::session::Exchanged;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::RecordType;
-use resolab_record::{Failure, QuestionsProbeRecord, QuestionsTreatment, rcode_text};
+use resolab_record::{Failure, QuestionsHandling, QuestionsProbeRecord, rcode_text};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub async fn probe_questions(
         Ok(exchanged) => write_response(&mut record, questions, &exchanged.response),
         Err(failure) => {
             let was_sent = log.attempt_count() > 0;
-            record.treatment = was_sent.then(|| treatment_of(failure.failure)).flatten();
+            record.handling = was_sent.then(|| handling_of(failure.failure)).flatten();
             write_failure(&mut record, failure);
         }
     }
@@ -69,7 +69,7 @@ fn unanswered(
         resolver_address: client.location.known(),
         certificate_checked: client.certificate_checked,
         question_count: questions.len() as u16,
-        treatment: None,
+        handling: None,
         answered_count: None,
         response_question_count: None,
         rcode: None,
@@ -85,19 +85,19 @@ fn unanswered(
     }
 }
 
-/// What a failure after the message was sent says of its treatment; nothing where what came was no
+/// What a failure after the message was sent says of its handling; nothing where what came was no
 /// response to it.
-fn treatment_of(failure: Failure) -> Option<QuestionsTreatment> {
+fn handling_of(failure: Failure) -> Option<QuestionsHandling> {
     match failure {
-        Failure::QueryTimeout => Some(QuestionsTreatment::Dropped),
-        Failure::HttpStatus | Failure::DnsRcode => Some(QuestionsTreatment::Error),
+        Failure::QueryTimeout => Some(QuestionsHandling::Dropped),
+        Failure::HttpStatus | Failure::DnsRcode => Some(QuestionsHandling::Error),
         Failure::QueryRefused
         | Failure::QueryConnectionClosed
         | Failure::QueryTruncated
         | Failure::HttpProtocol
         // In early data, of which the end of the connection is a broken handshake's.
         | Failure::QuicHandshakeFailed
-        | Failure::TlsHandshakeFailed => Some(QuestionsTreatment::Closed),
+        | Failure::TlsHandshakeFailed => Some(QuestionsHandling::Closed),
         Failure::QueryMalformed
         | Failure::BootstrapFailed
         | Failure::TcpConnectRefused
@@ -124,7 +124,7 @@ fn write_response(record: &mut QuestionsProbeRecord, questions: &[Question], res
     match Message::from_vec(response) {
         Ok(message) => write_message(record, questions, &message),
         Err(error) => {
-            record.treatment = (rcode != 0).then_some(QuestionsTreatment::Error);
+            record.handling = (rcode != 0).then_some(QuestionsHandling::Error);
             write_failure(record, MeasuredFailure::new(Failure::QueryMalformed, error));
         }
     }
@@ -134,14 +134,14 @@ fn write_message(record: &mut QuestionsProbeRecord, questions: &[Question], resp
     let answered: Vec<_> = questions.iter().map(|one| answers(response, one)).collect();
     let count = answered.iter().filter(|answered| **answered).count();
     let rcode = response.metadata.response_code;
-    record.treatment = Some(match count {
+    record.handling = Some(match count {
         _ if !matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain) => {
-            QuestionsTreatment::Error
+            QuestionsHandling::Error
         }
-        0 => QuestionsTreatment::None,
-        count if count == questions.len() => QuestionsTreatment::All,
-        1 if answered[0] => QuestionsTreatment::First,
-        _ => QuestionsTreatment::Part,
+        0 => QuestionsHandling::None,
+        count if count == questions.len() => QuestionsHandling::All,
+        1 if answered[0] => QuestionsHandling::First,
+        _ => QuestionsHandling::Part,
     });
     record.answered_count = Some(count as u16);
     // With the bits that are in the OPT record (RFC 6891 section 6.1.3).
@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn records_say_which_questions_were_answered() {
-        use QuestionsTreatment::{All, First, None, Part};
+        use QuestionsHandling::{All, First, None, Part};
         for (answered, expected) in [
             (&[][..], None),
             (&[0], First),
@@ -222,7 +222,7 @@ mod tests {
         ] {
             let asked = questions(3);
             let record = probe(&asked, |query| Some(response(query, answered))).await;
-            assert_eq!(record.treatment, Some(expected), "{answered:?}");
+            assert_eq!(record.handling, Some(expected), "{answered:?}");
             assert_eq!(record.answered_count, Some(answered.len() as u16));
             assert_eq!(record.question_count, 3);
             assert_eq!(record.response_question_count, Some(3));
@@ -241,7 +241,7 @@ mod tests {
             Some(header)
         };
         let record = probe(&questions(2), formerr).await;
-        assert_eq!(record.treatment, Some(QuestionsTreatment::Error));
+        assert_eq!(record.handling, Some(QuestionsHandling::Error));
         assert_eq!(record.rcode.as_deref(), Some("FORMERR"));
         assert_eq!(record.response_question_count, Some(0));
         // No whole message, and clear all the same.
@@ -251,10 +251,10 @@ mod tests {
             Some(header)
         };
         let record = probe(&questions(2), counted).await;
-        assert_eq!(record.treatment, Some(QuestionsTreatment::Error));
+        assert_eq!(record.handling, Some(QuestionsHandling::Error));
         assert_eq!(record.failure, Some(Failure::QueryMalformed));
         let record = probe(&questions(2), |_| None).await;
-        assert_eq!(record.treatment, Some(QuestionsTreatment::Dropped));
+        assert_eq!(record.handling, Some(QuestionsHandling::Dropped));
         assert_eq!(record.failure, Some(Failure::QueryTimeout));
     }
 
@@ -265,7 +265,7 @@ mod tests {
             Some(response(query, &[]))
         })
         .await;
-        assert_eq!(record.treatment, Some(QuestionsTreatment::None));
+        assert_eq!(record.handling, Some(QuestionsHandling::None));
         assert_eq!(record.rcode.as_deref(), Some("NOERROR"));
     }
 }

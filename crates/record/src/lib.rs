@@ -73,7 +73,7 @@ pub use query::{
     Bootstrap, CacheState, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
     QueryRecord, RetryPolicy, StubReadyRecord,
 };
-pub use questions::{QuestionsProbeRecord, QuestionsTreatment};
+pub use questions::{QuestionsHandling, QuestionsProbeRecord};
 pub use rcode::{RCODE_NAMES, rcode_text};
 pub use relay::RelayReadyRecord;
 pub use terms::{

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 /// What became of a message's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum QuestionsTreatment {
+pub enum QuestionsHandling {
     /// No response in time.
     Dropped,
     /// The connection or the message's stream was ended instead of a response.
@@ -42,7 +42,7 @@ pub struct QuestionsProbeRecord {
     pub question_count: u16,
     /// What became of them; `null` when the message was not sent, or what came was no DNS message and
     /// had no error code either.
-    pub treatment: Option<QuestionsTreatment>,
+    pub handling: Option<QuestionsHandling>,
     /// Questions for which records of the type asked for, or an alias, came; a name without such
     /// records looks like one that was passed over. `null` without a response that can be read.
     pub answered_count: Option<u16>,

@@ -1583,7 +1583,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     group_sequence: int | None = None
 
 
-class QuestionsTreatment(enum.StrEnum):
+class QuestionsHandling(enum.StrEnum):
     """What became of a message's questions."""
 
     DROPPED = "dropped"
@@ -1603,7 +1603,7 @@ class QuestionsProbeRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     resolver_address: str | None = None
     certificate_checked: bool | None = None
     question_count: int
-    treatment: QuestionsTreatment | None = None
+    handling: QuestionsHandling | None = None
     answered_count: int | None = None
     response_question_count: int | None = None
     rcode: str | None = None
