@@ -9,6 +9,7 @@ use crate::client_arguments::{ClientArguments, Refusal};
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
+use resolab_dns::partial::QUESTIONS_MAX_COUNT;
 use resolab_dns::{ConnectionPolicy, Question};
 use resolab_transport::clock::monotonic_ns;
 use rounds::{Pace, Rounds};
@@ -72,6 +73,18 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u64).range(1..)
     )]
     idle_timeout_ms: Option<u64>,
+    /// Ask this many questions in one message, whose answers leave as they are known (partial responses,
+    /// docs/formats/partial-responses.md); one by one where the resolver does not know that.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u16).range(2..=QUESTIONS_MAX_COUNT as i64),
+        conflicts_with_all = ["together", "outstanding"]
+    )]
+    questions_per_message: Option<u16>,
+    /// Ask these each in a message of its own, all at the same time: what one message is held against.
+    #[arg(long, requires = "questions_per_message")]
+    one_by_one: bool,
     /// Rounds: each asks every resolver for every name.
     #[arg(long, default_value_t = 1)]
     count: u64,
@@ -147,6 +160,12 @@ impl Arguments {
             return Err(Refusal::usage(
                 "keep a cold connection until --idle-timeout-ms; give --connection warm",
             ));
+        }
+        if let Some(count) = self.questions_per_message {
+            return Ok(Pace::InMessages {
+                count: usize::from(count),
+                one_by_one: self.one_by_one,
+            });
         }
         match (self.together, self.outstanding) {
             (true, 1) => Ok(Pace::Together),

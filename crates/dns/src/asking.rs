@@ -5,10 +5,13 @@ mod answer;
 mod attempt;
 mod priming;
 mod recording;
+mod several;
 mod wanted;
 
 pub use answer::Answer;
 pub(crate) use attempt::cut_off;
 pub use attempt::{Outcome, Slot};
 pub(crate) use priming::TICKET_SLACK;
+pub use several::MessagePosition;
+pub(crate) use several::PartialSupport;
 pub use wanted::Asking;

@@ -7,6 +7,7 @@ mod preparation;
 pub use options::ClientOptions;
 pub use preparation::{ClientError, tls_of};
 
+use crate::asking::PartialSupport;
 use crate::bootstrap::look_up::Location;
 use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
@@ -43,6 +44,7 @@ pub struct DnsClient {
     pub(crate) tcp: TcpOptions,
     /// Whether a connection asked the resolver for a Fast Open cookie; the kernel keeps it.
     pub(crate) fast_open_is_primed: AtomicBool,
+    pub(crate) partial_support: PartialSupport,
 }
 
 impl DnsClient {
@@ -73,6 +75,7 @@ impl DnsClient {
                 fast_open: options.tcp_fast_open && transport.is_over_tcp(),
             },
             fast_open_is_primed: AtomicBool::new(false),
+            partial_support: PartialSupport::default(),
             edns_of_found: Mutex::default(),
             page_heads: None,
             transport,
@@ -150,9 +153,10 @@ impl DnsClient {
         })
     }
 
-    /// Forget what earlier queries left that the next ones would be quicker by: tickets, and the
-    /// round trips that DoUDP's policy learnt.
+    /// Forget what earlier queries left that the next ones would be quicker by: tickets, the round trips
+    /// that DoUDP's policy learnt, whether the resolver knows partial responses.
     pub fn forget(&self) {
+        self.partial_support.forget();
         if let Some(tickets) = &self.tickets {
             tickets.forget();
         }

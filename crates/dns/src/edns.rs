@@ -4,6 +4,7 @@
 
 use crate::client_subnet::ClientSubnet;
 use crate::cookie::{CookieJar, SentCookie};
+use crate::partial;
 use crate::question::Question;
 use hickory_proto::op::Edns;
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
@@ -139,6 +140,7 @@ impl ClientEdns {
             client_subnet: client_subnet.or(self.options.client_subnet),
             cookie,
             asks_identifier: self.options.asks_identifier,
+            takes_parts: false,
             padding_block_bytes: block_bytes.filter(|_| self.is_encrypted),
         }
     }
@@ -151,6 +153,7 @@ pub struct QueryEdns {
     pub(crate) client_subnet: Option<ClientSubnet>,
     pub(crate) cookie: Option<SentCookie>,
     asks_identifier: bool,
+    takes_parts: bool,
     padding_block_bytes: Option<u16>,
 }
 
@@ -162,12 +165,21 @@ impl Default for QueryEdns {
             client_subnet: None,
             cookie: None,
             asks_identifier: false,
+            takes_parts: false,
             padding_block_bytes: None,
         }
     }
 }
 
 impl QueryEdns {
+    /// The same, of a client that takes partial responses.
+    pub(crate) fn taking_parts(self) -> Self {
+        Self {
+            takes_parts: true,
+            ..self
+        }
+    }
+
     /// What queries of a client without cookies carry.
     pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
         Self {
@@ -175,6 +187,7 @@ impl QueryEdns {
             client_subnet: options.client_subnet,
             cookie: None,
             asks_identifier: options.asks_identifier,
+            takes_parts: false,
             padding_block_bytes: options.padding.block_bytes().filter(|_| is_encrypted),
         }
     }
@@ -196,6 +209,9 @@ impl QueryEdns {
         if self.asks_identifier {
             // Empty in queries (RFC 5001 section 2.1).
             options.insert(EdnsOption::Unknown(EdnsCode::NSID.into(), Vec::new()));
+        }
+        if self.takes_parts {
+            options.insert(EdnsOption::Unknown(partial::OPTION, vec![partial::VERSION]));
         }
         if self.padding_block_bytes.is_some() {
             let code = EdnsCode::Padding.into();

@@ -90,6 +90,13 @@ impl ExchangeLog {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 
+    /// The query is in the same message as another.
+    pub(crate) fn copy_place(&self, other: &Self) {
+        if let Some(place) = other.place() {
+            self.set_place(place);
+        }
+    }
+
     /// Where it stood on the last connection it was handed to.
     pub fn place(&self) -> Option<Place> {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner)

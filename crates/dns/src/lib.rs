@@ -18,6 +18,8 @@ pub mod iana;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod message;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod partial;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod question;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod resolver_address;
@@ -39,7 +41,7 @@ mod stamp;
 mod transports;
 mod upstream;
 
-pub use asking::{Answer, Asking, Outcome, Slot};
+pub use asking::{Answer, Asking, MessagePosition, Outcome, Slot};
 pub use bootstrap::look_up::{Location, LookUp};
 pub use client::{ClientError, ClientOptions, DnsClient};
 pub use client_subnet::ClientSubnet;

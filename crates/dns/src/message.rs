@@ -70,6 +70,20 @@ pub struct Response {
 }
 
 impl Response {
+    /// What a message says.
+    pub fn of(message: Message) -> Self {
+        let rcode = message.metadata.response_code;
+        Self {
+            rcode: rcode_text(rcode.into()),
+            is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
+            truncated: message.metadata.truncation,
+            answer_count: message.answers.len() as u32,
+            addresses: message.answers.iter().filter_map(address_of).collect(),
+            ttl_s: message.answers.iter().map(|record| record.ttl).min(),
+            message,
+        }
+    }
+
     /// The same after `age_s` seconds in a cache, by which its TTLs are shorter (RFC 8484 section 5.1).
     #[must_use]
     pub fn aged(mut self, age_s: u32) -> Self {
@@ -183,7 +197,7 @@ pub fn question_count_of(message: &[u8]) -> u16 {
 }
 
 /// Where the questions of a query of ours end; the first one's name is never compressed.
-fn questions_end(query: &[u8]) -> usize {
+pub(crate) fn questions_end(query: &[u8]) -> usize {
     let mut at = HEADER_BYTES;
     for _ in 0..question_count_of(query) {
         at = name_end(query, at) + TYPE_AND_CLASS_BYTES;
@@ -207,16 +221,7 @@ fn name_end(message: &[u8], mut at: usize) -> usize {
 pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
     let message =
         Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
-    let rcode = message.metadata.response_code;
-    Ok(Response {
-        rcode: rcode_text(rcode.into()),
-        is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
-        truncated: message.metadata.truncation,
-        answer_count: message.answers.len() as u32,
-        addresses: message.answers.iter().filter_map(address_of).collect(),
-        ttl_s: message.answers.iter().map(|record| record.ttl).min(),
-        message,
-    })
+    Ok(Response::of(message))
 }
 
 #[expect(

@@ -5,6 +5,7 @@
 mod connection;
 mod place;
 mod policy;
+mod task;
 
 pub use policy::ConnectionPolicy;
 
@@ -17,6 +18,7 @@ use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+pub(crate) use task::Task;
 use tokio::sync::Notify;
 
 /// A resolver and the connection to it.
@@ -45,9 +47,9 @@ struct Progress {
 
 /// What became of a query, and what had become of the connection before it, if a new one took its
 /// place for this query.
-pub struct Asked {
+pub struct Asked<T = Answer> {
     /// Of the query.
-    pub outcome: Outcome,
+    pub outcome: Outcome<T>,
     /// Of the connection before.
     pub previous_end: Option<ConnectionEnd>,
 }
@@ -66,11 +68,15 @@ impl Upstream {
 
     /// Ask, on the open connection or a new one.
     pub async fn ask(&self, asking: &Asking<'_>, deadline: Duration) -> Asked {
+        self.ask_by(asking, deadline).await
+    }
+
+    pub(crate) async fn ask_by<T: Task>(&self, task: &T, deadline: Duration) -> Asked<T::Done> {
         let progress = Progress::default();
-        let asked = tokio::time::timeout(deadline, self.try_ask(asking, &progress)).await;
+        let asked = tokio::time::timeout(deadline, self.try_ask(task, &progress)).await;
         let outcome = match asked {
             Ok(outcome) => outcome,
-            Err(_) => self.given_up(asking, &progress, deadline),
+            Err(_) => self.given_up(task, &progress, deadline),
         };
         let previous_end = progress.previous_end.get().copied();
         Asked {
@@ -79,20 +85,21 @@ impl Upstream {
         }
     }
 
-    async fn try_ask(&self, asking: &Asking<'_>, progress: &Progress) -> Outcome {
-        let outcome = self.ask_once(asking, progress).await;
+    async fn try_ask<T: Task>(&self, task: &T, progress: &Progress) -> Outcome<T::Done> {
+        let outcome = self.ask_once(task, progress).await;
         // A connection the resolver closed while it was idle is found out by the next query only.
-        let was_stale =
-            outcome.connection == ConnectionState::Warm && lost_connection(&outcome.result);
+        let was_stale = outcome.connection == ConnectionState::Warm
+            && lost_connection(&outcome.result)
+            && task.may_begin_anew();
         if was_stale {
-            asking.exchange.begin_anew();
-            self.ask_once(asking, progress).await
+            task.begin_anew();
+            self.ask_once(task, progress).await
         } else {
             outcome
         }
     }
 
-    async fn ask_once(&self, asking: &Asking<'_>, progress: &Progress) -> Outcome {
+    async fn ask_once<T: Task>(&self, task: &T, progress: &Progress) -> Outcome<T::Done> {
         let in_use = match self.connection(progress).await {
             Ok(found) => found,
             Err(failure) => return not_opened(progress, failure),
@@ -100,7 +107,7 @@ impl Upstream {
         let connection = in_use.connection();
         *progress.asked_on() = Some(Arc::clone(connection));
         let result = match in_use.session() {
-            Some(session) => asking.answer(session).await,
+            Some(session) => task.run(session).await,
             None => Err(MeasuredFailure::new(
                 Failure::QueryConnectionClosed,
                 "it was closed",
@@ -111,7 +118,7 @@ impl Upstream {
         {
             self.let_go(connection, end);
         }
-        asked(asking, progress, connection, result)
+        asked(task, progress, connection, result)
     }
 
     /// The kept connection, or a new one.
@@ -171,11 +178,16 @@ impl Upstream {
     }
 
     /// The deadline passed. A connection that is silent that long is not used again.
-    fn given_up(&self, asking: &Asking<'_>, progress: &Progress, deadline: Duration) -> Outcome {
+    fn given_up<T: Task>(
+        &self,
+        task: &T,
+        progress: &Progress,
+        deadline: Duration,
+    ) -> Outcome<T::Done> {
         if let Some(connection) = progress.asked_on().take() {
             self.let_go(&connection, ConnectionEnd::AfterFailure);
             let result = Err(cut_off(&connection.setup, deadline));
-            return asked(asking, progress, &connection, result);
+            return asked(task, progress, &connection, result);
         }
         let own_setup = progress.own_setup.get().map(Arc::clone);
         let setup = own_setup.unwrap_or_else(|| self.latest_setup());
@@ -260,21 +272,21 @@ impl Progress {
     }
 }
 
-fn asked(
-    asking: &Asking<'_>,
+fn asked<T: Task>(
+    task: &T,
     progress: &Progress,
     connection: &Connection,
-    result: Result<Answer, MeasuredFailure>,
-) -> Outcome {
+    result: Result<T::Done, MeasuredFailure>,
+) -> Outcome<T::Done> {
     Outcome {
         setup: Arc::clone(&connection.setup),
-        connection: state_of(connection, asking),
+        connection: state_of(connection, task),
         is_opener: is_opener(progress, connection),
         result,
     }
 }
 
-fn not_opened(progress: &Progress, failure: MeasuredFailure) -> Outcome {
+fn not_opened<T>(progress: &Progress, failure: MeasuredFailure) -> Outcome<T> {
     let own_setup = progress.own_setup.get();
     Outcome {
         setup: own_setup.map(Arc::clone).unwrap_or_default(),
@@ -284,8 +296,8 @@ fn not_opened(progress: &Progress, failure: MeasuredFailure) -> Outcome {
     }
 }
 
-fn state_of(connection: &Connection, asking: &Asking<'_>) -> ConnectionState {
-    if connection.was_open_at(asking.time_origin_ns()) {
+fn state_of(connection: &Connection, task: &impl Task) -> ConnectionState {
+    if connection.was_open_at(task.time_origin_ns()) {
         ConnectionState::Warm
     } else {
         ConnectionState::Cold
@@ -308,6 +320,6 @@ fn end_by(failure: &MeasuredFailure) -> Option<ConnectionEnd> {
     }
 }
 
-fn lost_connection(result: &Result<Answer, MeasuredFailure>) -> bool {
+fn lost_connection<T>(result: &Result<T, MeasuredFailure>) -> bool {
     matches!(result, Err(failure) if failure.failure == Failure::QueryConnectionClosed)
 }

@@ -115,6 +115,10 @@ pub struct ResolverConfig {
     /// Responses on encrypted transports to padded queries are padded to multiples of this.
     #[serde(default = "default_padding_block_bytes")]
     pub padding_block_bytes: u16,
+    /// Whether several questions in one message are answered to clients that take partial responses;
+    /// otherwise, as to all others, FORMERR (RFC 9619).
+    #[serde(default = "default_true")]
+    pub partial_responses: bool,
     /// Where names outside the origins are asked; absent: they are refused.
     #[serde(default)]
     pub forward: Option<ForwardConfig>,

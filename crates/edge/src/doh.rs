@@ -4,21 +4,24 @@
 
 use crate::dns::early_data;
 use crate::http_message::{Fate, HttpReply, HttpRequest, plain, set};
+use crate::partial::PartialAnswers;
 use crate::web::Body;
 use crate::world::{Arrival, Reply, World};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderValue, Method, StatusCode};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use resolab_dns::iana::DNS_MESSAGE;
+use resolab_dns::partial;
 use resolab_record::{DnsTransport, HttpVersion};
+use std::sync::Arc;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// DoH. A POST is answered in early data too: a DNS query is safe to repeat whatever the method
 /// that carries it (RFC 9250 section 4.5 says so of its opcode), and browsers send it that way.
-pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
     let message = match dns_message(request) {
         Ok(message) => message,
         Err(status) => return plain(status),
@@ -38,6 +41,13 @@ pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
         in_early_data: Some(request.in_early_data),
         received_ns: request.received_ns,
     };
+    let is_taken = matches!(request.version, HttpVersion::H2 | HttpVersion::H3)
+        && takes_parts(request.head.headers());
+    if is_taken
+        && let Some(answers) = PartialAnswers::begin(world, Some(request.connection), &arrival)
+    {
+        return reply_in_parts(answers);
+    }
     let Reply {
         answer,
         is_withheld,
@@ -67,6 +77,25 @@ pub async fn reply_dns(world: &World, request: &HttpRequest<'_>) -> HttpReply {
     reply.body = Body::from(answer.message);
     reply.query = Some(note);
     reply
+}
+
+/// Several messages as they are known, each behind its length. Nothing of it may be kept: how long is not
+/// known before the last.
+fn reply_in_parts(answers: PartialAnswers) -> HttpReply {
+    let mut reply = plain(StatusCode::OK);
+    let media_type = HeaderValue::from_static(partial::MEDIA_TYPE);
+    set(&mut reply, CONTENT_TYPE, media_type);
+    set(&mut reply, CACHE_CONTROL, NO_STORE);
+    reply.parts = Some(Box::new(answers));
+    reply
+}
+
+fn takes_parts(fields: &HeaderMap) -> bool {
+    let accepted = fields.get_all(ACCEPT).iter();
+    accepted
+        .filter_map(|field| field.to_str().ok())
+        .flat_map(|field| field.split(','))
+        .any(|range| range.trim() == partial::MEDIA_TYPE)
 }
 
 /// The DNS message of a DoH request (RFC 8484 section 4.1).

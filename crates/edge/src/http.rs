@@ -8,9 +8,10 @@ use crate::http_message::{HttpReply, HttpRequest, authority, plain};
 use crate::web::reply_page;
 use crate::world::{DohPlace, World};
 use http::{Request, StatusCode};
+use std::sync::Arc;
 
 /// Answer a request.
-pub async fn reply(world: &World, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
     if let Err(status) = request.body {
         return plain(status);
     }

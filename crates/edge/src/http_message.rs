@@ -3,11 +3,13 @@
 //! Not for: what the reply is, and not for streams.
 
 use crate::connections::OpenConnection;
+use crate::partial::PartialAnswers;
 use crate::web::Body;
 use crate::world::QueryNote;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use resolab_record::HttpVersion;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One request, body read.
@@ -19,7 +21,7 @@ pub struct HttpRequest<'a> {
     /// Version spoken.
     pub version: HttpVersion,
     /// Connection it came on.
-    pub connection: &'a OpenConnection,
+    pub connection: &'a Arc<OpenConnection>,
     /// Whether its head arrived as early data.
     pub in_early_data: bool,
     /// When its head was here.
@@ -32,6 +34,8 @@ pub struct HttpReply {
     pub head: Response<()>,
     /// Body; empty for HEAD.
     pub body: Body,
+    /// What comes instead of a body, as it is known.
+    pub parts: Option<Box<PartialAnswers>>,
     /// How long to wait before it is sent.
     pub wait: Option<Duration>,
     /// Content coding of the body.
@@ -92,6 +96,7 @@ pub fn plain(status: StatusCode) -> HttpReply {
     HttpReply {
         head,
         body: Body::empty(),
+        parts: None,
         wait: None,
         content_encoding: None,
         content_range: None,

@@ -18,6 +18,7 @@ pub mod fuzzing;
 mod http;
 mod http_message;
 mod orders;
+mod partial;
 mod serve;
 mod site_command;
 mod web;

@@ -39,6 +39,10 @@ pub struct World {
     pub doh: Option<DohPlace>,
     /// What the resolver's connections serve beside DNS.
     pub coalescing: Coalescing,
+    /// Whether messages with several questions are answered to clients that take partial responses.
+    pub gives_partial_responses: bool,
+    /// Multiple to which responses on encrypted transports are padded; 0: never.
+    pub padding_block_bytes: u16,
     forwarder: Option<Forwarder>,
     query_records: QueryRecords,
     resolver: Mutex<Resolver>,
@@ -137,8 +141,14 @@ impl World {
         for name in &config.names {
             name.add_to(&mut behaviours)?;
         }
-        let resolver = Resolver::new(settings_of(config), build_zone(config)?, behaviours);
+        let settings = settings_of(config);
+        let resolver = Resolver::new(settings, build_zone(config)?, behaviours);
         Ok(Self {
+            gives_partial_responses: config
+                .resolver
+                .as_ref()
+                .is_some_and(|resolver| resolver.partial_responses),
+            padding_block_bytes: settings.padding_block_bytes,
             policies,
             connections: Connections::new(Arc::clone(&sink), config.limits.clone()),
             sink,

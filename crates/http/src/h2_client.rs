@@ -1,5 +1,6 @@
 //! HTTP/2 (RFC 9113) client on an open stream, TLS as a rule.
 
+use crate::PieceObserver;
 use crate::streaming::{BodyWriter, ResponseReader};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, Connection, SendRequest};
@@ -101,7 +102,18 @@ impl H2Client {
         request: Request<Bytes>,
         body_max_bytes: usize,
     ) -> Result<Response<Bytes>, MeasuredFailure> {
-        self.try_exchange(request, body_max_bytes)
+        self.exchange_observed(request, body_max_bytes, &mut |_, _| ())
+            .await
+    }
+
+    /// The same, and each piece of the body, with the head, as it comes.
+    pub async fn exchange_observed(
+        &self,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+        observe: &mut PieceObserver<'_>,
+    ) -> Result<Response<Bytes>, MeasuredFailure> {
+        self.try_exchange(request, body_max_bytes, observe)
             .await
             .map_err(|error| match error {
                 ExchangeError::H2(error) => failure_of(error, &self.log),
@@ -115,6 +127,7 @@ impl H2Client {
         &self,
         request: Request<Bytes>,
         body_max_bytes: usize,
+        observe: &mut PieceObserver<'_>,
     ) -> Result<Response<Bytes>, ExchangeError> {
         let (head, body) = request.into_parts();
         let mut requests = self.requests.clone().ready().await?;
@@ -124,6 +137,7 @@ impl H2Client {
             send.send_data(body, true)?;
         }
         let (head, mut stream) = response.await?.into_parts();
+        let head = Response::from_parts(head, ());
         let mut body = BytesMut::new();
         while let Some(chunk) = stream.data().await {
             let chunk = chunk?;
@@ -132,8 +146,9 @@ impl H2Client {
             if body.len() > body_max_bytes {
                 return Err(ExchangeError::TooLarge);
             }
+            observe(&head, &chunk);
         }
-        Ok(Response::from_parts(head, body.freeze()))
+        Ok(head.map(|()| body.freeze()))
     }
 
     /// When what the connection brought last arrived.

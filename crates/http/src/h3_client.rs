@@ -2,6 +2,7 @@
 //! takes the control streams with it, so everything is made anew on the same connection and the
 //! request is sent again.
 
+use crate::PieceObserver;
 use crate::origins::Origins;
 use crate::quic_streams::{Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
@@ -63,6 +64,12 @@ impl Drop for State {
     }
 }
 
+/// What is wanted of a response while it comes.
+struct Watch<'a, 'b> {
+    times: &'a ResponseTimes,
+    observe: &'a mut PieceObserver<'b>,
+}
+
 /// A response and how often its request was sent.
 pub struct H3Exchange {
     /// The response.
@@ -107,8 +114,23 @@ impl H3Client {
         request: Request<Bytes>,
         body_max_bytes: usize,
     ) -> Result<H3Exchange, MeasuredFailure> {
-        let times = ResponseTimes::default();
-        self.exchange_timed(request, body_max_bytes, &times).await
+        self.exchange_observed(request, body_max_bytes, &mut |_, _| ())
+            .await
+    }
+
+    /// The same, and each piece of the body, with the head, as it comes.
+    pub async fn exchange_observed(
+        &self,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+        observe: &mut PieceObserver<'_>,
+    ) -> Result<H3Exchange, MeasuredFailure> {
+        let mut watch = Watch {
+            times: &ResponseTimes::default(),
+            observe,
+        };
+        self.exchange_watched(request, body_max_bytes, &mut watch)
+            .await
     }
 
     /// The same, and when its parts were there.
@@ -118,9 +140,23 @@ impl H3Client {
         body_max_bytes: usize,
         times: &ResponseTimes,
     ) -> Result<H3Exchange, MeasuredFailure> {
+        let mut watch = Watch {
+            times,
+            observe: &mut |_, _| (),
+        };
+        self.exchange_watched(request, body_max_bytes, &mut watch)
+            .await
+    }
+
+    async fn exchange_watched(
+        &self,
+        request: Request<Bytes>,
+        body_max_bytes: usize,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<H3Exchange, MeasuredFailure> {
         let mut requests = self.state.lock().await.requests.clone();
         let result = self
-            .exchange_once(&mut requests, request.clone(), body_max_bytes, times)
+            .exchange_once(&mut requests, request.clone(), body_max_bytes, watch)
             .await;
         match result {
             Ok(response) => {
@@ -133,7 +169,7 @@ impl H3Client {
             Err(error) if self.was_rejected(&error) => {
                 let mut requests = self.remake().await?;
                 let response = self
-                    .exchange_once(&mut requests, request, body_max_bytes, times)
+                    .exchange_once(&mut requests, request, body_max_bytes, watch)
                     .await
                     .map_err(|error| self.failure_of(&error))?;
                 self.run_driver().await;
@@ -210,8 +246,9 @@ impl H3Client {
         requests: &mut SendRequest<StreamOpener, Bytes>,
         request: Request<Bytes>,
         body_max_bytes: usize,
-        times: &ResponseTimes,
+        watch: &mut Watch<'_, '_>,
     ) -> Result<Response<Bytes>, ExchangeError> {
+        let times = watch.times;
         times.exchange.begin();
         let (head, body) = request.into_parts();
         let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
@@ -223,7 +260,7 @@ impl H3Client {
             // A peer that breaks the rules on its control stream may never answer.
             self.run_driver().await;
         }
-        let (head, ()) = self.bounded(stream.recv_response()).await?.into_parts();
+        let head = self.bounded(stream.recv_response()).await?;
         times.response.begin();
         let mut body = BytesMut::new();
         while let Some(chunk) = self.bounded(stream.recv_data()).await? {
@@ -231,13 +268,15 @@ impl H3Client {
                 return Err(ExchangeError::TooLarge);
             }
             times.response.finish();
+            let before = body.len();
             body.put(chunk);
+            (watch.observe)(&head, &body[before..]);
         }
         // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
         self.bounded(stream.recv_trailers()).await?;
         times.exchange.finish();
         self.ended_count.fetch_add(1, Ordering::Relaxed);
-        Ok(Response::from_parts(head, body.freeze()))
+        Ok(head.map(|()| body.freeze()))
     }
 
     /// Wait for a part of the response as long as the connection has not brought far more than any

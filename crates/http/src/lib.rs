@@ -18,3 +18,6 @@ pub use origins::{OriginReader, Origins, https_origin, origin_frame};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;
+
+/// Is handed each piece of a response's body as it comes, with the head.
+pub type PieceObserver<'a> = dyn FnMut(&http::Response<()>, &[u8]) + Send + 'a;

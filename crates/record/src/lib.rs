@@ -70,8 +70,8 @@ pub use profile::{
     JitterDistribution, LinkProfile, PolicerSettings, QueueDiscipline, ScheduledChange,
 };
 pub use query::{
-    Bootstrap, CacheState, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, QueryPurpose,
-    QueryRecord, RetryPolicy, StubReadyRecord,
+    Bootstrap, CacheState, ConnectionEnd, ConnectionFacts, CookieState, ForwardedFor, MessageFacts,
+    QueryPurpose, QueryRecord, RetryPolicy, StubReadyRecord,
 };
 pub use questions::{QuestionsHandling, QuestionsProbeRecord};
 pub use rcode::{RCODE_NAMES, rcode_text};
@@ -91,7 +91,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.14";
+pub const FORMAT_VERSION: &str = "1.15";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -95,6 +95,27 @@ pub enum ConnectionEnd {
     QueryLimit,
 }
 
+/// Of queries that were to share messages (`query --questions-per-message`); part of [`QueryRecord`], on
+/// the same level as its fields. `null` for all others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageFacts {
+    /// The same number for the questions of one message. `query_bytes`, `response_bytes` and
+    /// `attempt_count` are then the messages', on the record of each question.
+    #[serde(default)]
+    pub message_sequence: Option<u64>,
+    /// Questions of the message (QDCOUNT).
+    #[serde(default)]
+    pub message_question_count: Option<u16>,
+    /// Which of the partial responses to the message answered this question, from 0; `null` when none
+    /// did.
+    #[serde(default)]
+    pub partial_response_index: Option<u32>,
+    /// Whether it was asked in a message of its own: after the one it was to share was refused or cut,
+    /// or since the resolver is known to refuse them.
+    #[serde(default)]
+    pub asked_alone: Option<bool>,
+}
+
 /// What was true of the connection a query travelled on, as far as it has one; part of
 /// [`QueryRecord`], on the same level as its fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -302,6 +323,9 @@ pub struct QueryRecord {
     /// The hellos of its connection.
     #[serde(flatten)]
     pub hello_facts: HelloFacts,
+    /// The message it was asked in, where that has several questions.
+    #[serde(flatten)]
+    pub message_facts: MessageFacts,
     /// The same number for queries asked together, as a browser asks for A, AAAA and HTTPS.
     #[serde(default)]
     pub group_sequence: Option<u64>,

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.14"
+FORMAT_VERSION = "1.15"
 
 
 class AddressProof(enum.StrEnum):
@@ -1580,6 +1580,10 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     server_hello_bytes: int | None = None
     certificate_bytes: int | None = None
     server_flight_packets_count: int | None = None
+    message_sequence: int | None = None
+    message_question_count: int | None = None
+    partial_response_index: int | None = None
+    asked_alone: bool | None = None
     group_sequence: int | None = None
 
 

@@ -16,6 +16,8 @@ pub(super) enum Pace {
     OneByOne,
     /// Those for one name at the same time.
     Together,
+    /// So many in one message, or one by one at the time of that, one message after the other.
+    InMessages { count: usize, one_by_one: bool },
     /// This number without a response at any time.
     Outstanding(usize),
 }
@@ -42,7 +44,7 @@ impl Rounds {
         }
         match self.pace {
             Pace::Outstanding(most) => self.ask_outstanding(most).await?,
-            Pace::OneByOne | Pace::Together => self.ask_in_turn().await?,
+            Pace::OneByOne | Pace::Together | Pace::InMessages { .. } => self.ask_in_turn().await?,
         }
         for target in &self.targets {
             target.close().await;
@@ -68,13 +70,15 @@ impl Rounds {
 
     /// What is asked of a resolver before it is the next one's turn.
     fn groups(&self) -> Vec<Vec<Arc<Question>>> {
-        if self.pace == Pace::Together {
-            return self.names.clone();
+        let questions = self.names.iter().flatten().map(Arc::clone);
+        match self.pace {
+            Pace::Together => self.names.clone(),
+            Pace::InMessages { count, .. } => {
+                let questions: Vec<_> = questions.collect();
+                questions.chunks(count).map(<[_]>::to_vec).collect()
+            }
+            Pace::OneByOne | Pace::Outstanding(_) => questions.map(|one| vec![one]).collect(),
         }
-        let questions = self.names.iter().flatten();
-        questions
-            .map(|question| vec![Arc::clone(question)])
-            .collect()
     }
 
     async fn ask(&self, target: &Arc<Target>, group: &[Arc<Question>]) -> io::Result<()> {
@@ -84,6 +88,7 @@ impl Rounds {
         target.prepare(first).await?;
         match self.pace {
             Pace::Together => target.ask_together(group).await?,
+            Pace::InMessages { one_by_one, .. } => target.ask_several(group, one_by_one).await?,
             Pace::OneByOne | Pace::Outstanding(_) => target.ask(first).await?,
         }
         if self.is_cold {

@@ -2,7 +2,9 @@
 //! outstanding. Not for: which queries and in which order.
 
 use crate::output;
-use resolab_dns::{Asked, Asking, ConnectionPolicy, DnsClient, Question, Upstream};
+use resolab_dns::{
+    Asked, Asking, ConnectionPolicy, DnsClient, MessagePosition, Question, Upstream,
+};
 use resolab_record::{QueryPurpose, QueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -70,6 +72,25 @@ impl Target {
         let mut records = under_way.join_all().await;
         records.sort_by_key(|record| record.sequence);
         records.into_iter().try_for_each(write)
+    }
+
+    /// Ask all in one message, or one by one at the same time.
+    pub async fn ask_several(
+        &self,
+        questions: &[Arc<Question>],
+        one_by_one: bool,
+    ) -> io::Result<()> {
+        let count = questions.len() as u64;
+        let position = MessagePosition {
+            first_sequence: self.sequence.fetch_add(count, Ordering::Relaxed),
+            message_sequence: self.group_sequence.fetch_add(1, Ordering::Relaxed),
+            one_by_one,
+        };
+        let questions: Vec<_> = questions.iter().map(|one| (**one).clone()).collect();
+        let asked = self
+            .upstream
+            .ask_several(&questions, position, self.deadline);
+        asked.await.into_iter().try_for_each(write)
     }
 
     async fn answer(

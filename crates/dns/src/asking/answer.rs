@@ -5,6 +5,7 @@
 use super::wanted::Asking;
 use crate::cookie::{cookie_of, state_of};
 use crate::message::{Response, check_echo, read_response};
+use crate::partial::Part;
 use crate::transports::session::Session;
 use hickory_proto::op::ResponseCode;
 use resolab_record::{CookieState, Failure};
@@ -50,6 +51,17 @@ impl Asking<'_> {
             response,
             response_bytes,
             complete_ns: complete_ns.unwrap_or_else(monotonic_ns),
+        };
+        self.take_edns(&answer)?;
+        Ok(answer)
+    }
+
+    /// The answer that came among those to a message with several questions.
+    pub(crate) fn answer_of(&self, part: Part) -> Result<Answer, MeasuredFailure> {
+        let answer = Answer {
+            response: part.response,
+            response_bytes: part.response_bytes,
+            complete_ns: part.complete_ns,
         };
         self.take_edns(&answer)?;
         Ok(answer)

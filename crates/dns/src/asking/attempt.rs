@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What became of it.
-pub struct Outcome {
+pub struct Outcome<T = Answer> {
     /// Set-up of the connection used.
     pub setup: Arc<SetupLog>,
     /// Whether the connection was open when the query was wanted.
@@ -19,7 +19,19 @@ pub struct Outcome {
     /// query's own, and not for another one that happened to be first.
     pub is_opener: bool,
     /// The response, or why there is none.
-    pub result: Result<Answer, MeasuredFailure>,
+    pub result: Result<T, MeasuredFailure>,
+}
+
+impl<T> Outcome<T> {
+    /// The same with another result.
+    pub(crate) fn with<U>(&self, result: Result<U, MeasuredFailure>) -> Outcome<U> {
+        Outcome {
+            setup: Arc::clone(&self.setup),
+            connection: self.connection,
+            is_opener: self.is_opener,
+            result,
+        }
+    }
 }
 
 /// Place of a connection that may be open, with the log of its set-up.

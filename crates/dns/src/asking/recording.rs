@@ -13,7 +13,7 @@ use crate::response_edns::{extended_errors, name_server_identifier};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
     ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, HelloFacts,
-    QueryPurpose, QueryRecord,
+    MessageFacts, QueryPurpose, QueryRecord,
 };
 use resolab_transport::client::{Handshake, MeasuredFailure, Phase, SetupLog};
 
@@ -60,6 +60,7 @@ impl Asking<'_> {
     }
 
     /// What was asked, and nothing that came of it.
+    #[expect(clippy::too_many_lines, reason = "a line a field")]
     fn asked(&self, purpose: QueryPurpose, sequence: u64) -> QueryRecord {
         QueryRecord {
             dns_transport: self.client.resolver.transport,
@@ -120,6 +121,7 @@ impl Asking<'_> {
             name_server_identifier: None,
             connection_facts: ConnectionFacts::default(),
             hello_facts: HelloFacts::default(),
+            message_facts: MessageFacts::default(),
         }
     }
 

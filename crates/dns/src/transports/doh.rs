@@ -1,7 +1,10 @@
 //! DNS over HTTPS on HTTP/2 (RFC 8484).
 
 use crate::exchange::ExchangeLog;
-use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use crate::transports::course::Course;
+use crate::transports::http_message::{
+    BODY_MAX_BYTES, DnsBody, PARTS_MAX_BYTES, PartialBody, RequestTemplate,
+};
 use resolab_http::H2Client;
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls,
@@ -44,5 +47,19 @@ impl DohSession {
         let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
         log.complete(self.client.last_arrival().wall_ns());
         DnsBody::of(response)
+    }
+
+    /// Send a message with several questions and take what comes until all are answered.
+    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+        let request = self.template.request_for_parts(query)?;
+        course.attempt(query);
+        let mut body = PartialBody::of(course);
+        let response = self
+            .client
+            .exchange_observed(request, PARTS_MAX_BYTES, &mut |head, piece| {
+                body.take(head, piece);
+            })
+            .await?;
+        body.end(response)
     }
 }

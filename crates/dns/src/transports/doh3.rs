@@ -1,7 +1,10 @@
 //! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
 
 use crate::exchange::ExchangeLog;
-use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use crate::transports::course::Course;
+use crate::transports::http_message::{
+    BODY_MAX_BYTES, DnsBody, PARTS_MAX_BYTES, PartialBody, RequestTemplate,
+};
 use resolab_http::H3Client;
 use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog};
 use std::net::SocketAddr;
@@ -52,5 +55,22 @@ impl Doh3Session {
         log.complete(self.client.quic().log.last_arrival.wall_ns());
         log.add_attempts(exchange.attempt_count - 1);
         DnsBody::of(exchange.response)
+    }
+
+    /// Send a message with several questions and take what comes until all are answered.
+    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+        let request = self.template.request_for_parts(query)?;
+        course.attempt(query);
+        let mut body = PartialBody::of(course);
+        let exchange = self
+            .client
+            .exchange_observed(request, PARTS_MAX_BYTES, &mut |head, piece| {
+                body.take(head, piece);
+            })
+            .await?;
+        if exchange.attempt_count > 1 {
+            course.add_attempt();
+        }
+        body.end(exchange.response)
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::exchange::ExchangeLog;
 use crate::iana::doq_error;
+use crate::transports::course::Course;
 use crate::transports::framed::{frame, take_message};
 use bytes::BytesMut;
 use hickory_proto::op::Message;
@@ -22,6 +23,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 const REQUEST_CANCELLED: VarInt = VarInt::from_u32(doq_error::REQUEST_CANCELLED);
+/// Of every message (RFC 9250 section 4.2.1).
+const DOQ_ID: u16 = 0;
 /// How long after its response a stream may take to end before it is stopped.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
@@ -97,17 +100,47 @@ impl DoqSession {
         Ok(answer)
     }
 
+    /// Send a message with several questions and take what comes on its stream until all are answered.
+    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+        let framed = [self.prefix, &frame(query)].concat();
+        course.attempt(query);
+        let mut result = self.try_gather(&framed, course).await;
+        if matches!(result, Err(StreamError::EarlyDataRejected)) {
+            course.attempt(query);
+            result = self.try_gather(&framed, course).await;
+        }
+        result.map_err(|error| self.failure_of(&error))?
+    }
+
+    /// What failed is the stream, or what it brought.
+    async fn try_gather(
+        &self,
+        framed: &[u8],
+        course: &Course<'_>,
+    ) -> Result<Result<(), MeasuredFailure>, StreamError> {
+        let mut stream = self.send(framed).await?;
+        let mut buffer = BytesMut::with_capacity(1024);
+        loop {
+            let Some(chunk) = stream.next().await? else {
+                return Err(StreamError::Incomplete);
+            };
+            buffer.extend_from_slice(&chunk.bytes);
+            while let Some(message) = take_message(&mut buffer) {
+                match course.take_expected(DOQ_ID, &message) {
+                    Ok(false) => (),
+                    Ok(true) => {
+                        stream.read_end().await;
+                        return Ok(Ok(()));
+                    }
+                    Err(failure) => return Ok(Err(failure)),
+                }
+            }
+        }
+    }
+
     /// The response, and the stream it came on, which may still have to end.
     async fn try_exchange(&self, framed: &[u8]) -> Result<(Vec<u8>, QueryStream), StreamError> {
-        let (send, receive) = self.quic.connection.open_bi().await?;
-        let mut stream = QueryStream {
-            send,
-            receive,
-            is_done: false,
-        };
-        stream.send.write_all(framed).await?;
-        // Fails only on a stream that was reset, which the read below reports.
-        let _ = stream.send.finish();
+        let mut stream = self.send(framed).await?;
         let mut buffer = BytesMut::with_capacity(1024);
         loop {
             let Some(chunk) = stream.next().await? else {
@@ -121,6 +154,19 @@ impl DoqSession {
                 return Ok((message, stream));
             }
         }
+    }
+
+    async fn send(&self, framed: &[u8]) -> Result<QueryStream, StreamError> {
+        let (send, receive) = self.quic.connection.open_bi().await?;
+        let mut stream = QueryStream {
+            send,
+            receive,
+            is_done: false,
+        };
+        stream.send.write_all(framed).await?;
+        // Fails only on a stream that was reset, which reading it reports.
+        let _ = stream.send.finish();
+        Ok(stream)
     }
 
     /// Refuse a response with an edns-tcp-keepalive option, which the server must not send here and

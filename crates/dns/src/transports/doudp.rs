@@ -4,6 +4,8 @@
 mod receiver;
 
 use crate::exchange::ExchangeLog;
+use crate::message::id_of;
+use crate::transports::course::Course;
 use crate::transports::dotcp;
 use crate::transports::retry::{Retries, Wait};
 use receiver::Receiver;
@@ -84,6 +86,35 @@ async fn ask(
         }
     }
     let detail = format!("no response to {} queries", log.attempt_count());
+    Err(MeasuredFailure::new(Failure::QueryTimeout, detail))
+}
+
+/// Ask several questions in one message and take what comes until all are answered; what is missing when
+/// a try is over is asked again, in a message with the same id.
+pub(crate) async fn gather(
+    resolver: SocketAddr,
+    retries: &Retries,
+    message: impl Fn() -> Result<Vec<u8>, MeasuredFailure>,
+    course: &Course<'_>,
+) -> Result<(), MeasuredFailure> {
+    let mut tries = retries.begin();
+    let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
+    let receiver = Receiver::new(Arc::new(socket)).map_err(|error| failure_of(&error))?;
+    while let Some(wait) = tries.next() {
+        let query = message()?;
+        course.attempt(&query);
+        let sent_ns = monotonic_ns();
+        receiver
+            .socket()
+            .send(&query)
+            .map_err(|error| failure_of(&error))?;
+        let answered = || tries.answered(Duration::from_nanos(monotonic_ns() - sent_ns));
+        let gathered = receiver.gather(id_of(&query), course, answered);
+        if let Some(gathered) = within(wait, gathered).await {
+            return gathered;
+        }
+    }
+    let detail = "not every question was answered";
     Err(MeasuredFailure::new(Failure::QueryTimeout, detail))
 }
 

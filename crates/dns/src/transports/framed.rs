@@ -4,6 +4,7 @@
 
 use crate::exchange::ExchangeLog;
 use crate::message::{id_of, random_id};
+use crate::transports::course::Course;
 use bytes::{Buf, BytesMut};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
@@ -17,8 +18,36 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 const LENGTH_BYTES: usize = 2;
+/// Queries that leave in one write at most, if that many are there.
+const FRAMES_AT_ONCE_COUNT: usize = 64;
 
-type Pending = Arc<Mutex<HashMap<u16, oneshot::Sender<Result<Answer, MeasuredFailure>>>>>;
+type Pending = Arc<Mutex<HashMap<u16, Waiting>>>;
+type Received = Result<Answer, MeasuredFailure>;
+
+/// Who waits for what comes with an id.
+enum Waiting {
+    /// For one response.
+    One(oneshot::Sender<Received>),
+    /// For as many as come, until it has enough.
+    Several(mpsc::UnboundedSender<Received>),
+}
+
+impl Waiting {
+    fn has_given_up(&self) -> bool {
+        match self {
+            Self::One(sender) => sender.is_closed(),
+            Self::Several(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Nobody may want it any more.
+    fn hand(self, received: Received) {
+        match self {
+            Self::One(sender) => drop(sender.send(received)),
+            Self::Several(sender) => drop(sender.send(received)),
+        }
+    }
+}
 
 /// A response with the stamp of what the stream had brought last when it was whole.
 struct Answer {
@@ -84,19 +113,35 @@ impl FramedConnection {
         log: &ExchangeLog,
     ) -> Result<Vec<u8>, MeasuredFailure> {
         let (sender, answer) = oneshot::channel();
-        {
-            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-            // Whoever gave up has no use for its late answer; its id can be had again.
-            pending.retain(|_, waiting| !waiting.is_closed());
-            pending.insert(id_of(query), sender);
-        }
+        self.expect(id_of(query), Waiting::One(sender));
         let framed = frame(query);
         log.attempt(query);
-        let closed = || MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed");
         self.frames.send(framed).map_err(|_| closed())?;
         let answer = answer.await.map_err(|_| closed())??;
         log.complete(answer.last_arrival_wall_ns);
         Ok(answer.message)
+    }
+
+    /// Send a message with several questions and take what comes with its id until all are answered.
+    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+        let (sender, mut answers) = mpsc::unbounded_channel();
+        self.expect(id_of(query), Waiting::Several(sender));
+        let framed = frame(query);
+        course.attempt(query);
+        self.frames.send(framed).map_err(|_| closed())?;
+        loop {
+            let answer = answers.recv().await.ok_or_else(closed)??;
+            if course.take_expected(id_of(query), &answer.message)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn expect(&self, id: u16, waiting: Waiting) {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever gave up has no use for its late answer; its id can be had again.
+        pending.retain(|_, waiting| !waiting.has_given_up());
+        pending.insert(id, waiting);
     }
 
     /// Whether the stream takes no more queries.
@@ -120,6 +165,10 @@ impl FramedConnection {
     }
 }
 
+fn closed() -> MeasuredFailure {
+    MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed")
+}
+
 /// Write what comes in, hand out what comes back, until either side ends; then fail what waits.
 async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
@@ -138,7 +187,7 @@ async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
         .unwrap_or_else(PoisonError::into_inner)
         .drain()
     {
-        let _ = waiting.send(Err(failure.clone()));
+        waiting.hand(Err(failure.clone()));
     }
     let _ = stream.shutdown().await;
 }
@@ -164,9 +213,12 @@ async fn write_queries(
     mut writer: impl AsyncWrite + Unpin,
     queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
 ) -> io::Result<()> {
-    while let Some(frame) = queue.recv().await {
-        writer.write_all(&frame).await?;
+    let mut frames = Vec::new();
+    while queue.recv_many(&mut frames, FRAMES_AT_ONCE_COUNT).await > 0 {
+        // Each in a segment of its own they would fill the congestion window, which counts segments.
+        writer.write_all(&frames.concat()).await?;
         writer.flush().await?;
+        frames.clear();
     }
     Ok(())
 }
@@ -179,13 +231,16 @@ async fn read_answers(
     let mut buffer = BytesMut::with_capacity(2048);
     while reader.read_buf(&mut buffer).await? > 0 {
         while let Some(message) = take_message(&mut buffer) {
+            let id = id_of(&message);
+            let answer = Answer {
+                message,
+                last_arrival_wall_ns: last_arrival.wall_ns(),
+            };
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(waiting) = pending.remove(&id_of(&message)) {
-                let last_arrival_wall_ns = last_arrival.wall_ns();
-                let _ = waiting.send(Ok(Answer {
-                    message,
-                    last_arrival_wall_ns,
-                }));
+            if let Some(Waiting::Several(sender)) = pending.get(&id) {
+                let _ = sender.send(Ok(answer));
+            } else if let Some(waiting) = pending.remove(&id) {
+                waiting.hand(Ok(answer));
             }
         }
     }
@@ -195,7 +250,11 @@ async fn read_answers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::DuplexStream;
+    use futures_util::future::join_all;
+    use std::pin::Pin;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{Context, Poll};
+    use tokio::io::{DuplexStream, ReadBuf};
 
     const BUFFER_BYTES: usize = 4096;
 
@@ -236,6 +295,63 @@ mod tests {
         );
         assert!(logs[0].query_exchange.end_ns() >= logs[0].query_exchange.start_ns());
         assert_eq!(logs[0].attempt_count(), 1);
+    }
+
+    /// A stream that counts what is written on it.
+    struct Counted(DuplexStream, Arc<AtomicU32>);
+
+    impl AsyncRead for Counted {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.get_mut().0).poll_read(cx, buffer)
+        }
+    }
+
+    impl AsyncWrite for Counted {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Pin::new(&mut self.get_mut().0).poll_write(cx, bytes)
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.get_mut().0).poll_flush(cx)
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.get_mut().0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn queries_that_are_there_leave_in_one_write() {
+        let (near, mut far) = tokio::io::duplex(BUFFER_BYTES);
+        let write_count = Arc::new(AtomicU32::new(0));
+        let stream = Counted(near, Arc::clone(&write_count));
+        let connection = FramedConnection::new(stream, Arc::default());
+        let exchanges = (0..20_u8).map(|id| {
+            let connection = &connection;
+            async move {
+                connection
+                    .exchange(&[0, id, b'q'], &ExchangeLog::default())
+                    .await
+            }
+        });
+        let serve = async {
+            for _ in 0..20 {
+                let query = read_message(&mut far).await;
+                far.write_all(&frame(&query)).await.unwrap();
+            }
+        };
+        let (answers, ()) = tokio::join!(join_all(exchanges), serve);
+        assert!(answers.iter().all(Result::is_ok));
+        assert_eq!(write_count.load(Ordering::Relaxed), 1);
     }
 
     /// A server that reads the next query when it has written the answer to the one before.

@@ -1,17 +1,25 @@
 //! DNS messages in HTTP (RFC 8484): what DoH over HTTP/2 and HTTP/3 share.
 
 use crate::iana::DNS_MESSAGE;
+use crate::partial;
 use crate::resolver_address::ResolverAddress;
+use crate::transports::course::{Course, incomplete};
+use crate::transports::framed::take_message;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AGE, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use resolab_record::{DohMethod, Failure};
 use resolab_transport::client::MeasuredFailure;
 
 /// A DNS message is never longer.
 pub const BODY_MAX_BYTES: usize = 65_535;
+/// Of all partial responses to one message: no more than the largest message for each question.
+pub const PARTS_MAX_BYTES: usize = partial::QUESTIONS_MAX_COUNT * (2 + BODY_MAX_BYTES);
+/// Of every message (RFC 8484 section 4.1).
+const DOH_ID: u16 = 0;
+const PARTS: HeaderValue = HeaderValue::from_static(partial::MEDIA_TYPE);
 
 /// What all requests to one resolver share.
 #[derive(Debug, Clone)]
@@ -31,9 +39,18 @@ impl RequestTemplate {
 
     /// The request that carries a query.
     pub fn request(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
+        self.request_for(query, DNS_MESSAGE)
+    }
+
+    /// The request that carries several questions of a client that takes partial responses.
+    pub fn request_for_parts(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
+        self.request_for(query, &format!("{}, {DNS_MESSAGE}", partial::MEDIA_TYPE))
+    }
+
+    fn request_for(&self, query: &[u8], accept: &str) -> Result<Request<Bytes>, MeasuredFailure> {
         let request = match self.method {
             DohMethod::Post => Request::post(self.uri.as_str())
-                .header(ACCEPT, DNS_MESSAGE)
+                .header(ACCEPT, accept)
                 .header(CONTENT_TYPE, DNS_MESSAGE)
                 .header(CONTENT_LENGTH, query.len())
                 .body(Bytes::copy_from_slice(query)),
@@ -42,7 +59,7 @@ impl RequestTemplate {
                 self.uri,
                 URL_SAFE_NO_PAD.encode(query)
             ))
-            .header(ACCEPT, DNS_MESSAGE)
+            .header(ACCEPT, accept)
             .body(Bytes::new()),
         };
         request.map_err(|error| MeasuredFailure::new(Failure::Other, error))
@@ -88,6 +105,58 @@ impl DnsBody {
     pub fn into_parts(self) -> (Vec<u8>, u32) {
         (self.message, self.age_s)
     }
+}
+
+/// Partial responses in an HTTP body, as it comes.
+pub struct PartialBody<'a, 'b> {
+    course: &'a Course<'b>,
+    buffer: BytesMut,
+    failure: Option<MeasuredFailure>,
+}
+
+impl<'a, 'b> PartialBody<'a, 'b> {
+    /// Nothing came yet.
+    pub fn of(course: &'a Course<'b>) -> Self {
+        Self {
+            course,
+            buffer: BytesMut::new(),
+            failure: None,
+        }
+    }
+
+    /// A piece of the body of a response with this head; that of other media types is none of ours.
+    pub fn take(&mut self, head: &Response<()>, piece: &[u8]) {
+        if self.failure.is_some() || !has_parts(head) {
+            return;
+        }
+        self.buffer.extend_from_slice(piece);
+        while let Some(message) = take_message(&mut self.buffer) {
+            if let Err(failure) = self.course.take_expected(DOH_ID, &message) {
+                self.failure = Some(failure);
+                return;
+            }
+        }
+    }
+
+    /// The response is whole: what was wrong with it, if anything was.
+    pub fn end(self, response: Response<Bytes>) -> Result<(), MeasuredFailure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (head, body) = response.into_parts();
+        let head = Response::from_parts(head, ());
+        if has_parts(&head) {
+            let is_complete = self.course.is_complete();
+            return is_complete.then_some(()).ok_or_else(incomplete);
+        }
+        // By somebody who does not know them.
+        let body = DnsBody::of(head.map(|()| body))?;
+        self.course.take_expected(DOH_ID, &body.message).map(drop)
+    }
+}
+
+fn has_parts(head: &Response<()>) -> bool {
+    head.status() == StatusCode::OK && head.headers().get(CONTENT_TYPE) == Some(&PARTS)
 }
 
 /// The Age field in seconds (RFC 9111 section 5.1): the first if there are several, 0 for none and

@@ -7,6 +7,7 @@ use crate::exchange::{ExchangeLog, Place};
 use crate::message::{build_message, random_id};
 use crate::question::Question;
 use crate::sent_edns::SentEdns;
+use crate::transports::course::Course;
 use crate::transports::doh::DohSession;
 use crate::transports::doh3::Doh3Session;
 use crate::transports::doq::DoqSession;
@@ -166,6 +167,34 @@ impl Session {
             response,
             age_s,
         })
+    }
+
+    /// Ask several questions in one message, as a client that takes partial responses, until all are
+    /// answered; what is, is in the course.
+    pub(crate) async fn gather(&self, course: &Course<'_>) -> Result<(), MeasuredFailure> {
+        let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
+        let id = self.fresh_id();
+        let edns = course.edns(&self.edns, cookie);
+        let message = || {
+            let built = course.message(id, &edns);
+            built.map_err(|error| MeasuredFailure::new(Failure::Other, error))
+        };
+        let Some((first, others)) = course.logs().split_first() else {
+            return Ok(());
+        };
+        let _outstanding = self.traffic.begin(first);
+        for log in others {
+            log.copy_place(first);
+        }
+        match &self.kind {
+            Kind::Udp {
+                resolver, retries, ..
+            } => doudp::gather(*resolver, retries, message, course).await,
+            Kind::Framed(connection) => connection.gather(&message()?, course).await,
+            Kind::Doh(session) => session.gather(&message()?, course).await,
+            Kind::Doh3(session) => session.gather(&message()?, course).await,
+            Kind::Doq(session) => session.gather(&message()?, course).await,
+        }
     }
 
     /// Whether a response that answers its query is one the transport allows.

@@ -101,6 +101,20 @@ pub struct Edns {
     pub client_cookie: Option<[u8; 8]>,
 }
 
+impl Edns {
+    /// Nothing but a payload size.
+    pub fn with_payload(udp_payload_bytes: u16) -> Self {
+        Self {
+            udp_payload_bytes,
+            version: 0,
+            dnssec_ok: false,
+            padded: false,
+            keepalive: false,
+            client_cookie: None,
+        }
+    }
+}
+
 /// A query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query<'a> {

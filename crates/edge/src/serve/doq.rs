@@ -3,6 +3,7 @@
 use super::served::Served;
 use crate::connections::OpenConnection;
 use crate::dns::wire::MESSAGE_BYTES_MAX;
+use crate::partial::PartialAnswers;
 use crate::world::{Answer, Arrival, World};
 use quinn::{Connection, ReadToEndError, RecvStream, SendStream, VarInt};
 pub use resolab_dns::iana::doq_error::NO_ERROR;
@@ -68,8 +69,8 @@ impl QueryStream {
 
 /// Answer the query of a stream.
 pub async fn exchange(
-    world: &World,
-    connection: &OpenConnection,
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
     stream: QueryStream,
 ) -> Result<(), Violation> {
     let QueryStream {
@@ -107,8 +108,8 @@ pub async fn exchange(
 
 /// Answer the message; whether it was answered, for one withheld ends with the client's patience.
 async fn answer(
-    world: &World,
-    connection: &OpenConnection,
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
     send: &mut SendStream,
     message: &[u8],
     opened_early: bool,
@@ -124,6 +125,9 @@ async fn answer(
         in_early_data: Some(opened_early && connection.in_early_data() == Some(true)),
         received_ns: monotonic_ns(),
     };
+    if let Some(answers) = PartialAnswers::begin(world, Some(connection), &arrival) {
+        return answer_in_parts(answers, send).await;
+    }
     let reply = world.answer(&arrival).await;
     let sent = match &reply.answer {
         Some(answer) if !reply.keepalive_asked => send_answer(send, answer).await,
@@ -140,6 +144,30 @@ async fn answer(
         }
         None => Err(Violation("no DNS query")),
     }
+}
+
+/// Each response behind its length, the stream's end behind the last; without one it ends with the
+/// client's patience.
+async fn answer_in_parts(
+    mut answers: PartialAnswers,
+    send: &mut SendStream,
+) -> Result<bool, Violation> {
+    if answers.keepalive_asked() {
+        return Err(Violation("edns-tcp-keepalive in a query"));
+    }
+    while let Some(responses) = answers.next().await {
+        for response in responses {
+            let sent = send.write_all(&framed(&response.message)).await.is_ok();
+            answers.write_notes(response.notes, sent);
+        }
+    }
+    if answers.is_over() {
+        // Fails only on a stream whose client is gone.
+        let _ = send.finish();
+    } else {
+        let _ = send.stopped().await;
+    }
+    Ok(answers.is_over())
 }
 
 /// Read until the first message is whole; where it ends, `None` if it never will be.
@@ -177,10 +205,14 @@ fn message_end(bytes: &[u8]) -> Result<Option<usize>, Violation> {
 }
 
 async fn send_answer(send: &mut SendStream, answer: &Answer) -> bool {
-    let mut framed = Vec::with_capacity(answer.message.len() + 2);
-    framed.extend_from_slice(&(answer.message.len() as u16).to_be_bytes());
-    framed.extend_from_slice(&answer.message);
-    send.write_all(&framed).await.is_ok() && send.finish().is_ok()
+    send.write_all(&framed(&answer.message)).await.is_ok() && send.finish().is_ok()
+}
+
+pub fn framed(message: &[u8]) -> Vec<u8> {
+    let mut framed = Vec::with_capacity(message.len() + 2);
+    framed.extend_from_slice(&(message.len() as u16).to_be_bytes());
+    framed.extend_from_slice(message);
+    framed
 }
 
 /// A second query on the stream is a violation; the answer to the first is on its way already. A

@@ -2,9 +2,11 @@
 //!
 //! For: waiting the server's time and writing bodies as the client takes them. Not for: framing.
 
+use super::doq::framed;
 use super::http_record::Pending;
 use crate::http::reply;
 use crate::http_message::{Fate, HttpReply, HttpRequest};
+use crate::partial::PartialAnswers;
 use crate::world::{World, wait_until};
 use bytes::Bytes;
 use http::Response;
@@ -68,6 +70,9 @@ pub async fn write(
     sink: &mut impl ReplySink,
 ) -> Option<()> {
     let patience = pending.patience();
+    if let Some(answers) = reply.parts {
+        return write_parts(&pending, reply.head, *answers, sink).await;
+    }
     let mut body = reply.body;
     within(patience, sink.head(reply.head, body.is_empty())).await?;
     while !body.is_empty() {
@@ -81,6 +86,50 @@ pub async fn write(
         within(patience, sink.piece(piece, body.is_empty())).await?;
     }
     pending.finish();
+    Some(())
+}
+
+/// Write partial responses as they are known. Where one never will be the response stays without an end
+/// until the client or its patience is at one.
+async fn write_parts(
+    pending: &Pending,
+    head: Response<()>,
+    mut answers: PartialAnswers,
+    sink: &mut impl ReplySink,
+) -> Option<()> {
+    let patience = pending.patience();
+    within(patience, sink.head(head, false)).await?;
+    while let Some(responses) = answers.next().await {
+        let count = responses.len();
+        for (place, response) in responses.into_iter().enumerate() {
+            let is_last = answers.is_over() && place + 1 == count;
+            let piece = Bytes::from(framed(&response.message));
+            let sent = write_piece(sink, piece, is_last, patience).await;
+            answers.write_notes(response.notes, sent.is_some());
+            sent?;
+        }
+    }
+    if !answers.is_over() {
+        tokio::time::sleep(patience).await;
+        return None;
+    }
+    Some(())
+}
+
+async fn write_piece(
+    sink: &mut impl ReplySink,
+    mut piece: Bytes,
+    is_last: bool,
+    patience: Duration,
+) -> Option<()> {
+    while !piece.is_empty() {
+        let room = within(patience, sink.room(piece.len())).await?;
+        let part = piece.split_to(room.min(piece.len()));
+        if !part.is_empty() {
+            let ends = is_last && piece.is_empty();
+            within(patience, sink.piece(part, ends)).await?;
+        }
+    }
     Some(())
 }
 

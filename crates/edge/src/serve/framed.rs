@@ -4,6 +4,7 @@
 
 use crate::connections::OpenConnection;
 use crate::connections::ending::Ending;
+use crate::partial::{PartialAnswers, PartialResponse};
 use crate::world::{Arrival, QueryNote, Reply, World};
 use bytes::{Buf, BytesMut};
 use resolab_record::{DnsTransport, Failure};
@@ -60,6 +61,16 @@ where
     })
 }
 
+/// What became due of a query that was not at once.
+enum Due {
+    /// Its response, if there is one.
+    Reply(Reply),
+    /// Of a message with several questions, what is known now, and the rest.
+    Parts(Vec<PartialResponse>, Box<PartialAnswers>),
+    /// Nothing more of it.
+    Over,
+}
+
 /// The queries of one connection.
 struct Queries<'a> {
     world: &'a Arc<World>,
@@ -73,7 +84,7 @@ struct Queries<'a> {
     /// For the records of these.
     unsent: Vec<QueryNote>,
     /// Queries whose answers are not due yet.
-    pending: JoinSet<Reply>,
+    pending: JoinSet<Due>,
     /// When the rest of a message begun must be here.
     overdue_at: Option<Instant>,
 }
@@ -96,8 +107,8 @@ impl Queries<'_> {
                     self.answer_received(stream).await?;
                 }
                 finished = self.pending.join_next(), if is_waiting => {
-                    if let Some(Ok(reply)) = finished {
-                        self.push_reply(reply);
+                    if let Some(Ok(due)) = finished {
+                        self.push_due(due);
                     }
                     self.push_finished();
                     self.write(stream).await?;
@@ -119,9 +130,9 @@ impl Queries<'_> {
         if !self.received.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        while let Some(reply) = self.pending.join_next().await {
-            if let Ok(reply) = reply {
-                self.push_reply(reply);
+        while let Some(due) = self.pending.join_next().await {
+            if let Ok(due) = due {
+                self.push_due(due);
             }
             self.write(stream).await?;
         }
@@ -154,6 +165,10 @@ impl Queries<'_> {
 
     fn answer_one(&mut self, message: &[u8], received_ns: u64) {
         let arrival = arrival(self.connection, self.transport, message, received_ns);
+        if let Some(answers) = PartialAnswers::begin(self.world, Some(self.connection), &arrival) {
+            self.await_parts(Box::new(answers));
+            return;
+        }
         let planned = self.world.plan(&arrival, &mut self.message);
         if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
             self.world.write_query(planned.note, false);
@@ -166,8 +181,31 @@ impl Queries<'_> {
             let transport = self.transport;
             self.pending.spawn(async move {
                 let arrival = self::arrival(&connection, transport, &query, received_ns);
-                world.finish(&arrival, planned, answer).await
+                Due::Reply(world.finish(&arrival, planned, answer).await)
             });
+        }
+    }
+
+    fn await_parts(&mut self, mut answers: Box<PartialAnswers>) {
+        self.pending.spawn(async move {
+            match answers.next().await {
+                Some(responses) => Due::Parts(responses, answers),
+                None => Due::Over,
+            }
+        });
+    }
+
+    fn push_due(&mut self, due: Due) {
+        match due {
+            Due::Reply(reply) => self.push_reply(reply),
+            Due::Parts(responses, answers) => {
+                for response in responses {
+                    push_framed(&mut self.framed, &response.message);
+                    self.unsent.extend(response.notes);
+                }
+                self.await_parts(answers);
+            }
+            Due::Over => (),
         }
     }
 
@@ -182,9 +220,9 @@ impl Queries<'_> {
     }
 
     fn push_finished(&mut self) {
-        while let Some(reply) = self.pending.try_join_next() {
-            if let Ok(reply) = reply {
-                self.push_reply(reply);
+        while let Some(due) = self.pending.try_join_next() {
+            if let Ok(due) = due {
+                self.push_due(due);
             }
         }
     }
@@ -219,9 +257,15 @@ impl Queries<'_> {
         }
         let world = Arc::clone(self.world);
         tokio::spawn(async move {
-            while let Some(reply) = pending.join_next().await {
-                if let Ok(reply) = reply {
-                    world.write_query(reply.note, false);
+            while let Some(due) = pending.join_next().await {
+                match due {
+                    Ok(Due::Reply(reply)) => world.write_query(reply.note, false),
+                    Ok(Due::Parts(responses, answers)) => {
+                        for response in responses {
+                            answers.write_notes(response.notes, false);
+                        }
+                    }
+                    Ok(Due::Over) | Err(_) => (),
                 }
             }
         });

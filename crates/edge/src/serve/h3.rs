@@ -66,7 +66,7 @@ pub async fn serve_over(
 
 async fn exchange(
     world: &Arc<World>,
-    connection: &OpenConnection,
+    connection: &Arc<OpenConnection>,
     early: &EarlyStreams,
     resolver: RequestResolver<Http3Quic, Bytes>,
 ) -> Option<()> {
@@ -86,7 +86,7 @@ async fn exchange(
 /// `None` when the response is not whole, or there is none.
 async fn answer(
     world: &Arc<World>,
-    connection: &OpenConnection,
+    connection: &Arc<OpenConnection>,
     early: &EarlyStreams,
     head: &http::Request<()>,
     stream: &mut Stream,

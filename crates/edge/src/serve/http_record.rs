@@ -24,12 +24,14 @@ impl Pending {
     /// The reply is known, nothing of it was sent.
     pub fn new(world: &Arc<World>, request: &HttpRequest<'_>, reply: &mut HttpReply) -> Self {
         let record = match reply.query.take() {
-            Some(query) => Kind::Query(query),
-            None => Kind::Request(Box::new(request_record(request, reply))),
+            Some(query) => Some(Kind::Query(query)),
+            // Of which each question has its own.
+            None if reply.parts.is_some() => None,
+            None => Some(Kind::Request(Box::new(request_record(request, reply)))),
         };
         Self {
             world: Arc::clone(world),
-            record: Some(record),
+            record,
         }
     }
 

@@ -2,6 +2,7 @@
 //! once cost no task and no allocation; the others get a task each.
 
 use super::datagrams::{BATCH_COUNT, Batch};
+use crate::partial::PartialAnswers;
 use crate::world::{Arrival, Planned, QueryNote, World};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
@@ -76,6 +77,10 @@ impl Listener {
             answer.clear();
             let Some(peer) = peer else { continue };
             let arrival = arrival(message, peer, received_ns);
+            if let Some(answers) = PartialAnswers::begin(&self.world, None, &arrival) {
+                self.answer_in_parts(answers, peer);
+                continue;
+            }
             let planned = self.world.plan(&arrival, answer);
             if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
                 answer.clear();
@@ -111,6 +116,22 @@ impl Listener {
                 None => false,
             };
             world.write_query(reply.note, sent);
+            drop(permit);
+        });
+    }
+
+    fn answer_in_parts(&self, mut answers: PartialAnswers, peer: SocketAddr) {
+        let Ok(permit) = Arc::clone(&self.pending).try_acquire_owned() else {
+            return;
+        };
+        let socket = Arc::clone(&self.socket);
+        tokio::spawn(async move {
+            while let Some(responses) = answers.next().await {
+                for response in responses {
+                    let sent = socket.send_to(&response.message, peer).await.is_ok();
+                    answers.write_notes(response.notes, sent);
+                }
+            }
             drop(permit);
         });
     }

@@ -32,6 +32,11 @@ impl Phase {
         set_once(&self.end_ns);
     }
 
+    /// The phase ended at an instant just gone by, unless it already did.
+    pub fn finish_at(&self, instant_ns: u64) {
+        set_once_to(&self.end_ns, instant_ns);
+    }
+
     /// The phase goes on and will end again: what ended was not the whole of it.
     pub fn resume(&self) {
         self.end_ns.store(0, Ordering::Release);
@@ -61,9 +66,12 @@ impl Phase {
 
 fn set_once(instant_ns: &AtomicU64) {
     if at(instant_ns).is_none() {
-        let order = Ordering::AcqRel;
-        let _ = instant_ns.compare_exchange(0, monotonic_ns(), order, Ordering::Acquire);
+        set_once_to(instant_ns, monotonic_ns());
     }
+}
+
+fn set_once_to(instant_ns: &AtomicU64, now_ns: u64) {
+    let _ = instant_ns.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
 }
 
 fn at(instant_ns: &AtomicU64) -> Option<u64> {

@@ -88,6 +88,15 @@ def _add_connection(query: argparse.ArgumentParser) -> None:
         help="queries under way at a time on a warm connection; resolvers then take turns no more (default: 1)",
     )  # fmt: skip
     connection.add_argument(
+        "--questions-per-message", type=_positive, metavar="N",
+        help="ask so many names and types in one message, whose answers leave as they are known (partial responses); "
+        "one by one where the resolver does not know that",
+    )  # fmt: skip
+    connection.add_argument(
+        "--one-by-one", action="store_true",
+        help="with --questions-per-message: each in a message of its own all the same, all at one time",
+    )  # fmt: skip
+    connection.add_argument(
         "--idle-timeout-ms", type=_positive, metavar="N", help="close an idle warm connection after"
     )
     connection.add_argument("--tcp-fast-open", action="store_true", help="send the first data in the SYN (RFC 7413)")
@@ -126,6 +135,7 @@ def _add_edns(query: argparse.ArgumentParser) -> None:
 
 PASSED = (
     "together", "interval_ms", "retry", "udp_timeout_ms", "udp_try_count", "outstanding", "idle_timeout_ms",
+    "questions_per_message", "one_by_one",
     "tcp_fast_open", "handshake", "groups", "doh_method", "ca", "pin", "insecure", "resolve", "bootstrap",
     "bootstrap_resolver", "edns_payload", "padding", "no_padding", "ecs", "cookie", "nsid", "dnssec",
 )  # fmt: skip

@@ -3,7 +3,11 @@
 use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
 use crate::exchange::ExchangeLog;
 use crate::message::check_echo;
+use crate::partial::NoPart;
+use crate::transports::course::Course;
 use hickory_proto::op::Message;
+use resolab_record::Failure;
+use resolab_transport::client::MeasuredFailure;
 use resolab_transport::receive_stamp::Received;
 use resolab_transport::stamped_udp::StampedUdpSocket;
 use std::io;
@@ -46,6 +50,45 @@ impl Receiver {
                 return Ok(datagram);
             }
         }
+    }
+
+    /// Take what comes with an id until every question has its answer. What is no part is passed over,
+    /// but a response by somebody who does not know them is the end. `answered` is told of the first.
+    pub(super) async fn gather(
+        &self,
+        id: u16,
+        course: &Course<'_>,
+        answered: impl FnOnce(),
+    ) -> Result<(), MeasuredFailure> {
+        let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
+        let mut answered = Some(answered);
+        loop {
+            let received = self.receive(&mut datagram).await;
+            let received = received.map_err(|error| super::failure_of(&error))?;
+            let response = &datagram[..received.length];
+            if !course.logs().iter().all(|log| is_believed(response, log)) {
+                continue;
+            }
+            match course.take(id, response) {
+                Ok(is_complete) => {
+                    if let Some(answered) = answered.take() {
+                        answered();
+                    }
+                    if is_complete {
+                        return Ok(());
+                    }
+                }
+                Err(error @ NoPart::NotKnown) => {
+                    return Err(MeasuredFailure::new(Failure::QueryMalformed, error));
+                }
+                Err(NoPart::Mismatch(_) | NoPart::Contradiction(_)) => (),
+            }
+        }
+    }
+
+    /// What it receives on.
+    pub(super) fn socket(&self) -> &StampedUdpSocket {
+        self.socket.get_ref()
     }
 
     /// The next datagram. Also woken by errors, which is how a refusal that takes its time comes,

@@ -1,0 +1,217 @@
+//! The server's end: a message with several questions taken apart into queries of one, and their
+//! responses, as they are known, put together into as few messages as they fit. Not for: answering.
+
+use super::entries::{Entries, Entry};
+use super::{OPTION, QUESTIONS_MAX_COUNT, VERSION};
+use crate::message::{question_count_of, questions_end};
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, ResponseCode};
+use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+
+const OPTION_HEAD_BYTES: usize = 4;
+/// ANCOUNT, NSCOUNT and ARCOUNT in the header.
+const RECORD_COUNTS: std::ops::Range<usize> = 6..12;
+
+/// How long a message may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// At most.
+    pub limit_bytes: usize,
+    /// Padded to a multiple of this (RFC 8467 section 4.1); 0: not at all.
+    pub padding_block_bytes: usize,
+}
+
+/// A message with several questions whose client takes partial responses.
+#[derive(Debug, Clone)]
+pub struct Several {
+    query: Message,
+    is_padded: bool,
+}
+
+/// One message back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Combined {
+    /// As sent.
+    pub message: Vec<u8>,
+    /// How many of the responses are in it, in their order.
+    pub count: usize,
+}
+
+impl Several {
+    /// `None` for all other messages. Looks at two bytes of most.
+    pub fn read(message: &[u8]) -> Option<Self> {
+        if !(2..=QUESTIONS_MAX_COUNT).contains(&usize::from(question_count_of(message))) {
+            return None;
+        }
+        let mut query = Message::from_vec(message).ok()?;
+        let is_query = query.metadata.message_type == MessageType::Query
+            && query.metadata.op_code == OpCode::Query;
+        let options = query.edns.as_mut()?.options_mut();
+        let is_wanted = matches!(
+            options.get(EdnsCode::from(OPTION)),
+            Some(EdnsOption::Unknown(_, data)) if data.first() == Some(&VERSION)
+        );
+        if !(is_query && is_wanted) {
+            return None;
+        }
+        let is_padded = options.get(EdnsCode::Padding).is_some();
+        options.remove(EdnsCode::from(OPTION));
+        // Each would be padded, and then all of them together.
+        options.remove(EdnsCode::Padding);
+        Some(Self { query, is_padded })
+    }
+
+    /// What the client takes in a datagram, as it says.
+    pub fn udp_payload_bytes(&self) -> u16 {
+        self.query.edns.as_ref().map_or(512, Edns::max_payload)
+    }
+
+    /// Each question as a query of its own, with everything else of the message.
+    pub fn singles(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.query.queries.iter().filter_map(|question| {
+            let mut single = self.query.clone();
+            single.queries = vec![question.clone()];
+            single.to_vec().ok()
+        })
+    }
+
+    /// Responses to some of the singles in as few messages as they fit, all in their order; `is_last`
+    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be.
+    pub fn combine(&self, responses: &[&[u8]], is_last: bool, room: Room) -> Vec<Combined> {
+        let pieces: Vec<_> = responses
+            .iter()
+            .filter_map(|one| Piece::read(one))
+            .collect();
+        let mut combined = Vec::new();
+        if pieces.len() == responses.len() && !pieces.is_empty() {
+            self.fit(&pieces, is_last, room, &mut combined);
+        }
+        combined
+    }
+
+    fn fit(&self, pieces: &[Piece], is_last: bool, room: Room, combined: &mut Vec<Combined>) {
+        let whole = self.encode(pieces, is_last, room);
+        match whole.filter(|message| message.len() <= room.limit_bytes) {
+            Some(message) => combined.push(Combined {
+                message,
+                count: pieces.len(),
+            }),
+            None if pieces.len() > 1 => {
+                let (first, rest) = pieces.split_at(pieces.len() / 2);
+                self.fit(first, false, room, combined);
+                self.fit(rest, is_last, room, combined);
+            }
+            // Shorter it cannot be: of a client that takes less nothing can be said.
+            None => combined.push(Combined {
+                message: self
+                    .encode(&[pieces[0].cut()], is_last, room)
+                    .unwrap_or_default(),
+                count: 1,
+            }),
+        }
+    }
+
+    fn encode(&self, pieces: &[Piece], is_last: bool, room: Room) -> Option<Vec<u8>> {
+        let first = &pieces.first()?.response;
+        let mut message =
+            Message::new(self.query.metadata.id, MessageType::Response, OpCode::Query);
+        message.metadata = first.metadata;
+        message.metadata.id = self.query.metadata.id;
+        message.metadata.response_code = ResponseCode::NoError;
+        message.metadata.truncation = false;
+        message.metadata.authentic_data = pieces
+            .iter()
+            .all(|piece| piece.response.metadata.authentic_data);
+        for piece in pieces {
+            message
+                .queries
+                .extend(piece.response.queries.iter().cloned());
+            message
+                .answers
+                .extend(piece.response.answers.iter().cloned());
+            message
+                .authorities
+                .extend(piece.response.authorities.iter().cloned());
+        }
+        let entries = Entries {
+            is_last,
+            entries: pieces.iter().map(Piece::entry).collect(),
+        };
+        let mut edns = first.edns.clone().unwrap_or_else(Edns::new);
+        edns.set_rcode_high(0);
+        let option = EdnsOption::Unknown(OPTION, entries.encode());
+        edns.options_mut().insert(option);
+        message.set_edns(edns);
+        self.padded(message, room)
+    }
+
+    fn padded(&self, mut message: Message, room: Room) -> Option<Vec<u8>> {
+        let bytes = message.to_vec().ok()?;
+        if !self.is_padded || room.padding_block_bytes == 0 {
+            return Some(bytes);
+        }
+        let unpadded = bytes.len() + OPTION_HEAD_BYTES;
+        let padded = unpadded
+            .next_multiple_of(room.padding_block_bytes)
+            .min(room.limit_bytes);
+        let Some(padding) = padded.checked_sub(unpadded) else {
+            return Some(bytes);
+        };
+        let option = EdnsOption::Unknown(EdnsCode::Padding.into(), vec![0; padding]);
+        message.edns.as_mut()?.options_mut().insert(option);
+        message.to_vec().ok()
+    }
+}
+
+/// A response to one of the singles.
+#[derive(Debug, Clone)]
+struct Piece {
+    response: Message,
+    is_truncated: bool,
+}
+
+impl Piece {
+    /// Of records that cannot be read, and so not be moved, nothing is left: whoever asks alone has them.
+    fn read(response: &[u8]) -> Option<Self> {
+        let whole = Message::from_vec(response).ok();
+        let is_whole = whole.is_some();
+        let response = match whole {
+            Some(whole) => whole,
+            None => Message::from_vec(&question_of(response)?).ok()?,
+        };
+        let piece = Self {
+            is_truncated: response.metadata.truncation || !is_whole,
+            response,
+        };
+        Some(if piece.is_truncated {
+            piece.cut()
+        } else {
+            piece
+        })
+    }
+
+    fn cut(&self) -> Self {
+        let mut response = self.response.clone();
+        response.answers.clear();
+        response.authorities.clear();
+        Self {
+            response,
+            is_truncated: true,
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        Entry {
+            rcode: self.response.metadata.response_code.into(),
+            is_truncated: self.is_truncated,
+            answer_count: self.response.answers.len() as u16,
+            authority_count: self.response.authorities.len() as u16,
+        }
+    }
+}
+
+/// Header and question alone.
+fn question_of(response: &[u8]) -> Option<Vec<u8>> {
+    let mut bare = response.get(..questions_end(response))?.to_vec();
+    bare.get_mut(RECORD_COUNTS)?.fill(0);
+    Some(bare)
+}

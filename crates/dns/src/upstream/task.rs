@@ -1,0 +1,44 @@
+//! What is done on a connection: a query, or a message with several questions. Not for: which
+//! connection; that is the module above.
+
+use crate::asking::{Answer, Asking};
+use crate::transports::session::Session;
+use resolab_transport::client::MeasuredFailure;
+
+/// Something asked of a resolver.
+pub(crate) trait Task {
+    /// What there is of it when it is done.
+    type Done;
+
+    /// When it was wanted, `CLOCK_MONOTONIC`.
+    fn time_origin_ns(&self) -> u64;
+
+    /// Do it on an open connection.
+    async fn run(&self, session: &Session) -> Result<Self::Done, MeasuredFailure>;
+
+    /// Whether nothing came of it, so that it may be done again on another connection.
+    fn may_begin_anew(&self) -> bool;
+
+    /// The connection it was done on was dead.
+    fn begin_anew(&self);
+}
+
+impl Task for Asking<'_> {
+    type Done = Answer;
+
+    fn time_origin_ns(&self) -> u64 {
+        self.time_origin_ns
+    }
+
+    async fn run(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+        self.answer(session).await
+    }
+
+    fn may_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn begin_anew(&self) {
+        self.exchange.begin_anew();
+    }
+}

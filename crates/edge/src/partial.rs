@@ -1,0 +1,212 @@
+//! The course of one message with several questions on the edge: each question is answered as if it had
+//! been asked alone, and what is known goes out, in as few messages as it fits.
+//!
+//! For: every transport alike. Not for: sockets, and not for how messages are put together; that is
+//! `resolab_dns::partial`.
+
+use crate::connections::OpenConnection;
+use crate::dns::answer::datagram_limit;
+use crate::dns::wire::{Edns, MESSAGE_BYTES_MAX};
+use crate::world::{Arrival, QueryNote, Reply, World};
+use resolab_dns::partial::{Room, Several};
+use resolab_record::DnsTransport;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+/// One message back, with the notes of what it answers.
+pub struct PartialResponse {
+    /// As sent.
+    pub message: Vec<u8>,
+    /// For the records of its questions.
+    pub notes: Vec<QueryNote>,
+}
+
+/// What is still to be answered of one message.
+pub struct PartialAnswers {
+    world: Arc<World>,
+    several: Several,
+    room: Room,
+    /// Known and not sent.
+    known: Vec<(Vec<u8>, QueryNote)>,
+    pending: JoinSet<Reply>,
+    is_over: bool,
+    is_withheld: bool,
+    keepalive_asked: bool,
+}
+
+/// What a question's query came over, kept for as long as it takes.
+struct Origin {
+    connection: Option<Arc<OpenConnection>>,
+    transport: DnsTransport,
+    peer: std::net::SocketAddr,
+    in_early_data: Option<bool>,
+    received_ns: u64,
+}
+
+impl PartialAnswers {
+    /// Begin to answer; `None` for a message that is none with several questions of a client that takes
+    /// partial responses, or where the edge is not to give any.
+    pub fn begin(
+        world: &Arc<World>,
+        connection: Option<&Arc<OpenConnection>>,
+        arrival: &Arrival<'_>,
+    ) -> Option<Self> {
+        if !world.gives_partial_responses {
+            return None;
+        }
+        let several = Several::read(arrival.message)?;
+        let mut answers = Self {
+            world: Arc::clone(world),
+            room: room(world, arrival.transport, &several),
+            several,
+            known: Vec::new(),
+            pending: JoinSet::new(),
+            is_over: false,
+            is_withheld: false,
+            keepalive_asked: false,
+        };
+        let origin = Arc::new(Origin {
+            connection: connection.map(Arc::clone),
+            transport: arrival.transport,
+            peer: arrival.peer,
+            in_early_data: arrival.in_early_data,
+            received_ns: arrival.received_ns,
+        });
+        let singles: Vec<_> = answers.several.singles().collect();
+        for single in singles {
+            answers.plan(&origin, single);
+        }
+        Some(answers)
+    }
+
+    fn plan(&mut self, origin: &Arc<Origin>, single: Vec<u8>) {
+        let mut answer = Vec::new();
+        let planned = self.world.plan(&origin.arrival(&single), &mut answer);
+        self.keepalive_asked |= planned.keepalive_asked;
+        if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+            self.is_withheld = true;
+            self.world.write_query(planned.note, false);
+        } else if planned.is_due() {
+            self.known.push((answer, planned.note));
+        } else {
+            let (world, origin) = (Arc::clone(&self.world), Arc::clone(origin));
+            self.pending.spawn(async move {
+                world
+                    .finish(&origin.arrival(&single), planned, answer)
+                    .await
+            });
+        }
+    }
+
+    /// What is known now, or as soon as anything is; `None` when there is no more.
+    pub async fn next(&mut self) -> Option<Vec<PartialResponse>> {
+        loop {
+            while let Some(finished) = self.pending.try_join_next() {
+                self.take(finished.ok());
+            }
+            if !self.known.is_empty() {
+                return Some(self.combine());
+            }
+            let finished = self.pending.join_next().await?;
+            self.take(finished.ok());
+        }
+    }
+
+    fn take(&mut self, reply: Option<Reply>) {
+        let Some(reply) = reply else {
+            self.is_withheld = true;
+            return;
+        };
+        if let Some(answer) = reply.answer {
+            self.known.push((answer.message, reply.note));
+        } else {
+            self.is_withheld = true;
+            self.world.write_query(reply.note, false);
+        }
+    }
+
+    fn combine(&mut self) -> Vec<PartialResponse> {
+        let (answers, notes): (Vec<_>, Vec<_>) = self.known.drain(..).unzip();
+        self.is_over = self.pending.is_empty() && !self.is_withheld;
+        let answers: Vec<_> = answers.iter().map(Vec::as_slice).collect();
+        let mut notes = notes.into_iter();
+        let combined = self.several.combine(&answers, self.is_over, self.room);
+        combined
+            .into_iter()
+            .map(|combined| PartialResponse {
+                message: combined.message,
+                notes: notes.by_ref().take(combined.count).collect(),
+            })
+            .collect()
+    }
+
+    /// Whether every question was answered.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether an edns-tcp-keepalive option was in the message.
+    pub fn keepalive_asked(&self) -> bool {
+        self.keepalive_asked
+    }
+
+    /// Write the records of what was sent, or was to be.
+    pub fn write_notes(&self, notes: Vec<QueryNote>, sent: bool) {
+        for note in notes {
+            self.world.write_query(note, sent);
+        }
+    }
+}
+
+impl Drop for PartialAnswers {
+    /// Questions whose client has gone still get their records.
+    fn drop(&mut self) {
+        for (_, note) in self.known.drain(..) {
+            self.world.write_query(note, false);
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let world = Arc::clone(&self.world);
+            runtime.spawn(async move {
+                while let Some(reply) = pending.join_next().await {
+                    if let Ok(reply) = reply {
+                        world.write_query(reply.note, false);
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Origin {
+    fn arrival<'a>(&'a self, message: &'a [u8]) -> Arrival<'a> {
+        Arrival {
+            message,
+            transport: self.transport,
+            peer: self.peer,
+            connection: self.connection.as_deref(),
+            in_early_data: self.in_early_data,
+            received_ns: self.received_ns,
+        }
+    }
+}
+
+fn room(world: &World, transport: DnsTransport, several: &Several) -> Room {
+    let stream = |padding_block_bytes| Room {
+        limit_bytes: MESSAGE_BYTES_MAX,
+        padding_block_bytes,
+    };
+    match transport {
+        DnsTransport::Doudp => Room {
+            limit_bytes: datagram_limit(Some(Edns::with_payload(several.udp_payload_bytes()))),
+            padding_block_bytes: 0,
+        },
+        DnsTransport::Dotcp => stream(0),
+        DnsTransport::Dot | DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => {
+            stream(usize::from(world.padding_block_bytes))
+        }
+    }
+}
