@@ -5,7 +5,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from edge_under_test import NAME, edge_for
+from edge_under_test import NAME, SITE, edge_for
 from real_servers import ENCRYPTED, NAMES, URLS, running
 
 from resolab.engine import find_core
@@ -82,6 +82,50 @@ def test_the_edge_takes_one_question(tmp_path, transport):
         records = probe(url, "--ca", edge.ca, "--resolve", f"{NAME}={edge.address}")
     assert [word(record) for record in records] == ["FORMERR"] * len(COUNTS)
     assert [record["answered_count"] for record in records] == [0] * len(COUNTS)
+
+
+@pytest.fixture(scope="module")
+def asked_in_one_message():
+    """Three questions in a message, to all servers at once."""
+    with running(*NAMES) as servers, ThreadPoolExecutor(len(EVERY)) as pool:
+        asked = {
+            (server, transport): pool.submit(ask, servers[server].url(transport), *servers[server].trust(), *ASKED[:3])
+            for server, transport in EVERY
+        }
+        return {pair: future.result() for pair, future in asked.items()}
+
+
+def ask(url, *arguments):
+    """Ask questions in one message, as a client that takes partial responses, twice."""
+    command = [find_core(), "query", "--resolver", url, "--questions-per-message", "3", "--count", "2"]
+    ended = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()][1:]
+
+
+@pytest.mark.parametrize(("server", "transport"), EVERY, ids=["-".join(pair) for pair in EVERY])
+def test_who_does_not_know_partial_responses_is_asked_one_by_one(asked_in_one_message, server, transport):
+    records = asked_in_one_message[server, transport]
+    assert [record["failure"] for record in records] == [None] * 6, records
+    assert [record["asked_alone"] for record in records] == [True] * 6
+    assert [record["message_sequence"] for record in records] == [0] * 3 + [1] * 3
+    assert all(record["answer_count"] for record in records)
+    # Refused once, which is remembered.
+    assert [record["attempt_count"] for record in records] == [2] * 3 + [1] * 3
+
+
+@pytest.mark.parametrize("transport", URLS)
+def test_the_edge_gives_partial_responses(tmp_path, transport):
+    with edge_for(tmp_path) as edge:
+        edge.command("set_name_behaviour", name=SITE, delay_ms=200)
+        scheme, _, path = URLS[transport]
+        url = f"{scheme}://{NAME}:{edge.port(transport)}{path}"
+        records = ask(
+            url, "--ca", edge.ca, "--resolve", f"{NAME}={edge.address}", "asked.interop.test", SITE, "x.interop.test"
+        )
+    assert [record["rcode"] for record in records] == ["NOERROR", "NOERROR", "NXDOMAIN"] * 2
+    assert [record["partial_response_index"] for record in records] == [0, 1, 0] * 2
+    assert [record["asked_alone"] for record in records] == [False] * 6
 
 
 def test_too_few_names_are_one_line():
