@@ -41,6 +41,19 @@ RESPONSE = message(0x8180, ADDRESS, 1, opt(COOKIE, SUBNET, PADDING))
 ALIAS = message(0x8180, b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x02\xc0\x0e", 1)
 
 
+def several(flags: int, names: list[bytes], answers: list[bytes], data: bytes) -> bytes:
+    """A message with several questions, and the option of partial responses."""
+    counts = struct.pack(">HHHH", len(names), len(answers), 0, 1)
+    questions = b"".join(name + b"\x00\x01\x00\x01" for name in names)
+    return b"\x5a\x5a" + struct.pack(">H", flags) + counts + questions + b"".join(answers) + opt(option(65421, data))
+
+
+NAMES = [NAME, b"\x01b\x04test\x00", b"\x01c\x01w\x04test\x00"]
+SEVERAL = several(0x0100, NAMES, [], b"\x01")
+PARTIAL = several(0x8180, NAMES[:2], [ADDRESS], b"\x01\x00" + b"\x00\x00\x00\x01\x00\x00" + b"\x00\x03" + bytes(4))
+LAST = several(0x8180, NAMES[2:], [ADDRESS], b"\x01\x01" + b"\x00\x00\x00\x01\x00\x00")
+
+
 def tls_extension(kind: int, content: bytes) -> bytes:
     return struct.pack(">HH", kind, len(content)) + content
 
@@ -131,6 +144,8 @@ SEEDS: dict[str, list[bytes]] = {
     "resolver_address": [stamp(), b"https://dns.example:8443/dns-query{?dns}", b"tls://[::1]:853", b"192.0.2.1"],
     "doh_response": [b"\x00\xc8" + behind_length(b"application/dns-message") + RESPONSE],
     "stub_reply": [behind_length(QUERY) + RESPONSE, behind_length(message(0x0100, b"", 0)) + ALIAS],
+    "partial_response": [b"".join(bytes([len(one) - 2]) + one[2:] for one in (LAST, PARTIAL))],
+    "several_questions": [b"\x00" + SEVERAL, b"\x2a" + SEVERAL.replace(b"\x01a", b"\x05large")],
     "certificate": [der(0x30, der(0x30, der(2, b"\x01")) + der(0x30, b"") + der(3, b"\x00")), b"sha256/" + b"A" * 43 + b"="],
     "server_hello": [b"\x07" + server_hello()],
     "client_hello": [client_hello(), b"\x16\x03\x01" + behind_length(client_hello())],

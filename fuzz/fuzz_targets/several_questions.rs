@@ -1,0 +1,41 @@
+//! A message with several questions on its way through the edge: taken apart, answered, put together, and
+//! read by the client. What was answered is known in the end, whatever the room in a message.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use resolab_dns::Question;
+use resolab_dns::partial::{Gathering, Room, Several};
+use resolab_edge::fuzzing::Resolvers;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((first, message)) = input.split_first() else {
+        return;
+    };
+    let Some(several) = Several::read(message) else {
+        return;
+    };
+    let room = Room {
+        limit_bytes: 512 + 64 * usize::from(*first),
+        padding_block_bytes: usize::from(*first % 3) * 100,
+    };
+    let singles: Vec<_> = several.singles().collect();
+    let mut resolvers = Resolvers::new();
+    let answers: Vec<_> = singles
+        .iter()
+        .filter_map(|single| resolvers.answers(single)[1].0.clone())
+        .collect();
+    let pieces: Vec<_> = answers.iter().map(Vec::as_slice).collect();
+    let combined = several.combine(&pieces, true, room);
+    let questions = singles.iter().filter_map(|single| {
+        let read = hickory_proto::op::Message::from_vec(single).ok()?;
+        Question::of(&read)
+    });
+    let mut gathering = Gathering::of(questions.collect());
+    for one in &combined {
+        let id = u16::from_be_bytes([message[0], message[1]]);
+        gathering.take(id, &one.message, 1).expect("our own response");
+    }
+    if !combined.is_empty() {
+        assert_eq!(combined.iter().map(|one| one.count).sum::<usize>(), pieces.len());
+    }
+});
