@@ -1,0 +1,1 @@
+"""Partial responses over an emulated path: `scripts/bench partial`."""

@@ -1,0 +1,164 @@
+"""A path with the edge behind it, and our client asking for many names at once through it, in turns of two arms.
+
+For: running, and each exchange with its packets. Not for: what they should have been (`closed_form`).
+"""
+
+import asyncio
+import contextlib
+import itertools
+import math
+import subprocess
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from benches.common.servers import EDGE_NAME, edge_configuration, names
+from benches.dns import path_capture
+from benches.dns.cold import pause_ms
+from benches.dns.path_capture import Crossing
+from benches.dns.testbed import QUERY_TIMEOUT_S, SERVER_ADDRESS, TICKET_POLICIES, edge_behind
+from resolab import engine
+from resolab.errors import ResolabError
+from resolab.plan import Corpus
+from resolab.protocols import facts_of
+from resolab.records import DnsTransport, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
+
+TURN_COUNT = 5
+"""Rounds of one arm before it is the other's turn."""
+LATE = -1
+"""Place of the late name."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """All names asked once."""
+
+    records: Sequence[QueryRecord]
+    crossings: Sequence[Crossing] = field(repr=False)
+    """Of its flows' packets."""
+
+    @property
+    def times_ms(self) -> list[float]:
+        """When each name was known, sorted."""
+        return sorted((one.query_response_time_ns or 0) / 1e6 for one in self.records)
+
+    @property
+    def up_bytes(self) -> int:
+        """IP bytes."""
+        return sum(one.ip_bytes for one in self.crossings if one.up)
+
+    @property
+    def down_bytes(self) -> int:
+        """IP bytes."""
+        return sum(one.ip_bytes for one in self.crossings if not one.up)
+
+    @property
+    def up_packets(self) -> int:
+        """All of them."""
+        return sum(one.up for one in self.crossings)
+
+    @property
+    def down_packets(self) -> int:
+        """All of them."""
+        return sum(not one.up for one in self.crossings)
+
+    def counted(self) -> dict[str, int]:
+        """Return bytes and packets."""
+        names = ("up_bytes", "up_packets", "down_bytes", "down_packets")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Bed:
+    """A standing path and what is asked behind it."""
+
+    path: engine.Path
+    profile: str
+    qnames: Sequence[str]
+    delay_ms: float
+    folder: Path
+    ca_file: list[str] = field(default_factory=list)
+
+    @contextlib.asynccontextmanager
+    async def edge(self, handshake: str) -> AsyncIterator[None]:
+        """Run the edge with the tickets that a handshake needs."""
+        config = self.folder / f"{handshake}.toml"
+        text = edge_configuration(self.folder / "ca", SERVER_ADDRESS, self.qnames, TICKET_POLICIES[handshake])
+        config.write_text(text + f'[[name]]\nname = "{self.qnames[LATE]}"\ndelay_ms = {self.delay_ms}\n', "utf-8")
+        with edge_behind(self.path.ready.pid, config) as ca_file:
+            self.ca_file[:] = [ca_file]
+            yield
+
+    async def ask(self, transport: str, handshake: str, count: int) -> tuple[list[Exchange], list[Exchange]]:
+        """Ask in one message and one by one, `count` times each, in turns."""
+        arms: tuple[list[Exchange], list[Exchange]] = ([], [])
+        turns = itertools.count()
+        while left := count - len(arms[0]):
+            number = next(turns)
+            for one_by_one in ((False, True), (True, False))[number % 2]:
+                arms[one_by_one].extend(
+                    await self._turn(transport, handshake, min(left, TURN_COUNT), one_by_one=one_by_one)
+                )
+        return arms
+
+    async def _turn(self, transport: str, handshake: str, count: int, *, one_by_one: bool) -> list[Exchange]:
+        capture = self.folder / "turn.pcapng"
+        await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
+        records = await asyncio.to_thread(self._query, transport, handshake, count, one_by_one=one_by_one)
+        await self.path.process.command(lambda number: PathStopCapture(id=number))
+        crossings = path_capture.read(capture)
+        capture.unlink()
+        return _exchanges(records, crossings, count)
+
+    def _query(self, transport: str, handshake: str, count: int, *, one_by_one: bool) -> list[QueryRecord]:
+        command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
+        command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", self.ca_file[0]]
+        command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(pause_ms(self.profile))]
+        command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
+        command += ["--questions-per-message", str(len(self.qnames)), *(["--one-by-one"] if one_by_one else [])]
+        limit_s = QUERY_TIMEOUT_S * (count + 1)
+        done = subprocess.run([*command, *self.qnames], stdout=subprocess.PIPE, timeout=limit_s, check=True)
+        decoder = msgspec.json.Decoder(Record)
+        return [one for one in map(decoder.decode, done.stdout.splitlines()) if isinstance(one, QueryRecord)]
+
+
+@contextlib.asynccontextmanager
+async def bed(profile: str, names_count: int, delay_ms: float, folder: Path) -> AsyncIterator[Bed]:
+    """Make a path."""
+    file = Corpus.of_project().profile_file(profile)
+    path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
+    try:
+        yield Bed(path, profile, names(names_count), delay_ms, folder)
+    finally:
+        await path.close()
+
+
+def _exchanges(records: Iterable[QueryRecord], crossings: Sequence[Crossing], count: int) -> list[Exchange]:
+    """Tell rounds apart; packets of one that fetched tickets are nobody's."""
+    rounds = defaultdict[int | None, list[QueryRecord]](list)
+    begins = []
+    for one in records:
+        if one.failure is not None:
+            raise ResolabError(f"a query failed: {one.dns_transport} {one.failure}: {one.failure_detail}")
+        begins.append(one.time_origin_ns)
+        if one.purpose is QueryPurpose.MEASURED:
+            rounds[one.message_sequence].append(one)
+    if len(rounds) != count:
+        raise ResolabError(f"{len(rounds)} rounds of {count} have records")
+    return [Exchange(of_round, _of(crossings, of_round[0], begins)) for of_round in rounds.values()]
+
+
+def _of(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:
+    """Packets of a round. What closes a connection may come in the next one: connections count as a whole."""
+    begin_ns = wanted.time_origin_ns
+    end_ns = min((one for one in begins if one > begin_ns), default=math.inf)
+    if wanted.dns_transport is DnsTransport.DOUDP:
+        return [one for one in crossings if begin_ns <= one.entered_ns < end_ns]
+    first: dict[tuple[int, int], int] = {}
+    for one in crossings:
+        first.setdefault((one.protocol, one.client_port), one.entered_ns)
+    began = {flow for flow, at_ns in first.items() if begin_ns <= at_ns < end_ns}
+    return [one for one in crossings if (one.protocol, one.client_port) in began]

@@ -1,0 +1,112 @@
+"""What the protocols say of an exchange of many names: when its first and its last answer are there, in which bytes.
+
+For: `k x RTT + bytes x 8 / rate`, and the delay of the late name. Not for: tables (`figures`).
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+from benches.dns import flights
+from benches.dns.path_capture import Crossing
+from benches.partial.asked import Exchange
+from resolab.protocols import cold_exchange_round_trips
+from resolab.records import DnsTransport, QueryRecord
+
+IP_UDP_BYTES, LENGTH_BYTES = 28, 2
+EARLY_NS = 500_000
+"""How much earlier than its delay a late answer is looked for: clocks of two processes."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One exchange beside its closed form, ms."""
+
+    first_ms: float
+    first_closed_form_ms: float
+    first_beyond_ms: float
+    last_ms: float
+    last_closed_form_ms: float
+    last_beyond_ms: float
+
+    def in_order(self) -> Sequence[float]:
+        """All of it, as in the table."""
+        return astuple(self)
+
+
+def round_trips(transport: str, handshake: str) -> int:
+    """Of a first exchange."""
+    return cold_exchange_round_trips(transport, handshake)
+
+
+def of(exchange: Exchange, handshake: str, delay_ms: float, link: flights.Rates) -> Judged | None:
+    """Judge an exchange in one message; none whose packets cannot be told apart or whose handshake was another one."""
+    records = sorted(exchange.records, key=lambda one: one.query_response_time_ns or 0)
+    first, last = records[0], records[-1]
+    mode = first.handshake_mode
+    if mode is not None and mode.value != handshake:
+        return None
+    wanted_ns = first.time_origin_ns
+    first_ns = wanted_ns + (first.query_response_time_ns or 0)
+    try:
+        flow = flights.flow_of(exchange.crossings, wanted_ns, first_ns)
+        sizes = (first.query_bytes, first.response_bytes or 0)
+        path = flights.critical_path(flow, wanted_ns, first_ns, *sizes, link)
+    except flights.UnclearError:
+        return None
+    trips = round_trips(first.dns_transport.value, handshake)
+    if len(path) != 2 * trips:
+        return None
+    up = sum(one.ip_bytes for one in path if one.up)
+    down = sum(one.ip_bytes for one in path if not one.up)
+    first_closed_ms = link.closed_form_ms(trips, up, down)
+    late_bytes = _late_bytes(flow, path[-2].delivered_ns, last, delay_ms)
+    before = down - path[-1].ip_bytes
+    last_closed_ms = link.closed_form_ms(trips, up, before + late_bytes) + delay_ms
+    first_ms, last_ms = ((one.query_response_time_ns or 0) / 1e6 for one in (first, last))
+    return Judged(
+        first_ms, first_closed_ms, first_ms - first_closed_ms, last_ms, last_closed_ms, last_ms - last_closed_ms
+    )
+
+
+def _late_bytes(flow: Sequence[Crossing], asked_ns: int, last: QueryRecord, delay_ms: float) -> int:
+    """IP bytes of the late answer's packets."""
+    since_ns = asked_ns + delay_ms * 1e6 - EARLY_NS
+    until_ns = last.time_origin_ns + (last.query_response_time_ns or 0)
+    late = (one for one in flow if not one.up and one.entered_ns >= since_ns and one.delivered_ns <= until_ns)
+    return sum(one.ip_bytes for one in late)
+
+
+def medians(judged: Sequence[Judged]) -> Judged | None:
+    """Of each number."""
+    if not judged:
+        return None
+    columns = zip(*(one.in_order() for one in judged), strict=True)
+    return Judged(*(statistics.median(column) for column in columns))
+
+
+def has_its_bytes(exchange: Exchange) -> bool | None:
+    """Whether packets carried the exchange's messages and nothing else; `None` where more has to be carried."""
+    transport = exchange.records[0].dns_transport
+    if transport not in {DnsTransport.DOUDP, DnsTransport.DOTCP}:
+        return None
+    queries, responses = _messages(exchange.records)
+    per_message = 0 if transport is DnsTransport.DOUDP else LENGTH_BYTES
+    payload = {up: sum(one.payload_bytes for one in exchange.crossings if one.up == up) for up in (True, False)}
+    is_whole = payload[True] == sum(queries) + per_message * len(queries) and payload[False] == (
+        sum(responses) + per_message * len(responses)
+    )
+    if transport is DnsTransport.DOTCP:
+        return is_whole
+    packets = exchange.up_packets == len(queries) and exchange.down_packets == len(responses)
+    ip_bytes = exchange.up_bytes + exchange.down_bytes
+    return is_whole and packets and ip_bytes == sum(queries + responses) + IP_UDP_BYTES * len(queries + responses)
+
+
+def _messages(records: Sequence[QueryRecord]) -> tuple[list[int], list[int]]:
+    """Bytes of each query and response message."""
+    alone = [one for one in records if one.asked_alone]
+    shared = [one for one in records if not one.asked_alone]
+    queries = [one.query_bytes for one in alone] + [one.query_bytes for one in shared[:1]]
+    responses = {one.partial_response_index: one.response_bytes or 0 for one in shared}
+    return queries, [one.response_bytes or 0 for one in alone] + list(responses.values())

@@ -1,0 +1,180 @@
+"""When twenty names are known that were asked in one message, and one by one; in how many bytes and packets.
+
+For: the tables of `scripts/bench partial`. Not for: running (`asked`), what the protocols say (`closed_form`).
+"""
+
+import asyncio
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benches.common.part import Part
+from benches.dns.cold import cells, rates
+from benches.partial import asked, closed_form
+from benches.partial.asked import Exchange
+from resolab.stats.estimate import Estimate
+from resolab.stats.medians import paired_difference
+from resolab.stats.sample import Sample
+
+LIMIT_MS = 2.0
+"""Of the median of what is measured beyond the closed form, either way."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is measured."""
+
+    profile: str
+    transports: Sequence[str]
+    names_count: int
+    delay_ms: float
+    rounds_count: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A transport with a handshake."""
+
+    transport: str
+    handshake: str
+    in_message: Sequence[Exchange]
+    one_by_one: Sequence[Exchange]
+
+
+def measure(wanted: Wanted, scratch: Path) -> list[Part]:
+    """Measure every cell over one path."""
+    found = asyncio.run(_measure(wanted, scratch))
+    return [_against_closed_form(wanted, found), _against_one_by_one(wanted, found), _bytes(wanted, found)]
+
+
+async def _measure(wanted: Wanted, scratch: Path) -> list[Cell]:
+    found = []
+    async with asked.bed(wanted.profile, wanted.names_count, wanted.delay_ms, scratch) as bed:
+        for handshake, transports in cells(wanted.transports).items():
+            async with bed.edge(handshake):
+                for transport in transports:
+                    arms = await bed.ask(transport, handshake, wanted.rounds_count)
+                    found.append(Cell(transport, handshake, *arms))
+    return found
+
+
+def _against_closed_form(wanted: Wanted, found: Sequence[Cell]) -> Part:
+    title = f"{wanted.names_count} names in one message over {wanted.profile}, one of them {wanted.delay_ms:g} ms late"
+    columns = [
+        "transport",
+        "handshake",
+        "k",
+        "n",
+        "first ms",
+        "closed form",
+        "c",
+        "last ms",
+        "closed form",
+        "c",
+        "verdict",
+    ]
+    part = Part("closed form", title, columns)
+    part.remarks = [
+        "medians from wanting all, before any socket exists; first: all answers known at once; last: the late one",
+        "closed form: k x RTT + bytes x 8 / rate (+ the delay), bytes by the path's capture; c: the rest",
+        f"must: the median of either c within {LIMIT_MS:g} ms",
+    ]
+    link = rates(wanted.profile)
+    for cell in found:
+        judged = [
+            one
+            for one in (closed_form.of(each, cell.handshake, wanted.delay_ms, link) for each in cell.in_message)
+            if one
+        ]
+        medians = closed_form.medians(judged)
+        beyond = (medians.first_beyond_ms, medians.last_beyond_ms) if medians else (None, None)
+        is_met = all(one is not None and abs(one) <= LIMIT_MS for one in beyond)
+        numbers = ["-"] * 6
+        if medians is not None:
+            numbers = [f"{value:.2f}" for value in medians.in_order()]
+        verdict = "met" if is_met and len(judged) * 2 > len(cell.in_message) else "MISSED"
+        trips = closed_form.round_trips(cell.transport, cell.handshake)
+        part.add(
+            [cell.transport, cell.handshake, str(trips), str(len(judged)), *numbers, verdict],
+            {"transport": cell.transport, "handshake": cell.handshake, "rounds": [asdict(one) for one in judged]},
+        )
+    return part
+
+
+def _against_one_by_one(wanted: Wanted, found: Sequence[Cell]) -> Part:
+    title = f"One message less {wanted.names_count} messages at the same time, ms, paired by round"
+    columns = [
+        "transport",
+        "handshake",
+        "n",
+        "to the first",
+        "to the last but the late one",
+        "to the last",
+        "all, on average",
+        "behind",
+    ]
+    part = Part("one by one", title, columns)
+    part.remarks = [
+        "medians of paired differences with 95 % intervals of order statistics; negative: one message is earlier",
+        "behind: names more than half a round trip after the first, the late one aside; one message / one by one",
+    ]
+    rtt_ms = rates(wanted.profile).rtt_ms
+    for cell in found:
+        pairs = list(zip(cell.in_message, cell.one_by_one, strict=True))
+        shown: list[str] = []
+        data: dict[str, object] = {}
+        for name, outcome in OUTCOMES.items():
+            in_message, one_by_one = (Sample.exact([outcome(pair[arm]) for pair in pairs]) for arm in (0, 1))
+            estimate = paired_difference(in_message, one_by_one)
+            shown.append(_shown(estimate))
+            data[name] = {"value": estimate.value, "low": estimate.ci_low, "high": estimate.ci_high}
+        behind = [statistics.median(_behind(one, rtt_ms) for one in arm) for arm in (cell.in_message, cell.one_by_one)]
+        data |= {"cell": [cell.transport, cell.handshake], "behind_count": behind}
+        shown.append(" / ".join(f"{count:g}" for count in behind))
+        part.add([cell.transport, cell.handshake, str(len(pairs)), *shown], data)
+    return part
+
+
+def _behind(one: Exchange, rtt_ms: float) -> int:
+    first_ms, *others_ms, _late = one.times_ms
+    return sum(time_ms > first_ms + rtt_ms / 2 for time_ms in others_ms)
+
+
+def _shown(estimate: Estimate) -> str:
+    low, high = estimate.ci_low, estimate.ci_high
+    interval = "too few" if low is None or high is None else f"{low:+.2f}, {high:+.2f}"
+    return f"{estimate.value:+.2f} [{interval}]"
+
+
+OUTCOMES: dict[str, Callable[[Exchange], float]] = {
+    "first": lambda one: one.times_ms[0],
+    "last_but_late": lambda one: one.times_ms[-2],
+    "last": lambda one: one.times_ms[-1],
+    "mean": lambda one: statistics.mean(one.times_ms),
+}
+
+
+def _bytes(wanted: Wanted, found: Sequence[Cell]) -> Part:
+    title = f"Bytes and packets of {wanted.names_count} names, by the path's capture"
+    columns = ["transport", "handshake", "up: one message", "one by one", "down: one message", "one by one", "verdict"]
+    part = Part("bytes", title, columns)
+    part.remarks = [
+        "IP bytes / packets of whole exchanges, connection and acknowledgements included; medians",
+        "must, over DoUDP and DoTCP: each exchange's payload bytes are its messages'; over DoUDP its packets, too",
+    ]
+    for cell in found:
+        arms = (cell.in_message, cell.one_by_one)
+        shown = [
+            f"{statistics.median(getattr(one, f'{way}_bytes') for one in arm):.0f} / "
+            f"{statistics.median(getattr(one, f'{way}_packets') for one in arm):.0f}"
+            for way in ("up", "down")
+            for arm in arms
+        ]
+        judged = [closed_form.has_its_bytes(one) for arm in arms for one in arm]
+        verdict = "" if None in judged else "met" if all(judged) else "MISSED"
+        part.add(
+            [cell.transport, cell.handshake, *shown, verdict],
+            {"cell": [cell.transport, cell.handshake], "arms": [[one.counted() for one in arm] for arm in arms]},
+        )
+    return part
