@@ -115,6 +115,9 @@ pub struct ResolverConfig {
     /// Responses on encrypted transports to padded queries are padded to multiples of this.
     #[serde(default = "default_padding_block_bytes")]
     pub padding_block_bytes: u16,
+    /// Bits of a client's address that answers are said to hold for, to those who send a client subnet
+    /// (RFC 7871); absent: nothing is said, as by a server that does not know it.
+    pub client_subnet_scope: Option<u8>,
     /// Whether several questions in one message are answered to clients that take partial responses;
     /// otherwise, as to all others, FORMERR (RFC 9619).
     #[serde(default = "default_true")]

@@ -20,6 +20,9 @@ pub struct ResolverSettings {
     pub padding_block_bytes: u16,
     /// Whether encoded answers are kept.
     pub wire_cache: bool,
+    /// Bits of a client's address that answers hold for, said to those who send it; `None`: nothing is
+    /// said.
+    pub client_subnet_scope: Option<u8>,
     /// Whether names that are not the zone's are asked upstream.
     pub forwards: bool,
     /// Whether what upstream says is kept as long as it says.
@@ -31,6 +34,7 @@ impl Default for ResolverSettings {
         Self {
             padding_block_bytes: 468,
             wire_cache: true,
+            client_subnet_scope: None,
             forwards: false,
             caches_forwarded: false,
         }
@@ -186,6 +190,7 @@ impl Resolver {
             channel: way.channel(),
             padding_block_bytes: self.settings.padding_block_bytes,
             server_cookie,
+            client_subnet_scope: self.settings.client_subnet_scope,
         }
     }
 

@@ -3,8 +3,10 @@
 //! For: pure reading, keeping the question's bytes as they came, case included.
 //! Not for: records other than OPT, and not for responses.
 
+mod client_subnet;
 mod rcode;
 
+pub use client_subnet::ClientSubnet;
 pub use rcode::Rcode;
 
 /// Query type and class numbers used here.
@@ -34,6 +36,8 @@ pub const CLASS_IN: u16 = 1;
 pub const MESSAGE_BYTES_MAX: usize = 65_535;
 /// Bytes of a message header.
 pub const HEADER_BYTES: usize = 12;
+/// ECS, client subnet (RFC 7871).
+pub const OPTION_CLIENT_SUBNET: u16 = 8;
 /// COOKIE (RFC 7873).
 pub const OPTION_COOKIE: u16 = 10;
 const OPTION_KEEPALIVE: u16 = 11;
@@ -99,6 +103,8 @@ pub struct Edns {
     pub keepalive: bool,
     /// The client's part of a COOKIE option (RFC 7873).
     pub client_cookie: Option<[u8; 8]>,
+    /// A client subnet option (RFC 7871).
+    pub client_subnet: Option<ClientSubnet>,
 }
 
 impl Edns {
@@ -111,6 +117,7 @@ impl Edns {
             padded: false,
             keepalive: false,
             client_cookie: None,
+            client_subnet: None,
         }
     }
 }
@@ -182,6 +189,7 @@ fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
             padded: false,
             keepalive: false,
             client_cookie: None,
+            client_subnet: None,
         };
         read_options(data, &mut found)?;
         edns = Some(found);
@@ -189,8 +197,8 @@ fn parse_record(message: &[u8], at: usize) -> Option<(Option<Edns>, usize)> {
     Some((edns, fixed + 10 + data_bytes))
 }
 
-/// `None` when the options do not fill their record exactly, or a cookie has no length a cookie can
-/// have (RFC 7873 section 5.2.2).
+/// `None` when the options do not fill their record exactly, a cookie has no length a cookie can have
+/// (RFC 7873 section 5.2.2), or a client subnet is none (RFC 7871 section 7.1.2).
 fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
     while !options.is_empty() {
         let length = usize::from(u16_at(options, 2)?);
@@ -202,6 +210,7 @@ fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
                 8 | 16..=40 => edns.client_cookie = value.first_chunk().copied(),
                 _ => return None,
             },
+            OPTION_CLIENT_SUBNET => edns.client_subnet = Some(ClientSubnet::read(value)?),
             _ => {}
         }
         options = &options[4 + length..];

@@ -33,6 +33,9 @@ impl Key {
         if question.qclass != CLASS_IN || edns.is_some_and(|edns| edns.version != 0) {
             return None;
         }
+        if asked.client_subnet().is_some() {
+            return None;
+        }
         let mut key = Self {
             bytes: [0; KEY_BYTES_MAX],
             length: 0,

@@ -4,8 +4,8 @@
 
 use super::shape::{Asked, Channel, Facts, OwnedSet, Owner, Section};
 use crate::dns::wire::{
-    CLASS_IN, Edns, HEADER_BYTES, MESSAGE_BYTES_MAX, OPTION_COOKIE, OPTION_PADDING, Question,
-    Rcode, TYPE_OPT,
+    CLASS_IN, Edns, HEADER_BYTES, MESSAGE_BYTES_MAX, OPTION_CLIENT_SUBNET, OPTION_COOKIE,
+    OPTION_PADDING, Question, Rcode, TYPE_OPT,
 };
 
 /// What a datagram may carry without EDNS (RFC 1035 section 4.2.1).
@@ -98,7 +98,7 @@ impl<'a> Response<'a> {
             Channel::Datagram => datagram_limit(edns),
             Channel::Stream | Channel::Encrypted => MESSAGE_BYTES_MAX,
         };
-        if self.bytes.len() + opt_bytes(edns) > limit {
+        if self.bytes.len() + opt_bytes(asked) > limit {
             self.truncate(&asked.query.question);
         }
         Facts {
@@ -133,6 +133,12 @@ impl<'a> Response<'a> {
             self.bytes.extend_from_slice(&asked.server_cookie);
             (self.bytes.len() - COOKIES_BYTES) as u16
         });
+        if let Some(subnet) = asked.client_subnet() {
+            let subnet = subnet.as_bytes();
+            self.push_u16(OPTION_CLIENT_SUBNET);
+            self.push_u16(subnet.len() as u16);
+            self.bytes.extend_from_slice(subnet);
+        }
         if edns.padded && asked.channel == Channel::Encrypted {
             self.push_padding(usize::from(asked.padding_block_bytes));
         }
@@ -170,11 +176,14 @@ impl<'a> Response<'a> {
     }
 }
 
-fn opt_bytes(edns: Option<Edns>) -> usize {
-    edns.map_or(0, |edns| {
+fn opt_bytes(asked: &Asked<'_>) -> usize {
+    asked.query.edns.map_or(0, |edns| {
         let cookies = edns
             .client_cookie
             .map_or(0, |_| OPTION_HEAD_BYTES + COOKIES_BYTES);
-        OPT_BYTES + cookies
+        let subnet = asked
+            .client_subnet()
+            .map_or(0, |subnet| OPTION_HEAD_BYTES + subnet.as_bytes().len());
+        OPT_BYTES + cookies + subnet
     })
 }

@@ -1,6 +1,6 @@
 //! What an answer depends on, what it consists of, and what is known of it when it is written.
 
-use crate::dns::wire::{Query, Rcode};
+use crate::dns::wire::{ClientSubnet, Query, Rcode};
 
 /// What the transport lets a response be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,16 @@ pub struct Asked<'a> {
     pub padding_block_bytes: u16,
     /// The server's part of the cookie, if the client sent one.
     pub server_cookie: [u8; 8],
+    /// Bits of a client's address that an answer holds for, where it says which (RFC 7871).
+    pub client_subnet_scope: Option<u8>,
+}
+
+impl Asked<'_> {
+    /// The client subnet option its answer has.
+    pub fn client_subnet(&self) -> Option<ClientSubnet> {
+        let asked = self.query.edns?.client_subnet?;
+        Some(asked.answered(self.client_subnet_scope?))
+    }
 }
 
 /// Section of a message, by the position of its count.

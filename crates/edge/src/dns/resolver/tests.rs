@@ -267,6 +267,48 @@ fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
 }
 
 #[test]
+fn answers_say_for_which_clients_they_hold_where_that_is_wanted() {
+    let subnet = vec![0, 1, 24, 0, 192, 0, 2];
+    let mut asking = with_edns(query("page.resolab.test.", RecordType::A), false);
+    let option = EdnsOption::Unknown(EdnsCode::Subnet.into(), subnet.clone());
+    asking.edns.as_mut().unwrap().options_mut().insert(option);
+    let message = asking.to_vec().unwrap();
+    for (scope, expected) in [(None, None), (Some(20), Some(20)), (Some(0), Some(0))] {
+        let settings = ResolverSettings {
+            client_subnet_scope: scope,
+            ..ResolverSettings::default()
+        };
+        let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
+        // The second time by the cache, where there is one for such answers.
+        for _ in 0..2 {
+            let mut out = Vec::new();
+            resolver.judge(&message, way(Channel::Datagram), &mut out);
+            let answer = Message::from_vec(&out).unwrap();
+            let option = answer.edns.as_ref().unwrap().option(EdnsCode::Subnet);
+            let said = option.map(|option| {
+                let EdnsOption::Subnet(subnet) = option else {
+                    panic!("{option:?}");
+                };
+                assert_eq!(subnet.addr().to_string(), "192.0.2.0");
+                assert_eq!(subnet.source_prefix(), 24);
+                subnet.scope_prefix()
+            });
+            assert_eq!(said, expected);
+        }
+        let plain = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
+        let mut out = Vec::new();
+        resolver.judge(&plain, way(Channel::Datagram), &mut out);
+        assert!(Message::from_vec(&out).unwrap().edns.is_none());
+    }
+    let mut broken = message.clone();
+    let end = broken.len();
+    broken[end - 4] = 1;
+    let mut out = Vec::new();
+    resolver(true).judge(&broken, way(Channel::Datagram), &mut out);
+    assert_eq!(out[3] & 0x0f, 1, "a scope in a query is FORMERR");
+}
+
+#[test]
 fn padding_can_be_switched_off_and_other_classes_are_refused() {
     let settings = ResolverSettings {
         padding_block_bytes: 0,

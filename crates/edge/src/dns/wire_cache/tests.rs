@@ -20,6 +20,7 @@ fn asked(message: &[u8]) -> Asked<'_> {
         channel: Channel::Datagram,
         padding_block_bytes: 468,
         server_cookie: [7; 8],
+        client_subnet_scope: None,
     }
 }
 

@@ -1,0 +1,92 @@
+//! A query's client subnet option (RFC 7871 section 6), and the one its answer has. Not for: which scope
+//! an answer is given.
+
+const HEAD_BYTES: usize = 4;
+const SCOPE_AT: usize = 3;
+const ADDRESS_MAX_BYTES: usize = 16;
+const IPV4: u16 = 1;
+const IPV6: u16 = 2;
+
+/// An option as it came, no longer than its source prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientSubnet {
+    bytes: [u8; HEAD_BYTES + ADDRESS_MAX_BYTES],
+    length: usize,
+}
+
+impl ClientSubnet {
+    /// `None` for what is none: an unknown family, a prefix beyond its addresses, more or fewer bytes of
+    /// address than the prefix takes, bits behind it, a scope in a query.
+    pub fn read(value: &[u8]) -> Option<Self> {
+        let (head, address) = value.split_first_chunk::<HEAD_BYTES>()?;
+        let [family_high, family_low, source, scope] = *head;
+        let bits = match u16::from_be_bytes([family_high, family_low]) {
+            IPV4 => 32,
+            IPV6 => 128,
+            _ => return None,
+        };
+        let is_cut = address.len() == usize::from(source).div_ceil(8);
+        let spare_bits = 8 * address.len() - usize::from(source).min(8 * address.len());
+        let has_spare = address
+            .last()
+            .is_some_and(|last| u16::from(*last) & ((1 << spare_bits) - 1) != 0);
+        if source > bits || !is_cut || has_spare || scope != 0 {
+            return None;
+        }
+        let mut bytes = [0; HEAD_BYTES + ADDRESS_MAX_BYTES];
+        bytes[..value.len()].copy_from_slice(value);
+        Some(Self {
+            bytes,
+            length: value.len(),
+        })
+    }
+
+    /// The option of an answer that holds for so many bits of the address, which are no more than those of
+    /// the address family; of a client that hides its subnet for none (section 7.2.1).
+    pub fn answered(mut self, scope: u8) -> Self {
+        let bits = if self.bytes[1] == IPV4 as u8 { 32 } else { 128 };
+        let is_hidden = self.bytes[2] == 0;
+        self.bytes[SCOPE_AT] = if is_hidden { 0 } else { scope.min(bits) };
+        self
+    }
+
+    /// As an option's data.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_repeats_the_option_with_its_scope() {
+        let asked = ClientSubnet::read(&[0, 1, 24, 0, 192, 0, 2]).unwrap();
+        assert_eq!(asked.answered(20).as_bytes(), [0, 1, 24, 20, 192, 0, 2]);
+        assert_eq!(asked.answered(64).as_bytes()[SCOPE_AT], 32);
+        let odd = ClientSubnet::read(&[0, 1, 25, 0, 192, 0, 2, 128]).unwrap();
+        assert_eq!(odd.answered(25).as_bytes(), [0, 1, 25, 25, 192, 0, 2, 128]);
+        let six = ClientSubnet::read(&[0, 2, 12, 0, 0x20, 0x10]).unwrap();
+        assert_eq!(six.answered(56).as_bytes(), [0, 2, 12, 56, 0x20, 0x10]);
+        let hidden = ClientSubnet::read(&[0, 1, 0, 0]).unwrap();
+        assert_eq!(hidden.answered(24).as_bytes(), [0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_no_client_subnet_is_told() {
+        for value in [
+            &[][..],
+            &[0, 1, 24],
+            &[0, 3, 24, 0, 192, 0, 2],
+            &[0, 1, 33, 0, 192, 0, 2, 1, 0],
+            &[0, 1, 24, 0, 192, 0],
+            &[0, 1, 24, 0, 192, 0, 2, 0],
+            &[0, 1, 20, 0, 192, 0, 0x1f],
+            &[0, 1, 24, 24, 192, 0, 2],
+            &[0, 2, 129, 0],
+        ] {
+            assert_eq!(ClientSubnet::read(value), None, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+"""What a cache answers with client subnets and without, beside the closed form.
+
+For: the table of `scripts/bench client-subnet`. Not for: running (`caches`, `replay`) or the closed form (`model`).
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benches.client_subnet import caches, model, replay
+from benches.client_subnet.traces import TRACES, Trace
+from benches.common.part import Part
+from benches.common.progress import Progress
+from benches.common.servers import ZONE
+
+LIMIT_POINTS = 2.0
+"""Of measured less model, either way."""
+START_S = 2.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is measured."""
+
+    rate_per_s: float
+    ttl_s: int
+    measured_s: float
+    delay_ms: float
+    seed: int
+
+    @property
+    def warm_up_s(self) -> float:
+        """Until the cache is as full as it gets."""
+        return 1.5 * self.ttl_s
+
+    @property
+    def whole_s(self) -> float:
+        """All of a replay."""
+        return self.warm_up_s + self.measured_s
+
+
+def estimate_s(wanted: Wanted) -> float:
+    """About how long it takes."""
+    return 2 * len(TRACES) * (wanted.whole_s + START_S)
+
+
+def measure(wanted: Wanted, progress: Progress) -> list[Part]:
+    """Replay every trace through both caches."""
+    part = _part(wanted)
+    for trace in TRACES:
+        for by_subnet in (False, True):
+            words = "with client subnets" if by_subnet else "without"
+            progress.step(f"{trace.name}, {words}", wanted.whole_s + START_S)
+            _add(part, wanted, trace, by_subnet=by_subnet)
+    return [part]
+
+
+def _part(wanted: Wanted) -> Part:
+    title = (
+        f"unbound's cache; {wanted.rate_per_s:g} queries/s, TTL {wanted.ttl_s} s, {wanted.measured_s:g} s after "
+        f"{wanted.warm_up_s:g} s, the authority {wanted.delay_ms:g} ms away"
+    )
+    columns = ["trace", "client subnets", "queries", "fetched", "hit ratio", "model", "points", "hits ms", "misses ms"]
+    columns += ["all ms", "verdict"]
+    part = Part("client subnet", title, columns)
+    part.remarks = [
+        "hit ratio: 1 less fetches by queries, fetches by the authority's records",
+        "model: r T / (1 + r T) by name, or by name and subnet; T is the TTL",
+        "hits and misses: medians of what took less than half of the authority's delay, and the rest; all: mean",
+        f"must: model within {LIMIT_POINTS:g} points",
+    ]
+    return part
+
+
+def _add(part: Part, wanted: Wanted, trace: Trace, *, by_subnet: bool) -> None:
+    qnames = [f"n{number:05}.{ZONE}" for number in range(trace.names_count)]
+    queries = list(trace.draw(wanted.rate_per_s, wanted.whole_s, wanted.seed))
+    with caches.resolver(qnames, wanted.ttl_s, wanted.delay_ms, by_subnet=by_subnet) as cache:
+        replayed = replay.replay(cache.address, qnames, queries, trace.subnets_count)
+        since_ns = replayed.begun_ns + int(wanted.warm_up_s * 1e9)
+        fetched_count = cache.fetches(since_ns, replayed.begun_ns + int(wanted.whole_s * 1e9))
+    asked_count = sum(one.at_s >= wanted.warm_up_s for one in queries)
+    hit_ratio = 1.0 - fetched_count / asked_count
+    foreseen = model.of_trace(trace, wanted.rate_per_s, wanted.ttl_s, by_subnet=by_subnet)
+    points = 100.0 * (hit_ratio - foreseen)
+    times_ms = [took_ms for at_s, took_ms in replayed.times_ms if at_s >= wanted.warm_up_s]
+    hits, misses = _split(times_ms, wanted.delay_ms / 2)
+    is_whole = replayed.lost_count + replayed.failed_count <= len(queries) / 1_000
+    verdict = "met" if abs(points) <= LIMIT_POINTS and is_whole else "MISSED"
+    part.add(
+        [
+            trace.name,
+            "yes" if by_subnet else "no",
+            f"{asked_count:,}",
+            f"{fetched_count:,}",
+            f"{hit_ratio:.1%}",
+            f"{foreseen:.1%}",
+            f"{points:+.1f}",
+            hits,
+            misses,
+            f"{statistics.mean(times_ms):.1f}" if times_ms else "-",
+            verdict,
+        ],
+        {
+            "trace": trace.name,
+            "by_subnet": by_subnet,
+            "asked_count": asked_count,
+            "fetched_count": fetched_count,
+            "hit_ratio": hit_ratio,
+            "model": foreseen,
+            "lost_count": replayed.lost_count,
+            "failed_count": replayed.failed_count,
+            "latest_ms": replayed.latest_ms,
+            "mean_ms": statistics.mean(times_ms) if times_ms else None,
+            "verdict": verdict,
+        },
+    )
+
+
+def _split(times_ms: Sequence[float], border_ms: float) -> tuple[str, str]:
+    sides = [one for one in times_ms if one < border_ms], [one for one in times_ms if one >= border_ms]
+    shown = [f"{statistics.median(side):.2f}" if side else "-" for side in sides]
+    return shown[0], shown[1]
