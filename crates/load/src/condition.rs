@@ -278,6 +278,7 @@ mod tests {
             mean_ns: 6e5 * scale,
             p99_ns: of(3e6),
             p99_9_ns: of(4e6),
+            p99_99_ns: None,
             ..TimeDistribution::default()
         }
     }

@@ -163,6 +163,7 @@ pub fn distribution(times: &Times) -> TimeDistribution {
         p95_ns: histogram.value_at_quantile(0.95),
         p99_ns: histogram.value_at_quantile(0.99),
         p99_9_ns: histogram.value_at_quantile(0.999),
+        p99_99_ns: Some(histogram.value_at_quantile(0.9999)),
         max_ns: histogram.max(),
     }
 }

@@ -42,6 +42,9 @@ pub struct TimeDistribution {
     pub p99_ns: u64,
     /// 99.9 % are not above.
     pub p99_9_ns: u64,
+    /// 99.99 % are not above; `null` in records of before format 1.15.
+    #[serde(default)]
+    pub p99_99_ns: Option<u64>,
     /// Largest.
     pub max_ns: u64,
 }

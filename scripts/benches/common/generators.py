@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from benches.common.servers import LOOPBACK, Server, on_processor
 from resolab import engine
 from resolab.errors import DeadlineError, ResolabError
 
+Generator = Callable[[str, Server, Path, Path], "Run"]
+"""Of a transport, a server, what is asked and a scratch folder."""
 RUN_S = 2
 OUTSTANDING_COUNT, CONNECTIONS_COUNT, NAMES_COUNT = 100, 10, 1_000
 PATIENCE_S, OVERHEAD_S = 30.0, 0.5

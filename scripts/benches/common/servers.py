@@ -98,7 +98,7 @@ def running(program: str, *arguments: str) -> Iterator[Server]:
 @contextlib.contextmanager
 def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDGE) -> Iterator[Server]:
     """Run our edge with an address for each of the names."""
-    ports = dict(zip(["do53", "dot", "doh", "doh3", "doq"], _free_ports(5), strict=True))
+    ports = dict(zip(["do53", "dot", "doh", "doh3", "doq"], free_ports(5), strict=True))
 
     def configuration(folder: Path) -> str:
         return edge_configuration(folder / "ca", LOOPBACK, names_served, "none", ports, settings)
@@ -110,7 +110,7 @@ def running_edge(names_served: Sequence[str], settings: EdgeSettings = PLAIN_EDG
 @contextlib.contextmanager
 def running_site(pages: Path) -> Iterator[Server]:
     """Run our edge as a server of a folder, over HTTP/3 only for what is measured."""
-    (port,) = _free_ports(1)
+    (port,) = free_ports(1)
 
     def configuration(folder: Path) -> str:
         site = f'host = "{EDGE_NAME}"\naddress = "{LOOPBACK}"\nfolder = "{pages}"\nticket_policy = "none"'
@@ -172,7 +172,7 @@ def kept_awake() -> Iterator[None]:
         yield
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Find ports free over both UDP and TCP."""
     with contextlib.ExitStack() as stack:
         ports: list[int] = []

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from benches.common import program
 from benches.common.progress import Progress
-from benches.edge import cache, pages, queries
+from benches.edge import cache, cache_verdict, pages, queries
 from benches.edge.bench import Bench
 
 PROGRAM = "bench edge"
-PARTS = {"queries": queries, "cache": cache, "pages": pages}
+PARTS = {"queries": queries, "cache": cache, "verdict": cache_verdict, "pages": pages}
 TRANSPORTS = ["doudp", "dot", "doh", "doq", "doh3"]
 
 

@@ -7,13 +7,14 @@ import ctypes
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benches.common.progress import Progress
 from resolab.errors import MachineError
 
 ROUNDS_COUNT = 5
+PAIRS_COUNT, QUICK_PAIRS_COUNT = 12, 6
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,22 @@ class Bench:
     progress: Progress
     transports: Sequence[str]
 
+    whole_rounds_count: int = ROUNDS_COUNT
+    """Rounds in turn, unless it is quick."""
+
     @property
     def rounds_count(self) -> int:
         """Rounds in turn."""
-        return 1 if self.quick else ROUNDS_COUNT
+        return 1 if self.quick else self.whole_rounds_count
+
+    @property
+    def paired_rounds_count(self) -> int:
+        """Rounds in turn where their differences have intervals."""
+        return QUICK_PAIRS_COUNT if self.quick else PAIRS_COUNT
+
+    def paired(self) -> "Bench":
+        """Return the same with as many rounds as intervals take."""
+        return replace(self, quick=False, whole_rounds_count=self.paired_rounds_count)
 
 
 def processor_time_s(pid: int) -> float:

@@ -15,6 +15,7 @@ fn times(scale: f64) -> TimeDistribution {
         p95_ns: of(2e6),
         p99_ns: of(3e6),
         p99_9_ns: of(4e6),
+        p99_99_ns: None,
         max_ns: of(5e6),
     }
 }
