@@ -42,6 +42,15 @@ pub struct Arguments {
         value_name = "MILLISECONDS"
     )]
     timeout_ms: u64,
+    /// Ask queries that come within this time of the first in one message, whose answers come as they
+    /// are known (partial responses, docs/formats/partial-responses.md); alone where the resolver does
+    /// not know that.
+    #[arg(
+        long,
+        value_name = "MILLISECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=100)
+    )]
+    gather_ms: Option<u64>,
     #[command(flatten)]
     connections: ConnectionArguments,
     #[command(flatten)]
@@ -105,6 +114,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         listen_in,
         upstream,
         timeout_ms,
+        gather_ms,
         connections,
         client,
         edns,
@@ -124,6 +134,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let options = StubOptions {
         deadline: Duration::from_millis(timeout_ms),
         connections: connections.policy(),
+        gather: gather_ms.map(Duration::from_millis),
         limits: ClientLimits::default(),
     };
     let stub = match listening {

@@ -13,5 +13,4 @@ pub(crate) use attempt::cut_off;
 pub use attempt::{Outcome, Slot};
 pub(crate) use priming::TICKET_SLACK;
 pub use several::MessagePosition;
-pub(crate) use several::PartialSupport;
 pub use wanted::Asking;

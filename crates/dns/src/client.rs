@@ -2,18 +2,19 @@
 //! template. Opening a connection then costs what the wire costs.
 
 mod options;
+mod partial_support;
 mod preparation;
 
 pub use options::ClientOptions;
 pub use preparation::{ClientError, tls_of};
 
-use crate::asking::PartialSupport;
 use crate::bootstrap::look_up::Location;
 use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
 use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
 use crate::transports::{doh, doh3, doq, dot, dotcp};
+use partial_support::PartialSupport;
 use preparation::{Prepared, Transport};
 use resolab_http::private_alpn;
 use resolab_record::HandshakeMode;

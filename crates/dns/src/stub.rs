@@ -9,6 +9,7 @@ mod client;
 mod forward;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
+mod gatherer;
 mod limits;
 mod listen;
 mod options;

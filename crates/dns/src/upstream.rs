@@ -5,6 +5,7 @@
 mod connection;
 mod place;
 mod policy;
+mod standing;
 mod task;
 
 pub use policy::ConnectionPolicy;
@@ -16,6 +17,7 @@ use place::{Kept, Place};
 use resolab_http::H3Client;
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
+pub(crate) use standing::Standing;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 pub(crate) use task::Task;
@@ -52,6 +54,18 @@ pub struct Asked<T = Answer> {
     pub outcome: Outcome<T>,
     /// Of the connection before.
     pub previous_end: Option<ConnectionEnd>,
+}
+
+impl<T> Asked<T> {
+    /// How it stood to its connection.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            setup: Arc::clone(&self.outcome.setup),
+            connection: self.outcome.connection,
+            is_opener: self.outcome.is_opener,
+            previous_end: self.previous_end,
+        }
+    }
 }
 
 impl Upstream {
@@ -106,8 +120,9 @@ impl Upstream {
         };
         let connection = in_use.connection();
         *progress.asked_on() = Some(Arc::clone(connection));
+        let standing = standing(task, progress, connection);
         let result = match in_use.session() {
-            Some(session) => task.run(session).await,
+            Some(session) => task.run(session, &standing).await,
             None => Err(MeasuredFailure::new(
                 Failure::QueryConnectionClosed,
                 "it was closed",
@@ -118,7 +133,7 @@ impl Upstream {
         {
             self.let_go(connection, end);
         }
-        asked(task, progress, connection, result)
+        Outcome::on(&standing, result)
     }
 
     /// The kept connection, or a new one.
@@ -187,7 +202,7 @@ impl Upstream {
         if let Some(connection) = progress.asked_on().take() {
             self.let_go(&connection, ConnectionEnd::AfterFailure);
             let result = Err(cut_off(&connection.setup, deadline));
-            return asked(task, progress, &connection, result);
+            return Outcome::on(&standing(task, progress, &connection), result);
         }
         let own_setup = progress.own_setup.get().map(Arc::clone);
         let setup = own_setup.unwrap_or_else(|| self.latest_setup());
@@ -272,17 +287,12 @@ impl Progress {
     }
 }
 
-fn asked<T: Task>(
-    task: &T,
-    progress: &Progress,
-    connection: &Connection,
-    result: Result<T::Done, MeasuredFailure>,
-) -> Outcome<T::Done> {
-    Outcome {
+fn standing(task: &impl Task, progress: &Progress, connection: &Connection) -> Standing {
+    Standing {
         setup: Arc::clone(&connection.setup),
         connection: state_of(connection, task),
         is_opener: is_opener(progress, connection),
-        result,
+        previous_end: progress.previous_end.get().copied(),
     }
 }
 

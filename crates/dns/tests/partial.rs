@@ -7,7 +7,7 @@ use resolab_dns::partial::{Room, Several};
 use resolab_dns::{
     ClientOptions, ConnectionPolicy, DnsClient, MessagePosition, Question, UdpRetryPolicy, Upstream,
 };
-use resolab_record::{Bootstrap, QueryRecord};
+use resolab_record::{Bootstrap, Failure, QueryRecord};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::UdpSocket;
@@ -52,14 +52,22 @@ async fn serve(socket: &UdpSocket, answered: &[&[usize]]) -> Vec<usize> {
     counts
 }
 
-async fn ask(at: SocketAddr, count: usize, retries: UdpRetryPolicy) -> Vec<QueryRecord> {
+fn upstream(at: SocketAddr, retries: UdpRetryPolicy) -> Upstream {
     let options = ClientOptions {
         udp_retry_policy: retries,
         ..ClientOptions::default()
     };
     let resolver = format!("udp://{at}").parse().unwrap();
     let client = DnsClient::new(resolver, (at, Bootstrap::Given), &options).unwrap();
-    let upstream = Upstream::new(client, ConnectionPolicy::default());
+    Upstream::new(client, ConnectionPolicy::default())
+}
+
+async fn ask(at: SocketAddr, count: usize, retries: UdpRetryPolicy) -> Vec<QueryRecord> {
+    let deadline = Duration::from_secs(10);
+    ask_by(&upstream(at, retries), count, deadline).await
+}
+
+async fn ask_by(upstream: &Upstream, count: usize, deadline: Duration) -> Vec<QueryRecord> {
     let questions: Vec<_> = (0..count)
         .map(|number| Question::parse(&format!("q{number}.test"), "A").unwrap())
         .collect();
@@ -68,7 +76,6 @@ async fn ask(at: SocketAddr, count: usize, retries: UdpRetryPolicy) -> Vec<Query
         message_sequence: 0,
         one_by_one: false,
     };
-    let deadline = Duration::from_secs(10);
     upstream.ask_several(&questions, position, deadline).await
 }
 
@@ -117,4 +124,26 @@ async fn a_resolver_that_says_nothing_to_several_questions_is_asked_one_by_one()
         assert_eq!(record.message_facts.asked_alone, Some(true));
         assert!(record.query_response_time_ns.unwrap() >= 2_000_000_000);
     }
+}
+
+#[tokio::test]
+async fn a_resolver_that_gave_partial_responses_is_silent_and_does_not_refuse() {
+    let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let upstream = upstream(server.local_addr().unwrap(), UdpRetryPolicy::None);
+    let serving = serve(&server, &[&[0, 1], &[], &[1, 0]]);
+    let asking = async {
+        let mut failures = Vec::new();
+        for deadline_ms in [5_000, 200, 5_000] {
+            let deadline = Duration::from_millis(deadline_ms);
+            for record in ask_by(&upstream, 2, deadline).await {
+                assert_eq!(record.message_facts.asked_alone, Some(false));
+                failures.push(record.failure);
+            }
+        }
+        failures
+    };
+    let (failures, counts) = tokio::join!(asking, serving);
+    let silent = Some(Failure::QueryTimeout);
+    assert_eq!(failures, [None, None, silent, silent, None, None]);
+    assert_eq!(counts, [2, 2, 2]);
 }

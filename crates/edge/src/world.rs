@@ -18,12 +18,11 @@ use crate::web::settings::{SiteConfig, WebConfig};
 use crate::zone_setup::build_zone;
 use resolab_record::{ConnectionsSummary, DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;
-use resolab_transport::exact_timer::ExactTimer;
+use resolab_transport::exact_timer::wait_until;
 use resolab_transport::server::ServerPolicies;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
 
 /// Shared state; interior changes are rare (commands), reads are short.
 pub struct World {
@@ -332,18 +331,6 @@ fn note(arrival: &Arrival<'_>, verdict: &Verdict<'_>, response_bytes: usize) -> 
     }
 }
 
-/// As exact as the kernel is; when there are no more timers to be had, to the millisecond.
-pub async fn wait_until(due_ns: u64) {
-    let waited = match ExactTimer::new() {
-        Ok(timer) => timer.sleep_until(due_ns).await,
-        Err(error) => Err(error),
-    };
-    if waited.is_err() {
-        let rest_ns = due_ns.saturating_sub(monotonic_ns());
-        tokio::time::sleep(Duration::from_nanos(rest_ns)).await;
-    }
-}
-
 fn settings_of(config: &EdgeConfig) -> ResolverSettings {
     let Some(resolver) = &config.resolver else {
         return ResolverSettings::default();
@@ -352,6 +339,7 @@ fn settings_of(config: &EdgeConfig) -> ResolverSettings {
     ResolverSettings {
         padding_block_bytes: resolver.padding_block_bytes,
         wire_cache: resolver.wire_cache,
+        client_subnet_scope: resolver.client_subnet_scope,
         forwards: forward.is_some(),
         caches_forwarded: forward.is_some_and(|forward| forward.cache),
     }

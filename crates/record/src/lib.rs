@@ -81,8 +81,8 @@ pub use terms::{
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
 };
 pub use trial::{
-    DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, ResolverPath, ResourceRecord,
-    TrialEndRecord, TrialRecord,
+    DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, QueryGathering, ResolverPath,
+    ResourceRecord, TrialEndRecord, TrialRecord,
 };
 pub use trial_flag::TrialFlag;
 

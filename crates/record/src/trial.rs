@@ -33,6 +33,16 @@ pub enum PageSpeculation {
     Document,
 }
 
+/// Whether a stub asks queries that come together in one message, as a client that takes partial responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueryGathering {
+    /// Each leaves at once.
+    Off,
+    /// Those that come within 5 ms of the first.
+    On,
+}
+
 /// Why a page load failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -139,6 +149,9 @@ pub struct TrialRecord {
     /// Whether a gateway asks for the page's document before the browser does.
     #[serde(default = "off")]
     pub speculation: PageSpeculation,
+    /// Whether a stub gathers the browser's queries into messages.
+    #[serde(default = "each_alone")]
+    pub query_gathering: QueryGathering,
     /// The resolver's name, as the plan has it; `lab` is the lab's own.
     #[serde(default = "lab")]
     pub resolver: String,
@@ -165,6 +178,9 @@ fn built_in() -> NameResolution {
 }
 fn off() -> PageSpeculation {
     PageSpeculation::Off
+}
+fn each_alone() -> QueryGathering {
+    QueryGathering::Off
 }
 fn separate() -> ConnectionSharing {
     ConnectionSharing::Separate

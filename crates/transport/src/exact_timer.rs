@@ -6,6 +6,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 
 /// One sleeper's timer.
@@ -48,6 +49,19 @@ impl ExactTimer {
             self.timer.readable().await?.clear_ready();
         }
         Ok(())
+    }
+}
+
+/// Wait until an instant, as exactly as the kernel can; when there are no more timers to be had, to the
+/// millisecond.
+pub async fn wait_until(instant_ns: u64) {
+    let waited = match ExactTimer::new() {
+        Ok(timer) => timer.sleep_until(instant_ns).await,
+        Err(error) => Err(error),
+    };
+    if waited.is_err() {
+        let rest_ns = instant_ns.saturating_sub(monotonic_ns());
+        tokio::time::sleep(Duration::from_nanos(rest_ns)).await;
     }
 }
 

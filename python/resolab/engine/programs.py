@@ -257,11 +257,13 @@ class Stub(_Program):
         *,
         handshake: HandshakeMode,
         on_record: OnRecord,
+        gather_ms: int | None = None,
         key_log_file: FilePath | None = None,
     ) -> Self:
         """Start it and wait until it listens; the upstream connection waits for the first query."""
         command = [*enter_prefix(path_pid, "client"), str(find_core()), "stub", "--listen", listen]
         command += ["--upstream", resolver.url, "--handshake", handshake.value, *resolver.arguments()]
+        command += [] if gather_ms is None else ["--gather-ms", str(gather_ms)]
         stub = cls(await _start("the stub", command, on_record, key_log_file=key_log_file))
         try:
             stub.ready = await stub.process.first(StubReadyRecord, START_TIMEOUT_S)

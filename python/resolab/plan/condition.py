@@ -23,6 +23,7 @@ from resolab.records import (
     HttpVersion,
     NameResolution,
     PageSpeculation,
+    QueryGathering,
     ResolverCache,
     ResolverPath,
 )
@@ -36,6 +37,10 @@ def sends_doh(one: HasLevels) -> bool:
 def goes_by_gateway(one: HasLevels) -> bool:
     """Whether the page is loaded through the gateway."""
     return one.resolver_path == ResolverPath.GATEWAY
+
+
+def _goes_by_stub(one: HasLevels) -> bool:
+    return one.resolver_path == ResolverPath.STUB
 
 
 def _sends_no_doh(one: HasLevels) -> bool:
@@ -126,6 +131,11 @@ class Condition:
         About(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
     ] = PageSpeculation.OFF
     """Whether a gateway asks for the document in the flight of its name's query."""
+    query_gathering: Annotated[
+        QueryGathering,
+        About(labels={"off": "queries alone", "on": "queries gathered"}, applies=_goes_by_stub),
+    ] = QueryGathering.OFF
+    """Whether a stub asks queries that come together in one message."""
     resolver: Annotated[str, About()] = LAB
     """Its name in a live plan."""
     named: tuple[str, ...] = ()

@@ -1205,6 +1205,7 @@ class TimeDistribution(msgspec.Struct, kw_only=True, frozen=True):
     p95_ns: int
     p99_ns: int
     p99_9_ns: int
+    p99_99_ns: int | None = None
     max_ns: int
 
 
@@ -1492,6 +1493,16 @@ class ProfileChangedRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     profile: LinkProfile
 
 
+class QueryGathering(enum.StrEnum):
+    """Whether a stub asks queries that come together in one message, as a client that takes partial
+
+    responses.
+    """
+
+    OFF = "off"
+    ON = "on"
+
+
 class RetryPolicy(enum.StrEnum):
     """When a query without a response is sent again."""
 
@@ -1727,6 +1738,7 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     browser_preset: BrowserPreset | None = None
     connection_sharing: ConnectionSharing = ConnectionSharing.SEPARATE
     speculation: PageSpeculation = PageSpeculation.OFF
+    query_gathering: QueryGathering = QueryGathering.OFF
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int

@@ -7,6 +7,7 @@ from resolab.plan import Condition
 from resolab.plan.condition import goes_by_gateway
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
 from resolab.plots import combination_label, level_label, transport_label
+from resolab.records import ResolverPath
 from resolab.report.findings.findings import ExchangeResult, Findings
 from resolab.report.findings.planned import is_live
 from resolab.report.findings.resolvers import resolver_of, resolvers_of
@@ -63,6 +64,8 @@ def held_factors(findings: Findings) -> list[str]:
     elsewhere = {*(_OF_THE_LAB if is_live(findings.plan) else ("resolver",))}
     if not any(map(goes_by_gateway, conditions)):
         elsewhere |= {"connection_sharing", "speculation"}
+    if not any(one.resolver_path is ResolverPath.STUB for one in conditions):
+        elsewhere |= {"query_gathering"}
     words = {
         factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS

@@ -22,6 +22,7 @@ from resolab.records import (
     HandshakeMode,
     KeyExchangeGroup,
     PageSpeculation,
+    QueryGathering,
     Record,
     ResolverPath,
     TrialFlag,
@@ -29,6 +30,8 @@ from resolab.records import (
 from resolab.testbed import layout
 
 LISTEN = f"{layout.STUB_ADDRESS}:53"
+GATHER_MS = 5
+"""What `query_gathering` `on` means (docs/formats/plan.md)."""
 ENDED = {ResolverPath.STUB: TrialFlag.STUB_ENDED, ResolverPath.GATEWAY: TrialFlag.GATEWAY_ENDED}
 
 
@@ -40,6 +43,8 @@ class Kind:
     dns_handshake: HandshakeMode
     gateway: GatewaySettings | None = None
     """None: it is a stub."""
+    gather_ms: int | None = None
+    """How long a stub's message waits for more queries."""
 
 
 class Between:
@@ -96,6 +101,7 @@ class Between:
                 LISTEN,
                 resolver,
                 handshake=kind.dns_handshake,
+                gather_ms=kind.gather_ms,
                 on_record=self._on_record,
                 key_log_file=self._key_log_file,
             )
@@ -157,7 +163,8 @@ def kind_of(condition: Condition) -> Kind | None:
         case ResolverPath.NATIVE:
             return None
         case ResolverPath.STUB:
-            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode)
+            gather_ms = GATHER_MS if condition.query_gathering is QueryGathering.ON else None
+            return Kind(condition.dns_transport, condition.requested_dns_handshake_mode, gather_ms=gather_ms)
         case ResolverPath.GATEWAY:
             settings = GatewaySettings(
                 page_handshake=condition.requested_handshake_mode,

@@ -20,6 +20,7 @@ from resolab.records import (
     HandshakeMode,
     HttpVersion,
     PageSpeculation,
+    QueryGathering,
     ResolverPath,
     TrialFlag,
 )
@@ -66,8 +67,9 @@ class PretendedGateway(Pretended, engine.Gateway):
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     said: list[str] = []
 
-    async def stub(_pid: int, listen: str, _resolver: Any, *, handshake: HandshakeMode, **_: Any) -> Pretended:
-        said.append(f"stub at {listen}, {handshake}")
+    async def stub(_pid: int, listen: str, _resolver: Any, *, handshake: HandshakeMode, **more: Any) -> Pretended:
+        gathers = "" if more["gather_ms"] is None else f", gathers for {more['gather_ms']} ms"
+        said.append(f"stub at {listen}, {handshake}{gathers}")
         return Pretended(said, "stub")
 
     async def gateway(_pid: int, listen: str, resolver: Any, settings: GatewaySettings, **more: Any) -> Pretended:
@@ -195,6 +197,17 @@ def test_a_gateway_writes_what_it_knows_when_a_load_has_ended(told: list[str]) -
 
     asyncio.run(go())
     assert [one for one in told if "new load" in one] == ["new load, forgets False"]
+
+
+def test_a_stub_that_gathers_is_another_one(told: list[str]) -> None:
+    async def go() -> None:
+        place = between()
+        await place.put(STUB)
+        await place.put(replace(STUB, query_gathering=QueryGathering.ON))
+
+    asyncio.run(go())
+    at = f"stub at {layout.STUB_ADDRESS}:53, full"
+    assert told == [at, "stub ends", f"{at}, gathers for 5 ms"]
 
 
 def test_the_document_is_asked_for_early_in_the_measured_load_alone(told: list[str]) -> None:

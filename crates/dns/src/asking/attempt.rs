@@ -4,6 +4,7 @@
 use super::answer::Answer;
 use super::wanted::Asking;
 use crate::transports::session::Session;
+use crate::upstream::Standing;
 use resolab_record::{ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::Arc;
@@ -23,12 +24,12 @@ pub struct Outcome<T = Answer> {
 }
 
 impl<T> Outcome<T> {
-    /// The same with another result.
-    pub(crate) fn with<U>(&self, result: Result<U, MeasuredFailure>) -> Outcome<U> {
-        Outcome {
-            setup: Arc::clone(&self.setup),
-            connection: self.connection,
-            is_opener: self.is_opener,
+    /// A result on a connection.
+    pub(crate) fn on(standing: &Standing, result: Result<T, MeasuredFailure>) -> Self {
+        Self {
+            setup: Arc::clone(&standing.setup),
+            connection: standing.connection,
+            is_opener: standing.is_opener,
             result,
         }
     }

@@ -1,54 +1,31 @@
-//! Asks several questions in one message and falls back to one by one where the resolver does not
+//! Asks several questions in one message, and falls back to one by one where the resolver does not
 //! know partial responses: by its answer, or by its silence. Not for: how the message travels.
 
 use super::answer::Answer;
 use super::attempt::Outcome;
 use super::wanted::Asking;
 use crate::client::DnsClient;
-use crate::partial::Part;
 use crate::question::Question;
-use crate::transports::course::Course;
+use crate::transports::course::{Course, Seat, Told, incomplete};
 use crate::transports::session::Session;
-use crate::upstream::{Asked, Task, Upstream};
-use futures_util::future::join_all;
+use crate::upstream::{Asked, Standing, Task, Upstream};
+use futures_util::future::{join, join_all};
 use resolab_record::{Failure, MessageFacts, QueryPurpose, QueryRecord};
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// How long a resolver of which nobody knows whether it knows partial responses may be silent: some
 /// drop what has several questions (docs/method/questions.md).
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// What is known of a resolver.
-#[derive(Debug, Default)]
-pub(crate) struct PartialSupport(AtomicU8);
-
-const UNKNOWN: u8 = 0;
-const KNOWN: u8 = 1;
-const NOT_KNOWN: u8 = 2;
-
-impl PartialSupport {
-    fn is(&self, what: u8) -> bool {
-        self.0.load(Ordering::Relaxed) == what
-    }
-
-    fn set(&self, what: u8) {
-        self.0.store(what, Ordering::Relaxed);
-    }
-
-    /// As at the start.
-    pub(crate) fn forget(&self) {
-        self.set(UNKNOWN);
-    }
-}
-
 /// Questions that are asked in one message; its clock runs.
 struct MessageAsking<'a> {
     client: &'a DnsClient,
     time_origin_ns: u64,
-    course: Course<'a>,
+    course: Course,
 }
 
 impl Task for MessageAsking<'_> {
@@ -58,9 +35,10 @@ impl Task for MessageAsking<'_> {
         self.time_origin_ns
     }
 
-    async fn run(&self, session: &Session) -> Result<(), MeasuredFailure> {
+    async fn run(&self, session: &Session, standing: &Standing) -> Result<(), MeasuredFailure> {
+        self.course.begin_on(standing);
         let gathered = session.gather(&self.course);
-        if self.client.partial_support.is(KNOWN) {
+        if self.client.partial_support.is_known() {
             return gathered.await;
         }
         let silence = async {
@@ -101,11 +79,13 @@ pub struct MessagePosition {
     pub one_by_one: bool,
 }
 
-/// What a message brought of one question.
-struct InMessage {
-    asked: Asked,
+/// What became of a question that was to share a message.
+pub(crate) struct AskedInMessage {
+    pub asked: Asked,
     /// Of the partial response that answered it.
-    response_index: Option<u32>,
+    pub response_index: Option<u32>,
+    /// Whether it went alone after all.
+    pub is_alone: bool,
 }
 
 impl Upstream {
@@ -120,140 +100,125 @@ impl Upstream {
         let time_origin_ns = monotonic_ns();
         let begin = |question| Asking::begun_at(time_origin_ns, &self.client, question);
         let askings: Vec<_> = questions.iter().map(begin).collect();
-        let goes_alone = position.one_by_one || questions.len() < 2;
-        let mut asked = if goes_alone || self.client.partial_support.is(NOT_KNOWN) {
-            Vec::new()
+        let (seats, told): (Vec<_>, Vec<_>) = askings.iter().map(Asking::seat).unzip();
+        let each = askings
+            .iter()
+            .zip(told)
+            .map(|(asking, told)| self.ask_in_message(asking, told, deadline));
+        let asked = if position.one_by_one {
+            // Nobody is to tell them anything.
+            drop(seats);
+            join_all(each).await
         } else {
-            self.gather(&askings, time_origin_ns, deadline).await
+            let message = self.ask_message(seats, time_origin_ns, deadline);
+            join(join_all(each), message).await.0
         };
-        asked.resize_with(questions.len(), || None);
-        let elapsed = Duration::from_nanos(monotonic_ns() - time_origin_ns);
-        let rest = deadline.saturating_sub(elapsed);
-        let alone = self.ask_alone(&askings, &asked, rest).await;
-        let asked = asked.into_iter().zip(alone).zip(&askings).enumerate();
-        asked
-            .filter_map(|(place, ((in_message, alone), asking))| {
-                let is_alone = alone.is_some();
-                let InMessage {
-                    asked,
-                    response_index,
-                } = alone.map(InMessage::not_answered).or(in_message)?;
-                let facts = MessageFacts {
-                    message_sequence: Some(position.message_sequence),
-                    message_question_count: Some(questions.len() as u16),
-                    partial_response_index: response_index,
-                    asked_alone: Some(is_alone),
-                };
-                let sequence = position.first_sequence + place as u64;
-                let mut record =
-                    asking.record(&asked.outcome, QueryPurpose::Measured, sequence, None);
-                record.connection_facts.previous_connection_end = asked.previous_end;
-                record.message_facts = facts;
-                Some(record)
+        let question_count = questions.len() as u16;
+        let asked = asked.iter().zip(&askings);
+        (position.first_sequence..)
+            .zip(asked)
+            .map(|(sequence, (in_message, asking))| {
+                let Asked {
+                    outcome,
+                    previous_end,
+                } = &in_message.asked;
+                let mut record = asking.record(outcome, QueryPurpose::Measured, sequence, None);
+                record.connection_facts.previous_connection_end = *previous_end;
+                record.message_facts = in_message.facts(position.message_sequence, question_count);
+                record
             })
             .collect()
     }
 
-    /// What the message brought, with the place of its response; `None` for what is to be asked alone.
-    async fn gather(
+    /// Ask what has a seat in one message, and tell those who wait; without a second question, or where
+    /// such messages are refused, to ask alone.
+    pub(crate) async fn ask_message(
         &self,
-        askings: &[Asking<'_>],
+        seats: Vec<Seat>,
         time_origin_ns: u64,
         deadline: Duration,
-    ) -> Vec<Option<InMessage>> {
-        let questions = askings.iter().map(|asking| asking.question.clone());
-        let logs = askings.iter().map(|asking| &asking.exchange);
+    ) {
+        if seats.len() < 2 || self.client.partial_support.is_refused() {
+            return;
+        }
         let task = MessageAsking {
             client: &self.client,
             time_origin_ns,
-            course: Course::of(questions.collect(), logs.collect()),
+            course: Course::of(seats),
         };
         let asked = self.ask_by(&task, deadline).await;
-        let has_begun = task.course.has_begun();
-        self.learn(&asked, has_begun);
-        let parts = task.course.into_parts();
-        let gathered = askings.iter().zip(parts).enumerate();
-        gathered
-            .map(|(place, (asking, part))| {
-                let is_first = place == 0;
-                match part {
-                    Some(part) => part_asked(&asked, asking, part, is_first),
-                    // The resolver knows what it was asked, and this is what came of it.
-                    None if has_begun || !was_refused(&asked) => Some(failed(&asked, is_first)),
-                    None => None,
-                }
-            })
-            .collect()
+        // Whoever gave partial responses once does not refuse: what fails then fails.
+        let is_known = task.course.has_begun() || self.client.partial_support.is_known();
+        let is_refused = !is_known && was_refused(&asked);
+        if is_known || is_refused {
+            self.client.partial_support.learn(is_known);
+        }
+        let failure = asked.outcome.result.as_ref().err().cloned();
+        let failure = failure.unwrap_or_else(incomplete);
+        let told = (!is_refused).then_some(&failure);
+        task.course.end(told, &asked.standing());
     }
 
-    fn learn(&self, asked: &Asked<()>, has_begun: bool) {
-        if has_begun {
-            self.client.partial_support.set(KNOWN);
-        } else if was_refused(asked) {
-            self.client.partial_support.set(NOT_KNOWN);
+    /// What becomes of a question that has a seat in a message.
+    pub(crate) async fn ask_in_message(
+        &self,
+        asking: &Asking<'_>,
+        told: oneshot::Receiver<Told>,
+        deadline: Duration,
+    ) -> AskedInMessage {
+        match told.await {
+            Ok(Told::Answered(part, _)) if part.response.truncated && asking.may_go_by_tcp() => {
+                asking.exchange.query_exchange.resume();
+                asking.exchange.go_on_by_tcp();
+            }
+            Ok(Told::Answered(part, standing)) => {
+                let response_index = Some(part.response_index);
+                let asked = Asked::on(&standing, asking.answer_of(*part));
+                return AskedInMessage::told(asked, response_index);
+            }
+            Ok(Told::Failed(failure, standing)) => {
+                return AskedInMessage::told(Asked::on(&standing, Err(failure)), None);
+            }
+            Ok(Told::Alone) | Err(_) => (),
+        }
+        AskedInMessage {
+            asked: self.ask(asking, asking.left_of(deadline)).await,
+            response_index: None,
+            is_alone: true,
         }
     }
-
-    async fn ask_alone(
-        &self,
-        askings: &[Asking<'_>],
-        asked: &[Option<InMessage>],
-        deadline: Duration,
-    ) -> Vec<Option<Asked>> {
-        let alone = askings.iter().zip(asked).map(|(asking, asked)| async move {
-            match asked {
-                Some(_) => None,
-                None => Some(self.ask(asking, deadline).await),
-            }
-        });
-        join_all(alone).await
-    }
 }
 
-/// The answers of a part; `None` if it is to be had over TCP alone.
-fn part_asked(
-    asked: &Asked<()>,
-    asking: &Asking<'_>,
-    part: Part,
-    is_first: bool,
-) -> Option<InMessage> {
-    if part.response.truncated && asking.client.is_connectionless() {
-        asking.exchange.query_exchange.resume();
-        asking.exchange.go_on_by_tcp();
-        return None;
-    }
-    Some(InMessage {
-        response_index: Some(part.response_index),
-        asked: of_one(asked, asking.answer_of(part), is_first),
-    })
-}
-
-fn failed(asked: &Asked<()>, is_first: bool) -> InMessage {
-    let failure = asked.outcome.result.as_ref().err().cloned();
-    let failure = failure.unwrap_or_else(crate::transports::course::incomplete);
-    InMessage::not_answered(of_one(asked, Err(failure), is_first))
-}
-
-impl InMessage {
-    fn not_answered(asked: Asked) -> Self {
+impl AskedInMessage {
+    fn told(asked: Asked, response_index: Option<u32>) -> Self {
         Self {
             asked,
-            response_index: None,
+            response_index,
+            is_alone: false,
+        }
+    }
+
+    /// For its record.
+    pub(crate) fn facts(&self, message_sequence: u64, question_count: u16) -> MessageFacts {
+        MessageFacts {
+            message_sequence: Some(message_sequence),
+            message_question_count: Some(question_count),
+            partial_response_index: self.response_index,
+            asked_alone: Some(self.is_alone),
         }
     }
 }
 
-/// The set-up of a connection that was opened for a message is the first question's.
-fn of_one(asked: &Asked<()>, result: Result<Answer, MeasuredFailure>, is_first: bool) -> Asked {
-    let mut outcome: Outcome = asked.outcome.with(result);
-    outcome.is_opener &= is_first;
-    Asked {
-        outcome,
-        previous_end: asked.previous_end.filter(|_| is_first),
+impl Asked {
+    fn on(standing: &Standing, result: Result<Answer, MeasuredFailure>) -> Self {
+        Self {
+            outcome: Outcome::on(standing, result),
+            previous_end: standing.previous_end,
+        }
     }
 }
 
-/// Whether the message was sent and refused, in whatever way: an error code, an HTTP status, the end of
+/// Whether a message was sent and refused, in whatever way: an error code, an HTTP status, the end of
 /// the connection, silence.
 fn was_refused(asked: &Asked<()>) -> bool {
     let Err(failure) = &asked.outcome.result else {
@@ -270,4 +235,21 @@ fn was_refused(asked: &Asked<()>) -> bool {
             | Failure::QuicHandshakeFailed
             | Failure::TlsHandshakeFailed
     )
+}
+
+impl Asking<'_> {
+    /// A place in a message, and where its asker is told.
+    pub(crate) fn seat(&self) -> (Seat, oneshot::Receiver<Told>) {
+        let (waiting, told) = oneshot::channel();
+        let seat = Seat {
+            question: self.question.clone(),
+            log: Arc::clone(&self.exchange),
+            waiting,
+        };
+        (seat, told)
+    }
+
+    fn may_go_by_tcp(&self) -> bool {
+        self.client.is_connectionless()
+    }
 }

@@ -4,13 +4,15 @@ use crate::client::DnsClient;
 use crate::exchange::ExchangeLog;
 use crate::question::Question;
 use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A query that is wanted; its clock runs.
 pub struct Asking<'a> {
     pub(crate) client: &'a DnsClient,
     pub(crate) question: &'a Question,
     pub(crate) time_origin_ns: u64,
-    pub(crate) exchange: ExchangeLog,
+    pub(crate) exchange: Arc<ExchangeLog>,
 }
 
 impl<'a> Asking<'a> {
@@ -25,8 +27,14 @@ impl<'a> Asking<'a> {
             client,
             question,
             time_origin_ns,
-            exchange: ExchangeLog::default(),
+            exchange: Arc::default(),
         }
+    }
+
+    /// What is left of a deadline.
+    pub(crate) fn left_of(&self, deadline: Duration) -> Duration {
+        let passed_ns = monotonic_ns().saturating_sub(self.time_origin_ns);
+        deadline.saturating_sub(Duration::from_nanos(passed_ns))
     }
 
     /// When it was wanted, `CLOCK_MONOTONIC`.

@@ -38,11 +38,11 @@ pub struct Part {
     pub response_index: u32,
 }
 
-/// What is known of the answers to one message.
+/// Which questions of one message are answered.
 #[derive(Debug)]
 pub struct Gathering {
     questions: Vec<Question>,
-    parts: Vec<Option<Part>>,
+    is_answered: Vec<bool>,
     response_count: u32,
 }
 
@@ -50,15 +50,20 @@ impl Gathering {
     /// Nothing came yet.
     pub fn of(questions: Vec<Question>) -> Self {
         Self {
-            parts: questions.iter().map(|_| None).collect(),
+            is_answered: vec![false; questions.len()],
             questions,
             response_count: 0,
         }
     }
 
-    /// Take what a message has; the places of the questions that are answered by it. Answers that are
-    /// here already, and to what was not asked, are passed over.
-    pub fn take(&mut self, id: u16, bytes: &[u8], now_ns: u64) -> Result<Vec<usize>, NoPart> {
+    /// Take what a message has: answers by the places of their questions. Those to what is answered
+    /// already, or was not asked, are passed over.
+    pub fn take(
+        &mut self,
+        id: u16,
+        bytes: &[u8],
+        now_ns: u64,
+    ) -> Result<Vec<(usize, Part)>, NoPart> {
         let malformed = |error: hickory_proto::serialize::binary::DecodeError| {
             Mismatch::Malformed(error.to_string())
         };
@@ -83,13 +88,14 @@ impl Gathering {
             let Some(place) = self.place_of(&response) else {
                 continue;
             };
-            self.parts[place] = Some(Part {
+            self.is_answered[place] = true;
+            let part = Part {
                 response: Response::of(response),
                 response_bytes: bytes.len() as u32,
                 complete_ns: now_ns,
                 response_index,
-            });
-            taken.push(place);
+            };
+            taken.push((place, part));
         }
         Ok(taken)
     }
@@ -97,9 +103,9 @@ impl Gathering {
     /// The first such question that has no answer.
     fn place_of(&self, response: &Message) -> Option<usize> {
         let answered = response.queries.first()?;
-        let mut places = self.questions.iter().zip(&self.parts);
-        places.position(|(asked, part)| {
-            part.is_none()
+        let mut places = self.questions.iter().zip(&self.is_answered);
+        places.position(|(asked, is_answered)| {
+            !is_answered
                 && asked.name == *answered.name()
                 && asked.record_type == answered.query_type()
         })
@@ -107,15 +113,13 @@ impl Gathering {
 
     /// Whether every question has its answer.
     pub fn is_complete(&self) -> bool {
-        self.parts.iter().all(Option::is_some)
+        self.is_answered.iter().all(|is_answered| *is_answered)
     }
 
     /// Places of the questions without one.
     pub fn missing(&self) -> Vec<usize> {
-        let places = 0..self.parts.len();
-        places
-            .filter(|place| self.parts[*place].is_none())
-            .collect()
+        let places = 0..self.is_answered.len();
+        places.filter(|place| !self.is_answered[*place]).collect()
     }
 
     /// All questions.
@@ -126,11 +130,6 @@ impl Gathering {
     /// Messages that came.
     pub fn response_count(&self) -> u32 {
         self.response_count
-    }
-
-    /// The answers, by question.
-    pub fn into_parts(self) -> Vec<Option<Part>> {
-        self.parts
     }
 }
 

@@ -54,6 +54,28 @@ fn respond(single: &[u8], address_count: u8, rcode: ResponseCode) -> Vec<u8> {
     response.to_vec().unwrap()
 }
 
+/// Places only.
+fn places(taken: Result<Vec<(usize, Part)>, NoPart>) -> Result<Vec<usize>, NoPart> {
+    taken.map(|taken| taken.into_iter().map(|(place, _)| place).collect())
+}
+
+/// Answers by place, of messages one after the other, at instants from `begin_ns` on.
+fn gathered(asked: &[Question], messages: &[&Combined], begin_ns: u64) -> Vec<Option<Part>> {
+    let mut gathering = Gathering::of(asked.to_vec());
+    let mut parts = vec![None; asked.len()];
+    for (now_ns, message) in (begin_ns..).zip(messages) {
+        for (place, part) in gathering.take(ID, &message.message, now_ns).unwrap() {
+            assert!(parts[place].replace(part).is_none(), "answered twice");
+        }
+    }
+    let missing: Vec<_> = (0..asked.len())
+        .filter(|place| parts[*place].is_none())
+        .collect();
+    assert_eq!(gathering.missing(), missing);
+    assert_eq!(gathering.is_complete(), missing.is_empty());
+    parts
+}
+
 fn combined(several: &Several, pieces: &[Vec<u8>], is_last: bool, room: Room) -> Vec<Combined> {
     let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
     several.combine(&pieces, is_last, room)
@@ -103,13 +125,9 @@ fn answers_come_back_to_their_questions_in_any_order_and_once() {
     let early = combined(&several, &pieces, false, WIDE);
     let late = combined(&several, &late, true, WIDE);
     assert_eq!((early.len(), late.len()), (1, 1));
-    let mut gathering = Gathering::of(asked);
-    assert_eq!(gathering.take(ID, &late[0].message, 9), Ok(vec![3, 1]));
-    assert_eq!(gathering.missing(), [0, 2]);
-    assert_eq!(gathering.take(ID, &late[0].message, 10), Ok(vec![]));
-    assert_eq!(gathering.take(ID, &early[0].message, 11), Ok(vec![2, 0]));
-    assert!(gathering.is_complete());
-    let parts: Vec<_> = gathering.into_parts().into_iter().flatten().collect();
+    let came = [&late[0], &late[0], &early[0]];
+    assert_eq!(gathered(&asked, &came[..2], 9).iter().flatten().count(), 2);
+    let parts: Vec<_> = gathered(&asked, &came, 9).into_iter().flatten().collect();
     let counts: Vec<_> = parts
         .iter()
         .map(|part| part.response.answer_count)
@@ -145,11 +163,8 @@ fn what_does_not_fit_goes_in_several_messages_and_what_never_fits_is_cut() {
     assert!(messages.len() > 2);
     assert!(messages.iter().all(|one| one.message.len() <= 512));
     assert_eq!(messages.iter().map(|one| one.count).sum::<usize>(), 6);
-    let mut gathering = Gathering::of(asked);
-    for one in &messages {
-        gathering.take(ID, &one.message, 1).unwrap();
-    }
-    let parts: Vec<_> = gathering.into_parts().into_iter().flatten().collect();
+    let came: Vec<_> = messages.iter().collect();
+    let parts: Vec<_> = gathered(&asked, &came, 1).into_iter().flatten().collect();
     let truncated: Vec<_> = parts.iter().map(|part| part.response.truncated).collect();
     assert_eq!(truncated, [false, false, false, false, true, false]);
     assert_eq!(parts[4].response.answer_count, 0);
@@ -167,9 +182,8 @@ fn records_that_cannot_be_moved_are_left_for_who_asks_alone() {
     let end = pieces[1].len() - 3;
     pieces[1].truncate(end);
     let messages = combined(&several, &pieces, true, WIDE);
-    let mut gathering = Gathering::of(asked);
-    assert_eq!(gathering.take(ID, &messages[0].message, 1), Ok(vec![0, 1]));
-    let parts: Vec<_> = gathering.into_parts().into_iter().flatten().collect();
+    let came: Vec<_> = messages.iter().collect();
+    let parts: Vec<_> = gathered(&asked, &came, 1).into_iter().flatten().collect();
     let outcomes: Vec<_> = parts
         .iter()
         .map(|part| (part.response.truncated, part.response.answer_count))
@@ -207,22 +221,23 @@ fn what_is_no_part_is_told_apart() {
         .collect();
     let whole = combined(&several, &pieces, true, WIDE).remove(0).message;
     let mut gathering = Gathering::of(asked);
-    let other_id = gathering.take(ID + 1, &whole, 1);
+    let other_id = places(gathering.take(ID + 1, &whole, 1));
     assert!(matches!(
         other_id,
         Err(NoPart::Mismatch(Mismatch::Id { .. }))
     ));
-    assert_eq!(gathering.take(ID, &pieces[0], 1), Err(NoPart::NotKnown));
+    let plain = places(gathering.take(ID, &pieces[0], 1));
+    assert_eq!(plain, Err(NoPart::NotKnown));
     let mut query = whole.clone();
     query[2] &= 0x7f;
-    let query = gathering.take(ID, &query, 1);
+    let query = places(gathering.take(ID, &query, 1));
     assert_eq!(query, Err(NoPart::Mismatch(Mismatch::NotAResponse)));
     let mut fewer = Message::from_vec(&whole).unwrap();
     fewer.answers.pop();
-    let fewer = gathering.take(ID, &fewer.to_vec().unwrap(), 1);
+    let fewer = places(gathering.take(ID, &fewer.to_vec().unwrap(), 1));
     assert!(matches!(fewer, Err(NoPart::Contradiction(_))));
     assert_eq!(gathering.response_count(), 0);
-    assert_eq!(gathering.take(ID, &whole, 1), Ok(vec![0, 1]));
+    assert_eq!(places(gathering.take(ID, &whole, 1)), Ok(vec![0, 1]));
 }
 
 proptest! {
@@ -243,17 +258,17 @@ proptest! {
             .collect();
         let room = Room { limit_bytes, padding_block_bytes: 0 };
         let messages = combined(&several, &pieces, true, room);
-        let mut gathering = Gathering::of(asked);
         let mut came = std::collections::BTreeSet::new();
+        let mut arrived = Vec::new();
         for (index, is_lost) in &order {
             let at = index.index(messages.len());
             if !is_lost {
-                gathering.take(ID, &messages[at].message, 1).unwrap();
+                arrived.push(&messages[at]);
                 let before: usize = messages[..at].iter().map(|one| one.count).sum();
                 came.extend(before..before + messages[at].count);
             }
         }
-        for (place, part) in gathering.into_parts().into_iter().enumerate() {
+        for (place, part) in gathered(&asked, &arrived, 1).into_iter().enumerate() {
             prop_assert_eq!(part.is_some(), came.contains(&place));
             if let Some(part) = part {
                 prop_assert_eq!(part.response.answer_count, u32::from(counts[place]));

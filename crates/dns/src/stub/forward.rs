@@ -2,6 +2,7 @@
 
 use super::answering::Answering;
 use super::client::Client;
+use super::gatherer::{Gatherer, Place};
 use super::limits::ClientLimits;
 use super::options::StubOptions;
 use super::reply::{Carrier, failed, forwarded};
@@ -11,8 +12,9 @@ use crate::question::Question;
 use crate::upstream::{Asked, Upstream};
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use resolab_http::H3Client;
-use resolab_record::{ForwardedFor, QueryPurpose, Record};
+use resolab_record::{ForwardedFor, MessageFacts, QueryPurpose, QueryRecord, Record};
 use resolab_transport::clock::monotonic_ns;
+use resolab_transport::exact_timer::wait_until;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -27,6 +29,8 @@ pub(super) struct Service {
     sequence: AtomicU64,
     records: Sender<Record>,
     pub answering: Option<Arc<dyn Answering>>,
+    /// With the time that a message waits for more queries.
+    gatherer: Option<(Gatherer, Duration)>,
     /// Queries under way, until their records are handed over.
     under_way: watch::Sender<u32>,
 }
@@ -40,6 +44,7 @@ impl Service {
             sequence: AtomicU64::new(0),
             records,
             answering: None,
+            gatherer: options.gather.map(|time| (Gatherer::default(), time)),
             under_way: watch::Sender::new(0),
         }
     }
@@ -72,7 +77,12 @@ impl Service {
     }
 
     /// Handle one message that came in at `received_ns`. What is no query gets no record.
-    pub(super) async fn handle(&self, message: Vec<u8>, received_ns: u64, client: Client) {
+    pub(super) async fn handle(
+        self: &Arc<Self>,
+        message: Vec<u8>,
+        received_ns: u64,
+        client: Client,
+    ) {
         let Ok(query) = Message::from_vec(&message) else {
             return;
         };
@@ -89,7 +99,7 @@ impl Service {
     }
 
     async fn forward(
-        &self,
+        self: &Arc<Self>,
         query: &Message,
         question: &Question,
         received_ns: u64,
@@ -109,21 +119,52 @@ impl Service {
                 (None, sent_after(client, reply, received_ns).await)
             }
         };
-        let asked = self.upstream.ask(&asking, self.deadline).await;
+        let (asked, message_facts) = self.ask(&asking).await;
         let reply = self.reply(query, question, &asked, carrier);
         let answered_ns = match waiting {
             None => told_ns,
             Some(client) => sent_after(client, reply, received_ns).await,
         };
-        self.record(
-            &asking,
-            &asked,
-            sequence,
-            ForwardedFor {
-                client_address,
-                answered_ns,
-            },
-        );
+        let forwarded_for = ForwardedFor {
+            client_address,
+            answered_ns,
+        };
+        let mut record = record_of(&asking, &asked, sequence, forwarded_for);
+        record.message_facts = message_facts;
+        // The reader is gone only when the stub is ending.
+        let _ = self.records.send(Record::Query(Box::new(record)));
+    }
+
+    /// Ask alone, or with others that come within the time for that.
+    async fn ask(self: &Arc<Self>, asking: &Asking<'_>) -> (Asked, MessageFacts) {
+        let gatherer = self.gatherer.as_ref();
+        let gatherer = gatherer.filter(|_| !self.upstream.client.partial_support.is_refused());
+        let Some(place) = gatherer.and_then(|(gatherer, _)| gatherer.join(asking)) else {
+            let asked = self.upstream.ask(asking, self.deadline).await;
+            return (asked, MessageFacts::default());
+        };
+        if place.is_first {
+            tokio::spawn(Arc::clone(self).ask_gathered());
+        }
+        let Place { told, message, .. } = place;
+        let upstream = &self.upstream;
+        let in_message = upstream.ask_in_message(asking, told, self.deadline).await;
+        let facts = in_message.facts(message.sequence, message.question_count());
+        (in_message.asked, facts)
+    }
+
+    /// Wait for more queries, then ask them all.
+    async fn ask_gathered(self: Arc<Self>) {
+        let Some((gatherer, time)) = &self.gatherer else {
+            return;
+        };
+        wait_until(monotonic_ns() + time.as_nanos() as u64).await;
+        let gathered = gatherer.leave();
+        let (seats, time_origin_ns) = (gathered.seats, gathered.time_origin_ns);
+        let upstream = &self.upstream;
+        upstream
+            .ask_message(seats, time_origin_ns, self.deadline)
+            .await;
     }
 
     fn reply(
@@ -144,20 +185,18 @@ impl Service {
             (None, Err(_)) => failed(query, ResponseCode::ServFail),
         }
     }
+}
 
-    fn record(
-        &self,
-        asking: &Asking<'_>,
-        asked: &Asked,
-        sequence: u64,
-        forwarded_for: ForwardedFor,
-    ) {
-        let (outcome, purpose) = (&asked.outcome, QueryPurpose::Forwarded);
-        let mut record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
-        record.connection_facts.previous_connection_end = asked.previous_end;
-        // The reader is gone only when the stub is ending.
-        let _ = self.records.send(Record::Query(Box::new(record)));
-    }
+fn record_of(
+    asking: &Asking<'_>,
+    asked: &Asked,
+    sequence: u64,
+    forwarded_for: ForwardedFor,
+) -> QueryRecord {
+    let (outcome, purpose) = (&asked.outcome, QueryPurpose::Forwarded);
+    let mut record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
+    record.connection_facts.previous_connection_end = asked.previous_end;
+    record
 }
 
 /// One query more, for as long as it lives.

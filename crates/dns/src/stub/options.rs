@@ -11,6 +11,9 @@ pub struct StubOptions {
     pub deadline: Duration,
     /// Which queries share a connection.
     pub connections: ConnectionPolicy,
+    /// Queries that come within this time of one another are asked in one message, as a client that takes
+    /// partial responses; without, each leaves at once.
+    pub gather: Option<Duration>,
     /// What it takes on for its clients.
     pub limits: ClientLimits,
 }
@@ -21,6 +24,7 @@ impl From<Duration> for StubOptions {
         Self {
             deadline,
             connections: ConnectionPolicy::default(),
+            gather: None,
             limits: ClientLimits::default(),
         }
     }

@@ -58,7 +58,7 @@ impl Doh3Session {
     }
 
     /// Send a message with several questions and take what comes until all are answered.
-    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
         course.attempt(query);
         let mut body = PartialBody::of(course);

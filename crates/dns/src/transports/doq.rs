@@ -101,7 +101,7 @@ impl DoqSession {
     }
 
     /// Send a message with several questions and take what comes on its stream until all are answered.
-    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let framed = [self.prefix, &frame(query)].concat();
         course.attempt(query);
         let mut result = self.try_gather(&framed, course).await;
@@ -116,7 +116,7 @@ impl DoqSession {
     async fn try_gather(
         &self,
         framed: &[u8],
-        course: &Course<'_>,
+        course: &Course,
     ) -> Result<Result<(), MeasuredFailure>, StreamError> {
         let mut stream = self.send(framed).await?;
         let mut buffer = BytesMut::with_capacity(1024);

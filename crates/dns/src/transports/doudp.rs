@@ -95,7 +95,7 @@ pub(crate) async fn gather(
     resolver: SocketAddr,
     retries: &Retries,
     message: impl Fn() -> Result<Vec<u8>, MeasuredFailure>,
-    course: &Course<'_>,
+    course: &Course,
 ) -> Result<(), MeasuredFailure> {
     let mut tries = retries.begin();
     let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;

@@ -123,7 +123,7 @@ impl FramedConnection {
     }
 
     /// Send a message with several questions and take what comes with its id until all are answered.
-    pub async fn gather(&self, query: &[u8], course: &Course<'_>) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
         let (sender, mut answers) = mpsc::unbounded_channel();
         self.expect(id_of(query), Waiting::Several(sender));
         let framed = frame(query);

@@ -108,15 +108,15 @@ impl DnsBody {
 }
 
 /// Partial responses in an HTTP body, as it comes.
-pub struct PartialBody<'a, 'b> {
-    course: &'a Course<'b>,
+pub struct PartialBody<'a> {
+    course: &'a Course,
     buffer: BytesMut,
     failure: Option<MeasuredFailure>,
 }
 
-impl<'a, 'b> PartialBody<'a, 'b> {
+impl<'a> PartialBody<'a> {
     /// Nothing came yet.
-    pub fn of(course: &'a Course<'b>) -> Self {
+    pub fn of(course: &'a Course) -> Self {
         Self {
             course,
             buffer: BytesMut::new(),

@@ -171,7 +171,7 @@ impl Session {
 
     /// Ask several questions in one message, as a client that takes partial responses, until all are
     /// answered; what is, is in the course.
-    pub(crate) async fn gather(&self, course: &Course<'_>) -> Result<(), MeasuredFailure> {
+    pub(crate) async fn gather(&self, course: &Course) -> Result<(), MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
         let id = self.fresh_id();
         let edns = course.edns(&self.edns, cookie);
@@ -179,11 +179,12 @@ impl Session {
             let built = course.message(id, &edns);
             built.map_err(|error| MeasuredFailure::new(Failure::Other, error))
         };
-        let Some((first, others)) = course.logs().split_first() else {
+        let mut logs = course.logs();
+        let Some(first) = logs.next() else {
             return Ok(());
         };
         let _outstanding = self.traffic.begin(first);
-        for log in others {
+        for log in logs {
             log.copy_place(first);
         }
         match &self.kind {

@@ -1,6 +1,7 @@
 //! What is done on a connection: a query, or a message with several questions. Not for: which
 //! connection; that is the module above.
 
+use super::standing::Standing;
 use crate::asking::{Answer, Asking};
 use crate::transports::session::Session;
 use resolab_transport::client::MeasuredFailure;
@@ -14,7 +15,11 @@ pub(crate) trait Task {
     fn time_origin_ns(&self) -> u64;
 
     /// Do it on an open connection.
-    async fn run(&self, session: &Session) -> Result<Self::Done, MeasuredFailure>;
+    fn run(
+        &self,
+        session: &Session,
+        standing: &Standing,
+    ) -> impl Future<Output = Result<Self::Done, MeasuredFailure>> + Send;
 
     /// Whether nothing came of it, so that it may be done again on another connection.
     fn may_begin_anew(&self) -> bool;
@@ -30,7 +35,7 @@ impl Task for Asking<'_> {
         self.time_origin_ns
     }
 
-    async fn run(&self, session: &Session) -> Result<Answer, MeasuredFailure> {
+    async fn run(&self, session: &Session, _: &Standing) -> Result<Answer, MeasuredFailure> {
         self.answer(session).await
     }
 

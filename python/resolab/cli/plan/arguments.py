@@ -25,6 +25,7 @@ FACTORS = (
     "browser_preset",
     "connection_sharing",
     "speculation",
+    "query_gathering",
     "resolver",
 )
 """All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""

@@ -57,7 +57,7 @@ impl Receiver {
     pub(super) async fn gather(
         &self,
         id: u16,
-        course: &Course<'_>,
+        course: &Course,
         answered: impl FnOnce(),
     ) -> Result<(), MeasuredFailure> {
         let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
@@ -66,7 +66,7 @@ impl Receiver {
             let received = self.receive(&mut datagram).await;
             let received = received.map_err(|error| super::failure_of(&error))?;
             let response = &datagram[..received.length];
-            if !course.logs().iter().all(|log| is_believed(response, log)) {
+            if !course.logs().all(|log| is_believed(response, log)) {
                 continue;
             }
             match course.take(id, response) {

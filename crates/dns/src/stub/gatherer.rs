@@ -1,0 +1,104 @@
+//! Gathers queries that come within a few milliseconds of each other into one message. Not for: asking
+//! it, and not for waiting; the time to leave is its caller's.
+
+use crate::asking::Asking;
+use crate::partial::QUESTIONS_MAX_COUNT;
+use crate::question::Question;
+use crate::transports::course::{Seat, Told};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// The message that is being gathered, if there is one.
+#[derive(Default)]
+pub(super) struct Gatherer {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    seats: Vec<Seat>,
+    time_origin_ns: u64,
+    message: Message,
+}
+
+/// A query's place in a message.
+pub(super) struct Place {
+    /// Where its asker is told.
+    pub told: oneshot::Receiver<Told>,
+    /// Whether it is the first, whose asker sees to it that the message leaves.
+    pub is_first: bool,
+    /// Which message it is in.
+    pub message: Message,
+}
+
+/// What there is to say of a message.
+#[derive(Clone, Default)]
+pub(super) struct Message {
+    pub sequence: u64,
+    question_count: Arc<AtomicU16>,
+}
+
+impl Message {
+    /// Its questions, once it has left.
+    pub fn question_count(&self) -> u16 {
+        self.question_count.load(Ordering::Relaxed)
+    }
+}
+
+/// A message that leaves.
+pub(super) struct Gathered {
+    pub seats: Vec<Seat>,
+    /// When the first was wanted.
+    pub time_origin_ns: u64,
+}
+
+impl Gatherer {
+    /// Take a place in the message; `None` where there is none to be had: it is full, or what its first
+    /// query says of all (RFC 6891: one OPT record a message) is not this one's.
+    pub fn join(&self, asking: &Asking<'_>) -> Option<Place> {
+        let mut state = self.state();
+        let is_first = state.seats.is_empty();
+        if is_first {
+            state.time_origin_ns = asking.time_origin_ns();
+        } else if state.seats.len() == QUESTIONS_MAX_COUNT
+            || !says_the_same(&state.seats[0].question, asking.question)
+        {
+            return None;
+        }
+        let (seat, told) = asking.seat();
+        state.seats.push(seat);
+        Some(Place {
+            told,
+            is_first,
+            message: state.message.clone(),
+        })
+    }
+
+    /// The message leaves; the next query begins another.
+    pub fn leave(&self) -> Gathered {
+        let mut state = self.state();
+        let count = state.seats.len() as u16;
+        let next = Message {
+            sequence: state.message.sequence + 1,
+            ..Message::default()
+        };
+        let left = std::mem::replace(&mut state.message, next);
+        left.question_count.store(count, Ordering::Relaxed);
+        Gathered {
+            seats: std::mem::take(&mut state.seats),
+            time_origin_ns: state.time_origin_ns,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn says_the_same(first: &Question, other: &Question) -> bool {
+    first.dnssec_ok == other.dnssec_ok
+        && first.checking_disabled == other.checking_disabled
+        && first.client_subnet == other.client_subnet
+        && first.udp_payload_bytes == other.udp_payload_bytes
+}

@@ -1,0 +1,96 @@
+"""What the bench of partial responses makes of exchanges: closed forms, and whether packets carried the messages."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from recorded_queries import recorded
+
+from benches.dns.flights import Rates
+from benches.dns.path_capture import Crossing
+from benches.partial import closed_form, figures
+from benches.partial.asked import Exchange
+from resolab.records import DnsTransport, QueryRecord
+
+MS, ONE_WAY_MS, DELAY_MS, UDP, TCP = 1_000_000, 20.0, 100.0, 17, 6
+RATES = Rates(ONE_WAY_MS, ONE_WAY_MS, 1e6, 1e6)
+QUERY_BYTES, EARLY_BYTES, LATE_BYTES = 97, 222, 122
+
+
+def question(took_ms: float, response_bytes: int, index: int | None, **changed: Any) -> QueryRecord:
+    asked = next(one for one in recorded() if one.dns_transport is DnsTransport.DOUDP and one.failure is None)
+    facts = {
+        "time_origin_ns": 0,
+        "query_response_time_ns": round(took_ms * MS),
+        "query_bytes": QUERY_BYTES,
+        "response_bytes": response_bytes,
+        "partial_response_index": index,
+        "asked_alone": index is None,
+        "handshake_mode": None,
+    }
+    return msgspec.structs.replace(asked, **facts | changed)
+
+
+def datagram(*, up: bool, entered_ms: float, payload_bytes: int, port: int = 4_000) -> Crossing:
+    ip_bytes = payload_bytes + 28
+    takes_ms = ONE_WAY_MS + ip_bytes * 8 / 1e3
+    entered_ns = round(entered_ms * MS)
+    return Crossing(up, entered_ns, entered_ns + round(takes_ms * MS), ip_bytes, payload_bytes, UDP, port)
+
+
+def exchange() -> Exchange:
+    """Three names in one message: two known at once, 0.5 ms after the query, one late; the client takes 0.25 ms."""
+    query = datagram(up=True, entered_ms=0.1, payload_bytes=QUERY_BYTES)
+    early = datagram(up=False, entered_ms=query.delivered_ns / MS + 0.5, payload_bytes=EARLY_BYTES)
+    late = datagram(up=False, entered_ms=query.delivered_ns / MS + DELAY_MS + 0.25, payload_bytes=LATE_BYTES)
+    first_ms, last_ms = (one.delivered_ns / MS + 0.25 for one in (early, late))
+    records = [question(first_ms, EARLY_BYTES, 0), question(last_ms, LATE_BYTES, 1), question(first_ms, EARLY_BYTES, 0)]
+    return Exchange(records, [query, early, late])
+
+
+def test_what_is_beyond_the_closed_form_is_what_hosts_took() -> None:
+    judged = closed_form.of(exchange(), "full", DELAY_MS, RATES)
+    assert judged is not None
+    bytes_ms = (QUERY_BYTES + 28 + EARLY_BYTES + 28) * 8 / 1e3
+    assert judged.first_closed_form_ms == pytest.approx(2 * ONE_WAY_MS + bytes_ms)
+    assert judged.first_beyond_ms == pytest.approx(0.1 + 0.5 + 0.25)
+    late_ms = (QUERY_BYTES + 28 + LATE_BYTES + 28) * 8 / 1e3
+    assert judged.last_closed_form_ms == pytest.approx(2 * ONE_WAY_MS + late_ms + DELAY_MS)
+    assert judged.last_beyond_ms == pytest.approx(0.1 + 0.25 + 0.25)
+
+
+def test_packets_must_carry_the_messages_and_nothing_else() -> None:
+    whole = exchange()
+    assert closed_form.has_its_bytes(whole) is True
+    again = datagram(up=True, entered_ms=50, payload_bytes=QUERY_BYTES)
+    assert closed_form.has_its_bytes(replace(whole, crossings=[*whole.crossings, again])) is False
+    longer = datagram(up=False, entered_ms=60, payload_bytes=LATE_BYTES + 1)
+    assert closed_form.has_its_bytes(replace(whole, crossings=[*whole.crossings[:2], longer])) is False
+    encrypted = [msgspec.structs.replace(one, dns_transport=DnsTransport.DOT) for one in whole.records]
+    assert closed_form.has_its_bytes(replace(whole, records=encrypted)) is None
+
+
+def test_each_question_asked_alone_has_its_own_message() -> None:
+    records = [question(50.0, EARLY_BYTES, None), question(60.0, LATE_BYTES, None)]
+    crossings = [
+        datagram(up=up, entered_ms=0, payload_bytes=size, port=port)
+        for port, response_bytes in ((1, EARLY_BYTES), (2, LATE_BYTES))
+        for up, size in ((True, QUERY_BYTES), (False, response_bytes))
+    ]
+    assert closed_form.has_its_bytes(Exchange(records, crossings)) is True
+    assert closed_form.has_its_bytes(Exchange(records, crossings[:2])) is False
+
+
+def test_over_tcp_each_message_is_behind_its_length() -> None:
+    whole = exchange()
+    over_tcp = [msgspec.structs.replace(one, dns_transport=DnsTransport.DOTCP) for one in whole.records]
+    segments = [replace(one, protocol=TCP, payload_bytes=one.payload_bytes + 2) for one in whole.crossings]
+    empty = replace(segments[0], payload_bytes=0)
+    assert closed_form.has_its_bytes(replace(whole, records=over_tcp, crossings=[*segments, empty])) is True
+    assert closed_form.has_its_bytes(replace(whole, records=over_tcp)) is False
+
+
+def test_names_a_round_trip_behind_are_counted_without_the_late_one() -> None:
+    records = [question(took_ms, 100, None) for took_ms in (90.0, 91.0, 136.0, 182.0, 400.0)]
+    assert figures._behind(Exchange(records, []), 91.9) == 2
