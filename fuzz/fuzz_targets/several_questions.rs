@@ -35,6 +35,9 @@ fuzz_target!(|input: &[u8]| {
         let id = u16::from_be_bytes([message[0], message[1]]);
         gathering.take(id, &one.message, 1).expect("our own response");
     }
+    // What is no query alone is answered without its question, and the edge begins no such message.
+    let has_questions = answers.iter().all(|answer| answer[4..6] == [0, 1]);
+    assert_eq!(combined.is_empty(), !has_questions || pieces.is_empty());
     if !combined.is_empty() {
         assert_eq!(combined.iter().map(|one| one.count).sum::<usize>(), pieces.len());
     }

@@ -6,7 +6,7 @@
 
 use crate::connections::OpenConnection;
 use crate::dns::answer::datagram_limit;
-use crate::dns::wire::{Edns, MESSAGE_BYTES_MAX};
+use crate::dns::wire::{Edns, MESSAGE_BYTES_MAX, Query};
 use crate::world::{Arrival, QueryNote, Reply, World};
 use resolab_dns::partial::{Room, Several};
 use resolab_record::DnsTransport;
@@ -56,6 +56,11 @@ impl PartialAnswers {
             return None;
         }
         let several = Several::read(arrival.message)?;
+        let singles: Vec<_> = several.singles().collect();
+        // What is no query alone, for one bad option of all, is FORMERR as a whole.
+        if singles.iter().any(|single| Query::parse(single).is_err()) {
+            return None;
+        }
         let mut answers = Self {
             world: Arc::clone(world),
             room: room(world, arrival.transport, &several),
@@ -73,7 +78,6 @@ impl PartialAnswers {
             in_early_data: arrival.in_early_data,
             received_ns: arrival.received_ns,
         });
-        let singles: Vec<_> = answers.several.singles().collect();
         for single in singles {
             answers.plan(&origin, single);
         }

@@ -231,3 +231,25 @@ async fn one_by_one_is_the_same_at_the_same_time_in_messages_of_their_own() {
         upstream.close(false).await;
     }
 }
+
+#[tokio::test]
+async fn a_message_with_a_bad_option_is_formerr_as_a_whole() {
+    let lab = Lab::start_with("", NAMES).await;
+    let edns = resolab_dns::edns::QueryEdns::default();
+    let mut message =
+        resolab_dns::message::build_message(&questions(&["a", "b"]), 7, &edns).unwrap();
+    // Partial responses wanted, and a cookie of five bytes.
+    let options = [&[0xff, 0x8d, 0, 1, 1][..], &[0, 10, 0, 5, 1, 2, 3, 4, 5]].concat();
+    let end = message.len();
+    message[end - 2..].copy_from_slice(&(options.len() as u16).to_be_bytes());
+    message.extend(options);
+    let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    socket
+        .send_to(&message, (lab.resolver, 8053))
+        .await
+        .unwrap();
+    let mut response = [0; 512];
+    let length = tokio::time::timeout(DEADLINE, socket.recv(&mut response));
+    let length = length.await.unwrap().unwrap();
+    assert_eq!((length, response[3] & 0x0f), (12, 1));
+}

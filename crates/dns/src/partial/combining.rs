@@ -75,7 +75,8 @@ impl Several {
     }
 
     /// Responses to some of the singles in as few messages as they fit, all in their order; `is_last`
-    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be.
+    /// if nothing follows. One that does not fit alone, or that is truncated, is told to be. None at all if one
+    /// of them does not say which question it answers.
     pub fn combine(&self, responses: &[&[u8]], is_last: bool, room: Room) -> Vec<Combined> {
         let pieces: Vec<_> = responses
             .iter()
@@ -178,6 +179,9 @@ impl Piece {
             Some(whole) => whole,
             None => Message::from_vec(&question_of(response)?).ok()?,
         };
+        if response.queries.len() != 1 {
+            return None;
+        }
         let piece = Self {
             is_truncated: response.metadata.truncation || !is_whole,
             response,
