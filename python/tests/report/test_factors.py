@@ -110,6 +110,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "resolver_extra_rtt_ms 0",
         "resolver_cache hit",
         "browser_preset none",
+        "query_gathering off",
     ]
     assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
 
