@@ -5,12 +5,10 @@ mod answer;
 mod attempt;
 mod priming;
 mod recording;
-mod several;
 mod wanted;
 
 pub use answer::Answer;
 pub(crate) use attempt::cut_off;
 pub use attempt::{Outcome, Slot};
 pub(crate) use priming::TICKET_SLACK;
-pub use several::MessagePosition;
 pub use wanted::Asking;

@@ -38,10 +38,11 @@ mod response_edns;
 mod sent_edns;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod stamp;
+mod standing;
 mod transports;
 mod upstream;
 
-pub use asking::{Answer, Asking, MessagePosition, Outcome, Slot};
+pub use asking::{Answer, Asking, Outcome, Slot};
 pub use bootstrap::look_up::{Location, LookUp};
 pub use client::{ClientError, ClientOptions, DnsClient};
 pub use client_subnet::ClientSubnet;
@@ -53,4 +54,4 @@ pub use resolver_address::ResolverAddress;
 pub use stamp::StampError;
 pub use transports::retry::UdpRetryPolicy;
 pub use transports::session;
-pub use upstream::{Asked, ConnectionPolicy, Upstream};
+pub use upstream::{Asked, ConnectionPolicy, MessagePosition, Upstream};

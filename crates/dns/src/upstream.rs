@@ -5,22 +5,23 @@
 mod connection;
 mod place;
 mod policy;
-mod standing;
+mod several;
 mod task;
 
 pub use policy::ConnectionPolicy;
+pub use several::MessagePosition;
 
 use crate::asking::{Answer, Asking, Outcome, cut_off};
 use crate::client::DnsClient;
+use crate::standing::Standing;
 use connection::{Connection, InUse};
 use place::{Kept, Place};
 use resolab_http::H3Client;
 use resolab_record::{ConnectionEnd, ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
-pub(crate) use standing::Standing;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-pub(crate) use task::Task;
+use task::Task;
 use tokio::sync::Notify;
 
 /// A resolver and the connection to it.
@@ -85,7 +86,7 @@ impl Upstream {
         self.ask_by(asking, deadline).await
     }
 
-    pub(crate) async fn ask_by<T: Task>(&self, task: &T, deadline: Duration) -> Asked<T::Done> {
+    async fn ask_by<T: Task>(&self, task: &T, deadline: Duration) -> Asked<T::Done> {
         let progress = Progress::default();
         let asked = tokio::time::timeout(deadline, self.try_ask(task, &progress)).await;
         let outcome = match asked {

@@ -3,8 +3,8 @@
 
 use super::answer::Answer;
 use super::wanted::Asking;
+use crate::standing::Standing;
 use crate::transports::session::Session;
-use crate::upstream::Standing;
 use resolab_record::{ConnectionState, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::sync::Arc;

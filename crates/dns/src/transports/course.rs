@@ -8,7 +8,7 @@ use crate::message::{EncodeError, build_message};
 use crate::partial::{Gathering, NoPart, Part};
 use crate::question::Question;
 use crate::sent_edns::SentEdns;
-use crate::upstream::Standing;
+use crate::standing::Standing;
 use resolab_record::Failure;
 use resolab_transport::client::MeasuredFailure;
 use resolab_transport::clock::monotonic_ns;

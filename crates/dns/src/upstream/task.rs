@@ -1,8 +1,8 @@
 //! What is done on a connection: a query, or a message with several questions. Not for: which
 //! connection; that is the module above.
 
-use super::standing::Standing;
 use crate::asking::{Answer, Asking};
+use crate::standing::Standing;
 use crate::transports::session::Session;
 use resolab_transport::client::MeasuredFailure;
 

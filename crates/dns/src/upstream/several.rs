@@ -1,14 +1,14 @@
 //! Asks several questions in one message, and falls back to one by one where the resolver does not
 //! know partial responses: by its answer, or by its silence. Not for: how the message travels.
 
-use super::answer::Answer;
-use super::attempt::Outcome;
-use super::wanted::Asking;
+use super::task::Task;
+use super::{Asked, Upstream};
+use crate::asking::{Answer, Asking, Outcome};
 use crate::client::DnsClient;
 use crate::question::Question;
+use crate::standing::Standing;
 use crate::transports::course::{Course, Seat, Told, incomplete};
 use crate::transports::session::Session;
-use crate::upstream::{Asked, Standing, Task, Upstream};
 use futures_util::future::{join, join_all};
 use resolab_record::{Failure, MessageFacts, QueryPurpose, QueryRecord};
 use resolab_transport::client::MeasuredFailure;
