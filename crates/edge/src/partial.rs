@@ -88,7 +88,7 @@ impl PartialAnswers {
         let mut answer = Vec::new();
         let planned = self.world.plan(&origin.arrival(&single), &mut answer);
         self.keepalive_asked |= planned.keepalive_asked;
-        if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+        if planned.is_unanswered() {
             self.is_withheld = true;
             self.world.write_query(planned.note, false);
         } else if planned.is_due() {
@@ -136,13 +136,20 @@ impl PartialAnswers {
         let answers: Vec<_> = answers.iter().map(Vec::as_slice).collect();
         let mut notes = notes.into_iter();
         let combined = self.several.combine(&answers, self.is_over, self.room);
-        combined
+        let responses = combined
             .into_iter()
             .map(|combined| PartialResponse {
                 message: combined.message,
                 notes: notes.by_ref().take(combined.count).collect(),
             })
-            .collect()
+            .collect();
+        // Of answers that cannot be put together; their questions are as good as dropped.
+        for note in notes {
+            self.is_over = false;
+            self.is_withheld = true;
+            self.world.write_query(note, false);
+        }
+        responses
     }
 
     /// Whether every question was answered.

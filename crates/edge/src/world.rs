@@ -106,6 +106,11 @@ impl Planned {
     pub fn is_due(&self) -> bool {
         self.due_ns.is_none() && !self.forward
     }
+
+    /// Whether it is known already that it gets no answer.
+    pub fn is_unanswered(&self) -> bool {
+        self.is_withheld || (self.is_due() && self.answer.is_none())
+    }
 }
 
 /// The end of a query.

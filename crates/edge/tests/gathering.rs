@@ -4,26 +4,17 @@
 mod support;
 
 use hickory_proto::op::Message;
-use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::ClientOptions;
 use resolab_dns::stub::{Stub, StubOptions};
-use resolab_dns::{ClientOptions, DnsClient};
 use resolab_record::{QueryRecord, Record};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use support::{Lab, RESOLVER, query_for};
+use support::ours::{NAMES, client, server};
+use support::{Lab, query_for};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-const NAMES: &str = r#"
-[[zone]]
-name = "*.resolab.test"
-type = "A"
-value = "10.0.0.1"
-[[name]]
-name = "slow.resolab.test"
-delay_ms = 300
-"#;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 struct Standing {
@@ -34,16 +25,7 @@ struct Standing {
 
 /// A stub over DoQ whose clients' queries wait for each other, and a client of it.
 async fn start(lab: &Lab) -> Standing {
-    let resolver = format!("quic://{RESOLVER}:{}", lab.doq().port())
-        .parse()
-        .unwrap();
-    let given = GivenAddresses::parse(&[format!("{RESOLVER}={}", lab.resolver)]).unwrap();
-    let options = ClientOptions {
-        ca_file: Some(lab.edge.ready_record().ca_file.clone().into()),
-        ..ClientOptions::default()
-    };
-    let located = given.locate(&resolver).unwrap();
-    let client = DnsClient::new(resolver, located, &options).unwrap();
+    let client = client(lab, "quic", server(lab, "quic"), ClientOptions::default());
     let options = StubOptions {
         gather: Some(Duration::from_millis(100)),
         ..StubOptions::from(DEADLINE)

@@ -4,13 +4,13 @@
 
 mod support;
 
-use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{Asking, ClientOptions, DnsClient, Question};
 use resolab_record::{
     ConnectionRecord, HandshakeMode, KeyExchangeGroup, QueryPurpose, QueryRecord,
 };
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::ours::{client, server};
 use support::relay::{Relayed, relayed_tcp, relayed_udp};
 use support::{Lab, RESOLVER};
 
@@ -19,32 +19,6 @@ const SCHEMES: [&str; 4] = ["tls", "https", "h3", "quic"];
 
 fn is_quic(scheme: &str) -> bool {
     matches!(scheme, "h3" | "quic")
-}
-
-fn server(lab: &Lab, scheme: &str) -> SocketAddr {
-    match scheme {
-        "tls" => lab.dot(),
-        "quic" => lab.doq(),
-        _ => lab.doh(),
-    }
-}
-
-fn client(lab: &Lab, scheme: &str, at: SocketAddr, options: ClientOptions) -> DnsClient {
-    let path = if matches!(scheme, "https" | "h3") {
-        "/dns-query"
-    } else {
-        ""
-    };
-    let resolver = format!("{scheme}://{RESOLVER}:{}{path}", at.port())
-        .parse()
-        .unwrap();
-    let given = GivenAddresses::parse(&[format!("{RESOLVER}={}", at.ip())]).unwrap();
-    let options = ClientOptions {
-        ca_file: Some(lab.edge.ready_record().ca_file.clone().into()),
-        ..options
-    };
-    let located = given.locate(&resolver).unwrap();
-    DnsClient::new(resolver, located, &options).unwrap()
 }
 
 async fn ask(client: &DnsClient) -> QueryRecord {

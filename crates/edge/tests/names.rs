@@ -9,40 +9,12 @@ use bytes::Bytes;
 use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
+use support::ours::{DELAY, NAMES};
 use support::{Lab, RESOLVER, framed, query_for};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-
-const NAMES: &str = r#"
-[[zone]]
-name = "*.resolab.test"
-type = "A"
-value = "10.0.0.1"
-[[name]]
-name = "slow.resolab.test"
-delay_ms = 300
-[[name]]
-name = "*.drawn.resolab.test"
-delay = { distribution = "uniform", min_ms = 1, max_ms = 3, seed = 7 }
-[[name]]
-name = "nxdomain.resolab.test"
-failure = "nxdomain"
-[[name]]
-name = "servfail.resolab.test"
-failure = "servfail"
-[[name]]
-name = "refused.resolab.test"
-failure = "refused"
-[[name]]
-name = "truncated.resolab.test"
-failure = "truncated"
-[[name]]
-name = "drop.resolab.test"
-failure = "drop"
-"#;
-const DELAY: Duration = Duration::from_millis(300);
 
 async fn udp(lab: &Lab) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

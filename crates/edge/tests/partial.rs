@@ -3,60 +3,27 @@
 
 mod support;
 
-use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::edns::QueryEdns;
+use resolab_dns::message::build_message;
 use resolab_dns::{
-    ClientOptions, ConnectionPolicy, DnsClient, MessagePosition, Question, UdpRetryPolicy, Upstream,
+    ClientOptions, ConnectionPolicy, MessagePosition, Question, UdpRetryPolicy, Upstream,
 };
 use resolab_record::{Failure, HandshakeMode, QueryRecord};
 use std::time::Duration;
-use support::{Lab, RESOLVER};
+use support::Lab;
+use support::ours::{DELAY, NAMES, client, server};
+use tokio::net::UdpSocket;
+use tokio::time::timeout;
 
-const NAMES: &str = r#"
-[[zone]]
-name = "*.resolab.test"
-type = "A"
-value = "10.0.0.1"
-[[name]]
-name = "slow.resolab.test"
-delay_ms = 300
-[[name]]
-name = "nxdomain.resolab.test"
-failure = "nxdomain"
-[[name]]
-name = "servfail.resolab.test"
-failure = "servfail"
-[[name]]
-name = "truncated.resolab.test"
-failure = "truncated"
-[[name]]
-name = "drop.resolab.test"
-failure = "drop"
-"#;
-const DELAY_NS: u64 = 300_000_000;
 const DEADLINE: Duration = Duration::from_secs(10);
 const SCHEMES: [&str; 6] = ["udp", "tcp", "tls", "https", "h3", "quic"];
 
 fn upstream(lab: &Lab, scheme: &str, options: ClientOptions) -> Upstream {
-    let (port, path) = match scheme {
-        "udp" | "tcp" => (8053, ""),
-        "tls" => (lab.dot().port(), ""),
-        "quic" => (lab.doq().port(), ""),
-        _ => (lab.doh().port(), "/dns-query"),
-    };
-    let url = format!("{scheme}://{RESOLVER}:{port}{path}");
-    let url = match scheme {
-        "udp" | "tcp" => format!("{scheme}://{}:{port}", lab.resolver),
-        _ => url,
-    };
-    let resolver = url.parse().unwrap();
-    let given = GivenAddresses::parse(&[format!("{RESOLVER}={}", lab.resolver)]).unwrap();
     let options = ClientOptions {
-        ca_file: Some(lab.edge.ready_record().ca_file.clone().into()),
         udp_retry_policy: UdpRetryPolicy::None,
         ..options
     };
-    let located = given.locate(&resolver).unwrap();
-    let client = DnsClient::new(resolver, located, &options).unwrap();
+    let client = client(lab, scheme, server(lab, scheme), options);
     Upstream::new(client, ConnectionPolicy::default())
 }
 
@@ -104,7 +71,7 @@ async fn answers_leave_as_they_are_known_over_every_transport() {
             .collect();
         assert_eq!(indexes, [0, 1, 0, 0, 0], "{scheme}");
         let end_ns = |place: usize| records[place].query_exchange_end_ns.unwrap();
-        assert!(end_ns(1) - records[1].query_exchange_start_ns.unwrap() >= DELAY_NS);
+        assert!(end_ns(1) - records[1].query_exchange_start_ns.unwrap() >= DELAY.as_nanos() as u64);
         assert_eq!(end_ns(0), end_ns(3), "{scheme}: one message");
         assert!(end_ns(0) < end_ns(1), "{scheme}");
         assert!(records.iter().all(|record| record.attempt_count == 1));
@@ -235,21 +202,20 @@ async fn one_by_one_is_the_same_at_the_same_time_in_messages_of_their_own() {
 #[tokio::test]
 async fn a_message_with_a_bad_option_is_formerr_as_a_whole() {
     let lab = Lab::start_with("", NAMES).await;
-    let edns = resolab_dns::edns::QueryEdns::default();
-    let mut message =
-        resolab_dns::message::build_message(&questions(&["a", "b"]), 7, &edns).unwrap();
+    let edns = QueryEdns::default();
+    let mut message = build_message(&questions(&["a", "b"]), 7, &edns).unwrap();
     // Partial responses wanted, and a cookie of five bytes.
     let options = [&[0xff, 0x8d, 0, 1, 1][..], &[0, 10, 0, 5, 1, 2, 3, 4, 5]].concat();
     let end = message.len();
     message[end - 2..].copy_from_slice(&(options.len() as u16).to_be_bytes());
     message.extend(options);
-    let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     socket
         .send_to(&message, (lab.resolver, 8053))
         .await
         .unwrap();
     let mut response = [0; 512];
-    let length = tokio::time::timeout(DEADLINE, socket.recv(&mut response));
+    let length = timeout(DEADLINE, socket.recv(&mut response));
     let length = length.await.unwrap().unwrap();
     assert_eq!((length, response[3] & 0x0f), (12, 1));
 }

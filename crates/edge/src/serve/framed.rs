@@ -170,7 +170,7 @@ impl Queries<'_> {
             return;
         }
         let planned = self.world.plan(&arrival, &mut self.message);
-        if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+        if planned.is_unanswered() {
             self.world.write_query(planned.note, false);
         } else if planned.is_due() {
             push_framed(&mut self.framed, &self.message);

@@ -82,7 +82,7 @@ impl Listener {
                 continue;
             }
             let planned = self.world.plan(&arrival, answer);
-            if planned.is_withheld || (planned.is_due() && planned.answer.is_none()) {
+            if planned.is_unanswered() {
                 answer.clear();
                 self.world.write_query(planned.note, false);
             } else if planned.is_due() {

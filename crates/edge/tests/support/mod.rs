@@ -7,6 +7,7 @@ pub mod clients;
 mod delay;
 mod doq;
 mod handshakes;
+pub mod ours;
 pub mod relay;
 
 #[allow(unused_imports)]
