@@ -11,7 +11,7 @@ from benches.client_subnet import caches, model, replay
 from benches.client_subnet.traces import TRACES, Trace
 from benches.common.part import Part
 from benches.common.progress import Progress
-from benches.common.servers import ZONE
+from benches.common.servers import ZONE, needed
 
 LIMIT_POINTS = 2.0
 """Of measured less model, either way."""
@@ -19,9 +19,10 @@ START_S = 2.0
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Bench:
     """What is measured."""
 
+    progress: Progress
     rate_per_s: float
     ttl_s: int
     measured_s: float
@@ -39,26 +40,27 @@ class Wanted:
         return self.warm_up_s + self.measured_s
 
 
-def estimate_s(wanted: Wanted) -> float:
+def estimate_s(bench: Bench) -> float:
     """About how long it takes."""
-    return 2 * len(TRACES) * (wanted.whole_s + START_S)
+    return 2 * len(TRACES) * (bench.whole_s + START_S)
 
 
-def measure(wanted: Wanted, progress: Progress) -> list[Part]:
+def measure(bench: Bench) -> list[Part]:
     """Replay every trace through both caches."""
-    part = _part(wanted)
+    needed("unbound")
+    part = _part(bench)
     for trace in TRACES:
         for by_subnet in (False, True):
             words = "with client subnets" if by_subnet else "without"
-            progress.step(f"{trace.name}, {words}", wanted.whole_s + START_S)
-            _add(part, wanted, trace, by_subnet=by_subnet)
+            bench.progress.step(f"{trace.name}, {words}", bench.whole_s + START_S)
+            _add(part, bench, trace, by_subnet=by_subnet)
     return [part]
 
 
-def _part(wanted: Wanted) -> Part:
+def _part(bench: Bench) -> Part:
     title = (
-        f"unbound's cache; {wanted.rate_per_s:g} queries/s, TTL {wanted.ttl_s} s, {wanted.measured_s:g} s after "
-        f"{wanted.warm_up_s:g} s, the authority {wanted.delay_ms:g} ms away"
+        f"unbound's cache; {bench.rate_per_s:g} queries/s, TTL {bench.ttl_s} s, {bench.measured_s:g} s after "
+        f"{bench.warm_up_s:g} s, the authority {bench.delay_ms:g} ms away"
     )
     columns = ["trace", "client subnets", "queries", "fetched", "hit ratio", "model", "points", "hits ms", "misses ms"]
     columns += ["all ms", "verdict"]
@@ -72,19 +74,19 @@ def _part(wanted: Wanted) -> Part:
     return part
 
 
-def _add(part: Part, wanted: Wanted, trace: Trace, *, by_subnet: bool) -> None:
+def _add(part: Part, bench: Bench, trace: Trace, *, by_subnet: bool) -> None:
     qnames = [f"n{number:05}.{ZONE}" for number in range(trace.names_count)]
-    queries = list(trace.draw(wanted.rate_per_s, wanted.whole_s, wanted.seed))
-    with caches.resolver(qnames, wanted.ttl_s, wanted.delay_ms, by_subnet=by_subnet) as cache:
+    queries = list(trace.draw(bench.rate_per_s, bench.whole_s, bench.seed))
+    with caches.resolver(qnames, bench.ttl_s, bench.delay_ms, by_subnet=by_subnet) as cache:
         replayed = replay.replay(cache.address, qnames, queries, trace.subnets_count)
-        since_ns = replayed.begun_ns + int(wanted.warm_up_s * 1e9)
-        fetched_count = cache.fetches(since_ns, replayed.begun_ns + int(wanted.whole_s * 1e9))
-    asked_count = sum(one.at_s >= wanted.warm_up_s for one in queries)
+        since_ns = replayed.begun_ns + int(bench.warm_up_s * 1e9)
+        fetched_count = cache.fetches(since_ns, replayed.begun_ns + int(bench.whole_s * 1e9))
+    asked_count = sum(one.at_s >= bench.warm_up_s for one in queries)
     hit_ratio = 1.0 - fetched_count / asked_count
-    foreseen = model.of_trace(trace, wanted.rate_per_s, wanted.ttl_s, by_subnet=by_subnet)
+    foreseen = model.of_trace(trace, bench.rate_per_s, bench.ttl_s, by_subnet=by_subnet)
     points = 100.0 * (hit_ratio - foreseen)
-    times_ms = [took_ms for at_s, took_ms in replayed.times_ms if at_s >= wanted.warm_up_s]
-    hits, misses = _split(times_ms, wanted.delay_ms / 2)
+    times_ms = [took_ms for at_s, took_ms in replayed.times_ms if at_s >= bench.warm_up_s]
+    hits, misses = _split(times_ms, bench.delay_ms / 2)
     is_whole = replayed.lost_count + replayed.failed_count <= len(queries) / 1_000
     verdict = "met" if abs(points) <= LIMIT_POINTS and is_whole else "MISSED"
     part.add(

@@ -5,7 +5,7 @@ For: the part `queries`. Server on one processor, load generator on the other. N
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from benches.common.servers import Server, names, needed, running, running_edge
 from benches.edge.bench import Bench, processor_time_s
 from benches.edge.settings import best_settings
 
-GENERATORS: Mapping[str, Callable[[str, Server, Path, Path], generators.Run]] = {
+GENERATORS: Mapping[str, generators.Generator] = {
     "ours": generators.ours,
     "dnsperf": generators.dnsperf,
 }
@@ -93,7 +93,7 @@ def in_turn(
     bench: Bench,
     servers: Mapping[str, Server],
     transport: str,
-    generator: Callable[[str, Server, Path, Path], generators.Run],
+    generator: generators.Generator,
     file: Path,
 ) -> dict[str, list[Run]]:
     """Put the same load on each server, round after round."""

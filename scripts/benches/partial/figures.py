@@ -10,21 +10,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benches.common.part import Part
-from benches.dns.cold import cells, rates
+from benches.common.progress import Progress
+from benches.dns.cold import cells, pause_ms, rates
 from benches.partial import asked, closed_form
 from benches.partial.asked import Exchange
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import paired_difference
 from resolab.stats.sample import Sample
 
+START_S = 1.0
 LIMIT_MS = 2.0
 """Of the median of what is measured beyond the closed form, either way."""
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Bench:
     """What is measured."""
 
+    scratch: Path
+    """A folder of this run, removed at its end."""
+    progress: Progress
     profile: str
     transports: Sequence[str]
     names_count: int
@@ -42,25 +47,43 @@ class Cell:
     one_by_one: Sequence[Exchange]
 
 
-def measure(wanted: Wanted, scratch: Path) -> list[Part]:
+def estimate_s(bench: Bench) -> float:
+    """About how long it takes."""
+    return sum(_cell_s(bench, *cell) for cell in _cells(bench))
+
+
+def _cells(bench: Bench) -> list[tuple[str, str]]:
+    return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
+
+
+def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
+    trips = closed_form.round_trips(transport, handshake)
+    if handshake != "full":
+        trips += closed_form.round_trips(transport, "full")
+    round_ms = trips * rates(bench.profile).rtt_ms + bench.delay_ms + pause_ms(bench.profile)
+    return 2 * bench.rounds_count * round_ms / 1e3 + START_S
+
+
+def measure(bench: Bench) -> list[Part]:
     """Measure every cell over one path."""
-    found = asyncio.run(_measure(wanted, scratch))
-    return [_against_closed_form(wanted, found), _against_one_by_one(wanted, found), _bytes(wanted, found)]
+    found = asyncio.run(_measure(bench))
+    return [_against_closed_form(bench, found), _against_one_by_one(bench, found), _bytes(bench, found)]
 
 
-async def _measure(wanted: Wanted, scratch: Path) -> list[Cell]:
+async def _measure(bench: Bench) -> list[Cell]:
     found = []
-    async with asked.bed(wanted.profile, wanted.names_count, wanted.delay_ms, scratch) as bed:
-        for handshake, transports in cells(wanted.transports).items():
+    async with asked.bed(bench.profile, bench.names_count, bench.delay_ms, bench.scratch) as bed:
+        for handshake, transports in cells(bench.transports).items():
             async with bed.edge(handshake):
                 for transport in transports:
-                    arms = await bed.ask(transport, handshake, wanted.rounds_count)
+                    bench.progress.step(f"{transport}, {handshake}", _cell_s(bench, transport, handshake))
+                    arms = await bed.ask(transport, handshake, bench.rounds_count)
                     found.append(Cell(transport, handshake, *arms))
     return found
 
 
-def _against_closed_form(wanted: Wanted, found: Sequence[Cell]) -> Part:
-    title = f"{wanted.names_count} names in one message over {wanted.profile}, one of them {wanted.delay_ms:g} ms late"
+def _against_closed_form(bench: Bench, found: Sequence[Cell]) -> Part:
+    title = f"{bench.names_count} names in one message over {bench.profile}, one of them {bench.delay_ms:g} ms late"
     columns = [
         "transport",
         "handshake",
@@ -80,11 +103,11 @@ def _against_closed_form(wanted: Wanted, found: Sequence[Cell]) -> Part:
         "closed form: k x RTT + bytes x 8 / rate (+ the delay), bytes by the path's capture; c: the rest",
         f"must: the median of either c within {LIMIT_MS:g} ms",
     ]
-    link = rates(wanted.profile)
+    link = rates(bench.profile)
     for cell in found:
         judged = [
             one
-            for one in (closed_form.of(each, cell.handshake, wanted.delay_ms, link) for each in cell.in_message)
+            for one in (closed_form.of(each, cell.handshake, bench.delay_ms, link) for each in cell.in_message)
             if one
         ]
         medians = closed_form.medians(judged)
@@ -102,8 +125,8 @@ def _against_closed_form(wanted: Wanted, found: Sequence[Cell]) -> Part:
     return part
 
 
-def _against_one_by_one(wanted: Wanted, found: Sequence[Cell]) -> Part:
-    title = f"One message less {wanted.names_count} messages at the same time, ms, paired by round"
+def _against_one_by_one(bench: Bench, found: Sequence[Cell]) -> Part:
+    title = f"One message less {bench.names_count} messages at the same time, ms, paired by round"
     columns = [
         "transport",
         "handshake",
@@ -119,7 +142,7 @@ def _against_one_by_one(wanted: Wanted, found: Sequence[Cell]) -> Part:
         "medians of paired differences with 95 % intervals of order statistics; negative: one message is earlier",
         "behind: names more than half a round trip after the first, the late one aside; one message / one by one",
     ]
-    rtt_ms = rates(wanted.profile).rtt_ms
+    rtt_ms = rates(bench.profile).rtt_ms
     for cell in found:
         pairs = list(zip(cell.in_message, cell.one_by_one, strict=True))
         shown: list[str] = []
@@ -155,8 +178,8 @@ OUTCOMES: dict[str, Callable[[Exchange], float]] = {
 }
 
 
-def _bytes(wanted: Wanted, found: Sequence[Cell]) -> Part:
-    title = f"Bytes and packets of {wanted.names_count} names, by the path's capture"
+def _bytes(bench: Bench, found: Sequence[Cell]) -> Part:
+    title = f"Bytes and packets of {bench.names_count} names, by the path's capture"
     columns = ["transport", "handshake", "up: one message", "one by one", "down: one message", "one by one", "verdict"]
     part = Part("bytes", title, columns)
     part.remarks = [
