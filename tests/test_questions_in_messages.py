@@ -89,10 +89,14 @@ def asked_in_one_message():
     """Three questions in a message, to all servers at once."""
     with running(*NAMES) as servers, ThreadPoolExecutor(len(EVERY)) as pool:
         asked = {
-            (server, transport): pool.submit(ask, servers[server].url(transport), *servers[server].trust(), *ASKED[:3])
-            for server, transport in EVERY
+            (server, transport): pool.submit(ask_at_once, servers[server], transport) for server, transport in EVERY
         }
         return {pair: future.result() for pair, future in asked.items()}
+
+
+def ask_at_once(server, transport):
+    """By GET, as knot-resolver takes one POST at a time."""
+    return ask(server.url(transport), *server.trust(), "--doh-method", "get", *ASKED[:3])
 
 
 def ask(url, *arguments):

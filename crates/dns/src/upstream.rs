@@ -130,7 +130,7 @@ impl Upstream {
             )),
         };
         if let Err(failure) = &result
-            && let Some(end) = end_by(failure)
+            && let Some(end) = end_by(task, failure)
         {
             self.let_go(connection, end);
         }
@@ -320,9 +320,9 @@ fn is_opener(progress: &Progress, connection: &Connection) -> bool {
     own_setup.is_some_and(|setup| Arc::ptr_eq(setup, &connection.setup))
 }
 
-/// What a failed query means for its connection. HTTP has statuses for one request alone.
-fn end_by(failure: &MeasuredFailure) -> Option<ConnectionEnd> {
-    if failure.failure == Failure::HttpStatus {
+/// What a failed task means for its connection.
+fn end_by(task: &impl Task, failure: &MeasuredFailure) -> Option<ConnectionEnd> {
+    if failure.failure == Failure::HttpStatus && task.outlives_http_status() {
         None
     } else if failure.failure == Failure::QueryConnectionClosed {
         Some(ConnectionEnd::PeerClosed)

@@ -26,6 +26,9 @@ pub(crate) trait Task {
 
     /// The connection it was done on was dead.
     fn begin_anew(&self);
+
+    /// Whether the connection is of use after an HTTP status that is an error.
+    fn outlives_http_status(&self) -> bool;
 }
 
 impl Task for Asking<'_> {
@@ -45,5 +48,10 @@ impl Task for Asking<'_> {
 
     fn begin_anew(&self) {
         self.exchange.begin_anew();
+    }
+
+    /// It tells of one request alone.
+    fn outlives_http_status(&self) -> bool {
+        true
     }
 }
