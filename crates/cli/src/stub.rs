@@ -237,6 +237,10 @@ async fn carry_out(stub: &Stub, line: &str) -> CommandDoneRecord {
             stub.close_connections(forget_tickets).await;
             (id, None)
         }
+        Ok(StubCommand::PushAnswers { id, names }) => {
+            let refused = stub.push_answers(&names).err();
+            (id, refused.map(|error| format!("failed to {error}")))
+        }
         Err(error) => (
             id_of(line),
             Some(format!("failed to read the command: {error}")),

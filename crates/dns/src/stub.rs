@@ -13,6 +13,7 @@ mod gatherer;
 mod limits;
 mod listen;
 mod options;
+mod pushed;
 mod reply;
 mod stream;
 
@@ -22,6 +23,7 @@ pub use limits::ClientLimits;
 pub use options::StubOptions;
 
 use crate::client::DnsClient;
+use crate::question::QuestionError;
 use forward::Service;
 use resolab_http::H3Client;
 use resolab_record::Record;
@@ -116,8 +118,14 @@ impl Stub {
         tokio::join!(datagrams, streams, idle);
     }
 
-    /// Close the upstream connection that is kept; with `forget_tickets` the next handshake is a
-    /// full one.
+    /// Ask for the addresses and HTTPS records of these names with the next query, and answer from what
+    /// comes until connections are closed.
+    pub fn push_answers(&self, names: &[String]) -> Result<(), QuestionError> {
+        self.service.push_answers(names)
+    }
+
+    /// Close the upstream connection that is kept, and drop answers that were pushed; with
+    /// `forget_tickets` the next handshake is a full one.
     pub async fn close_connections(&self, forget_tickets: bool) {
         self.service.close(forget_tickets).await;
     }

@@ -188,4 +188,12 @@ pub enum StubCommand {
         /// Whether session tickets are dropped too, so that the next handshake is full.
         forget_tickets: bool,
     },
+    /// With the next query, ask A, AAAA and HTTPS of these names, too, and answer from what comes
+    /// until connections are closed: as if a page's answers had been pushed.
+    PushAnswers {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Host names.
+        names: Vec<String>,
+    },
 }

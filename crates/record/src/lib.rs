@@ -81,8 +81,8 @@ pub use terms::{
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
 };
 pub use trial::{
-    DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, QueryGathering, ResolverPath,
-    ResourceRecord, TrialEndRecord, TrialRecord,
+    AnswerPush, DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, QueryGathering,
+    ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,
 };
 pub use trial_flag::TrialFlag;
 
@@ -91,7 +91,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.15";
+pub const FORMAT_VERSION: &str = "1.16";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

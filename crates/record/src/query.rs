@@ -18,6 +18,8 @@ pub enum QueryPurpose {
     Priming,
     /// The stub forwarded it for somebody else.
     Forwarded,
+    /// The stub asked before anybody did, as if the answer had been pushed.
+    Pushed,
 }
 
 /// How the resolver's host name became an address: before the clock starts, unless

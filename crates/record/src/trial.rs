@@ -43,6 +43,16 @@ pub enum QueryGathering {
     On,
 }
 
+/// Whether the answers for a page's names come before the browser asks for them, as if they were pushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerPush {
+    /// They come when they are asked for.
+    Off,
+    /// A stub asks for all of the page's names with the document's.
+    PageNames,
+}
+
 /// Why a page load failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -152,6 +162,9 @@ pub struct TrialRecord {
     /// Whether a stub gathers the browser's queries into messages.
     #[serde(default = "each_alone")]
     pub query_gathering: QueryGathering,
+    /// Whether a stub has the answers for the page's names before the browser asks.
+    #[serde(default = "not_pushed")]
+    pub answer_push: AnswerPush,
     /// The resolver's name, as the plan has it; `lab` is the lab's own.
     #[serde(default = "lab")]
     pub resolver: String,
@@ -181,6 +194,9 @@ fn off() -> PageSpeculation {
 }
 fn each_alone() -> QueryGathering {
     QueryGathering::Off
+}
+fn not_pushed() -> AnswerPush {
+    AnswerPush::Off
 }
 fn separate() -> ConnectionSharing {
     ConnectionSharing::Separate

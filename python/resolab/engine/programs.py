@@ -42,6 +42,7 @@ from resolab.records import (
     Record,
     RetryMode,
     StubCloseConnections,
+    StubPushAnswers,
     StubReadyRecord,
     TicketPolicy,
 )
@@ -271,6 +272,10 @@ class Stub(_Program):
             await stub.close()
             raise
         return stub
+
+    async def push_answers(self, names: Sequence[str]) -> None:
+        """Have it ask for these names with the next query, and answer from what comes until connections are closed."""
+        await self.process.command(lambda number: StubPushAnswers(id=number, names=list(names)))
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
         """Close the upstream connection, so that the next query is cold."""

@@ -12,6 +12,7 @@ from resolab.plan.factor import About, Factor, HasLevels, factors_in
 from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
+    AnswerPush,
     BrowserName,
     BrowserPreset,
     ConnectionSharing,
@@ -136,6 +137,11 @@ class Condition:
         About(labels={"off": "queries alone", "on": "queries gathered"}, applies=_goes_by_stub),
     ] = QueryGathering.OFF
     """Whether a stub asks queries that come together in one message."""
+    answer_push: Annotated[
+        AnswerPush,
+        About(labels={"off": "names looked up", "page_names": "answers pushed"}, applies=_goes_by_stub),
+    ] = AnswerPush.OFF
+    """Whether a stub has the answers for the page's names before the browser asks."""
     resolver: Annotated[str, About()] = LAB
     """Its name in a live plan."""
     named: tuple[str, ...] = ()

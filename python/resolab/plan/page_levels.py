@@ -4,13 +4,14 @@ For: the pages a plan names, in its order, before any of its keys is checked. No
 
 A pattern is expanded when the plan is read, its pages sorted by name: `corpus/*` and `names/flat-*` mean page models
 that come along, by their folder and name; `./mine/*.page.json` and other paths mean files and folders beside the plan.
+`!NAME` leaves out pages that other patterns brought.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from resolab.errors import ConfigurationError
 from resolab.pages.generated import name_of as generated_name
@@ -21,6 +22,7 @@ from resolab.plan.section import Section
 from resolab.plan.settings import Within, table_in
 
 MOST_GENERATED = 2_000
+_NOT = "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ def _expanded(source: str, given: Sequence[object], base: Path, corpus: Corpus) 
     written = [word for word in given if not _is_pattern(word)]
     words: list[object] = []
     for word in given:
+        if _leaves_out(word):
+            continue
         if not isinstance(word, str) or not _is_pattern(word):
             words.append(word)
             continue
@@ -94,6 +98,19 @@ def _expanded(source: str, given: Sequence[object], base: Path, corpus: Corpus) 
             remedy = "give a folder of page models that come along, such as corpus/*, or paths beside the plan"
             raise ConfigurationError(f"{source}: factors.page: no page is like {word!r}; {remedy}")
         words += [one for one in found if one not in words and one not in written]
+    return _without(source, words, [word.removeprefix(_NOT) for word in given if _leaves_out(word)])
+
+
+def _leaves_out(word: object) -> TypeGuard[str]:
+    return isinstance(word, str) and word.startswith(_NOT)
+
+
+def _without(source: str, words: list[object], left_out: Sequence[str]) -> list[object]:
+    for pattern in left_out:
+        kept = [one for one in words if not (isinstance(one, str) and fnmatchcase(name_of(one), pattern))]
+        if len(kept) == len(words):
+            raise ConfigurationError(f"{source}: factors.page: {_NOT + pattern!r} leaves out none of its pages")
+        words = kept
     return words
 
 

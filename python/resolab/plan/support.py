@@ -146,6 +146,10 @@ IMPOSSIBLE = (
         {"resolver_path": _but("resolver_path", "stub"), "query_gathering": _but("query_gathering", "off")},
         "only the stub gathers queries into messages",
     ),
+    Impossible(
+        {"resolver_path": _but("resolver_path", "stub"), "answer_push": _but("answer_push", "off")},
+        "only the stub has answers before the browser asks",
+    ),
     Impossible({**_ON_RESOLVERS, "http_version": _OVER_TCP}, "pages on DoH3's connection are pages over h3"),
     Impossible({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
     Impossible({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.15"
+FORMAT_VERSION = "1.16"
 
 
 class AddressProof(enum.StrEnum):
@@ -14,6 +14,16 @@ class AddressProof(enum.StrEnum):
     RETRY_TOKEN = "retry_token"
     NEW_TOKEN = "new_token"
     HANDSHAKE = "handshake"
+
+
+class AnswerPush(enum.StrEnum):
+    """Whether the answers for a page's names come before the browser asks for them, as if they were
+
+    pushed.
+    """
+
+    OFF = "off"
+    PAGE_NAMES = "page_names"
 
 
 class Bootstrap(enum.StrEnum):
@@ -763,6 +773,7 @@ class QueryPurpose(enum.StrEnum):
     MEASURED = "measured"
     PRIMING = "priming"
     FORWARDED = "forwarded"
+    PUSHED = "pushed"
 
 
 class SharedBecause(enum.StrEnum):
@@ -1739,6 +1750,7 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     connection_sharing: ConnectionSharing = ConnectionSharing.SEPARATE
     speculation: PageSpeculation = PageSpeculation.OFF
     query_gathering: QueryGathering = QueryGathering.OFF
+    answer_push: AnswerPush = AnswerPush.OFF
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int
@@ -1794,7 +1806,17 @@ class StubCloseConnections(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     forget_tickets: bool
 
 
-StubCommand = StubCloseConnections
+class StubPushAnswers(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="push_answers"):
+    """With the next query, ask A, AAAA and HTTPS of these names, too, and answer from what comes until
+
+    connections are closed: as if a page's answers had been pushed.
+    """
+
+    id: int
+    names: list[str]
+
+
+StubCommand = StubCloseConnections | StubPushAnswers
 
 
 class TrialFlag(enum.StrEnum):

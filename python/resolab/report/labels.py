@@ -65,7 +65,7 @@ def held_factors(findings: Findings) -> list[str]:
     if not any(map(goes_by_gateway, conditions)):
         elsewhere |= {"connection_sharing", "speculation"}
     if not any(one.resolver_path is ResolverPath.STUB for one in conditions):
-        elsewhere |= {"query_gathering"}
+        elsewhere |= {"query_gathering", "answer_push"}
     words = {
         factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS

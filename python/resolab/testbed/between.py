@@ -16,6 +16,7 @@ from resolab.engine import GatewaySettings
 from resolab.errors import ResolabError
 from resolab.plan import Condition
 from resolab.records import (
+    AnswerPush,
     ConnectionSharing,
     ConnectionState,
     DnsTransport,
@@ -117,19 +118,23 @@ class Between:
             key_log_file=self._key_log_file,
         )
 
-    async def close_after_warmup(self, condition: Condition, host: str) -> None:
+    async def close_after_warmup(self, condition: Condition, hosts: Sequence[str]) -> None:
         """Close what the measured load must not find open, and forget tickets it must not have.
 
-        The host is the document's, which a gateway may have to ask for before the browser does.
+        The hosts are the page's, the document's first: a gateway may have to ask for that before the browser does, and
+        a stub for all of them.
         """
         program, full = self.program(condition), HandshakeMode.FULL
         if isinstance(program, engine.Gateway):
             asked = {condition.requested_dns_handshake_mode, condition.requested_handshake_mode}
             speculates = condition.speculation is PageSpeculation.DOCUMENT
-            command = program.new_load(forget_tickets=asked == {full}, speculate_for=host if speculates else None)
+            command = program.new_load(forget_tickets=asked == {full}, speculate_for=hosts[0] if speculates else None)
             await self._or_end(program, command)
-        elif program is not None and condition.dns_connection_state is ConnectionState.COLD:
-            await program.close_connections(forget_tickets=condition.requested_dns_handshake_mode is full)
+        elif program is not None:
+            if condition.dns_connection_state is ConnectionState.COLD:
+                await program.close_connections(forget_tickets=condition.requested_dns_handshake_mode is full)
+            if condition.answer_push is AnswerPush.PAGE_NAMES:
+                await program.push_answers(hosts)
 
     async def end_load(self, condition: Condition) -> None:
         """Have a gateway write all it knows of the load: what it says of a connection it says at its end."""

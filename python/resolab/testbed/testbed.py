@@ -284,9 +284,8 @@ class Testbed(Standing):
             self._left_open = True
         program = self.between.program(condition)
         if program is not None:
-            await self._unless_dead(
-                program, self.between.close_after_warmup(condition, self._sites[condition.page].host)
-            )
+            hosts = self._sites[condition.page].hosts
+            await self._unless_dead(program, self.between.close_after_warmup(condition, hosts))
         await asyncio.sleep((longest_rtt_ms(self._profile(condition)) + SETTLE_MS) / 1000)
 
     async def _unless_dead(self, program: engine.Edge | engine.Stub | engine.Gateway, command: Awaitable[None]) -> None:

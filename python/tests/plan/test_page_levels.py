@@ -40,6 +40,13 @@ def test_a_folder_of_models_that_come_along_is_named_by_a_pattern(tmp_path: Path
     assert some == ("example", "flat-1", "flat-2", "flat-8", "flat-4", "names-12", "names-12-chain")
 
 
+def test_what_a_pattern_brought_is_left_out_by_name(tmp_path: Path) -> None:
+    some = loaded(tmp_path, '["example", "!flat-1*", "names/flat-*"]').factors.page
+    assert some == ("example", "flat-2", "flat-20", "flat-30", "flat-4", "flat-40", "flat-8")
+    with pytest.raises(ConfigurationError, match=re.escape("factors.page: '!flat-9' leaves out none of its pages")):
+        loaded(tmp_path, '["names/flat-*", "!flat-9"]')
+
+
 def test_files_and_folders_beside_the_plan_are_found_in_the_order_of_their_names(tmp_path: Path) -> None:
     model = (Corpus.of_project().root / "pages" / "names" / "flat-1.page.json").read_text()
     home = tmp_path / "with [brackets]"

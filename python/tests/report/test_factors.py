@@ -111,6 +111,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "resolver_cache hit",
         "browser_preset none",
         "query_gathering off",
+        "answer_push off",
     ]
     assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
 

@@ -1,6 +1,7 @@
 """Who stands between a browser and the network, and what is closed before a load."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from resolab.engine import GatewaySettings
 from resolab.errors import DeadlineError
 from resolab.plan import Condition
 from resolab.records import (
+    AnswerPush,
     ConnectionSharing,
     ConnectionState,
     DnsTransport,
@@ -44,6 +46,9 @@ class Pretended:
 
     async def close_connections(self, *, forget_tickets: bool) -> None:
         self.told.append(f"{self.name} closes, forgets {forget_tickets}")
+
+    async def push_answers(self, names: Sequence[str]) -> None:
+        self.told.append(f"{self.name} asks for {' '.join(names)} with the next query")
 
     async def close(self) -> None:
         self.told.append(f"{self.name} ends")
@@ -129,7 +134,7 @@ def test_before_a_load_a_gateway_closes_all_and_keeps_the_tickets_asked_for(
     async def go() -> None:
         place = between()
         await place.put(condition)
-        await place.close_after_warmup(condition, "a.test")
+        await place.close_after_warmup(condition, ["a.test", "b.test"])
 
     asyncio.run(go())
     assert told[-1] == f"new load, forgets {forgets}"
@@ -139,10 +144,10 @@ def test_a_stubs_connection_is_kept_where_the_look_up_shall_find_it(told: list[s
     async def go() -> None:
         place = between()
         await place.put(STUB)
-        await place.close_after_warmup(replace(STUB, dns_connection_state=ConnectionState.WARM), "a.test")
+        await place.close_after_warmup(replace(STUB, dns_connection_state=ConnectionState.WARM), ["a.test", "b.test"])
         assert len(told) == 1
-        await place.close_after_warmup(STUB, "a.test")
-        await place.close_after_warmup(NATIVE, "a.test")
+        await place.close_after_warmup(STUB, ["a.test", "b.test"])
+        await place.close_after_warmup(NATIVE, ["a.test", "b.test"])
 
     asyncio.run(go())
     assert told[1:] == ["stub closes, forgets True"]
@@ -174,7 +179,7 @@ def test_a_gateway_that_does_not_answer_is_ended_and_the_next_load_has_another(t
         program.answers = False
         if when != "before a load":
             command = (
-                place.end_load(GATEWAY) if when == "after the load" else place.close_after_warmup(GATEWAY, "a.test")
+                place.end_load(GATEWAY) if when == "after the load" else place.close_after_warmup(GATEWAY, ["a.test"])
             )
             with pytest.raises(DeadlineError):
                 await command
@@ -210,6 +215,21 @@ def test_a_stub_that_gathers_is_another_one(told: list[str]) -> None:
     assert told == [at, "stub ends", f"{at}, gathers for 5 ms"]
 
 
+@pytest.mark.parametrize("state", ConnectionState)
+def test_answers_are_pushed_in_the_measured_load_alone(told: list[str], state: ConnectionState) -> None:
+    pushed = replace(STUB, answer_push=AnswerPush.PAGE_NAMES, dns_connection_state=state)
+
+    async def go() -> None:
+        place = between()
+        await place.put(pushed)
+        await place.close_after_warmup(pushed, ["a.test", "b.test"])
+        await place.close_after_warmup(STUB, ["a.test", "b.test"])
+
+    asyncio.run(go())
+    assert [one for one in told if "asks for" in one] == ["stub asks for a.test b.test with the next query"]
+    assert told[-1] == "stub closes, forgets True"
+
+
 def test_the_document_is_asked_for_early_in_the_measured_load_alone(told: list[str]) -> None:
     early = replace(
         GATEWAY, connection_sharing=ConnectionSharing.RESOLVER_CONNECTION, speculation=PageSpeculation.DOCUMENT
@@ -219,7 +239,7 @@ def test_the_document_is_asked_for_early_in_the_measured_load_alone(told: list[s
         place = between()
         await place.put(early)
         await place.put(early)
-        await place.close_after_warmup(early, "a.test")
+        await place.close_after_warmup(early, ["a.test", "b.test"])
 
     asyncio.run(go())
     assert told[1:] == ["new load, forgets True", "new load, forgets True, asks a.test early"]

@@ -5,10 +5,11 @@ use super::client::Client;
 use super::gatherer::{Gatherer, Place};
 use super::limits::ClientLimits;
 use super::options::StubOptions;
+use super::pushed::{Expected, Pushed};
 use super::reply::{Carrier, failed, forwarded};
 use crate::asking::Asking;
 use crate::client::DnsClient;
-use crate::question::Question;
+use crate::question::{Question, QuestionError};
 use crate::upstream::{Asked, Upstream};
 use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use resolab_http::H3Client;
@@ -31,6 +32,7 @@ pub(super) struct Service {
     pub answering: Option<Arc<dyn Answering>>,
     /// With the time that a message waits for more queries.
     gatherer: Option<(Gatherer, Duration)>,
+    pushed: Pushed,
     /// Queries under way, until their records are handed over.
     under_way: watch::Sender<u32>,
 }
@@ -45,8 +47,14 @@ impl Service {
             records,
             answering: None,
             gatherer: options.gather.map(|time| (Gatherer::default(), time)),
+            pushed: Pushed::default(),
             under_way: watch::Sender::new(0),
         }
+    }
+
+    /// Expect answers with the next query.
+    pub(super) fn push_answers(&self, names: &[String]) -> Result<(), QuestionError> {
+        self.pushed.expect(names)
     }
 
     /// Close the upstream connection whenever it was idle long enough; never returns.
@@ -73,6 +81,7 @@ impl Service {
 
     /// Close the upstream connection.
     pub(super) async fn close(&self, forgets_all: bool) {
+        self.pushed.clear();
         self.upstream.close(forgets_all).await;
     }
 
@@ -92,10 +101,35 @@ impl Service {
         match question_of(&query) {
             Ok(question) => {
                 let _under_way = UnderWay::begin(&self.under_way);
-                self.forward(&query, &question, received_ns, client).await;
+                let pushed = self.pushed.answer_to(&question).await;
+                if let Some(asked) = pushed {
+                    let reply = self.reply(&query, &question, &asked, client.carrier());
+                    drop(client.send(reply).await);
+                } else {
+                    self.push(&question, received_ns);
+                    self.forward(&query, &question, received_ns, client).await;
+                }
             }
             Err(rcode) => drop(client.send(failed(&query, rcode)).await),
         }
+    }
+
+    /// Ask for what is expected with a query, which leaves first: these tasks run when it waits.
+    fn push(self: &Arc<Self>, first: &Question, received_ns: u64) {
+        for expected in self.pushed.begin(first) {
+            tokio::spawn(Arc::clone(self).ask_expected(expected, received_ns));
+        }
+    }
+
+    async fn ask_expected(self: Arc<Self>, expected: Expected, received_ns: u64) {
+        let _under_way = UnderWay::begin(&self.under_way);
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let asking = Asking::begun_at(received_ns, &self.upstream.client, &expected.question);
+        let (asked, message_facts) = self.ask(&asking).await;
+        let mut record = record_of(&asking, &asked, sequence, None);
+        record.message_facts = message_facts;
+        let _ = self.records.send(Record::Query(Box::new(record)));
+        expected.came(asked);
     }
 
     async fn forward(
@@ -129,7 +163,7 @@ impl Service {
             client_address,
             answered_ns,
         };
-        let mut record = record_of(&asking, &asked, sequence, forwarded_for);
+        let mut record = record_of(&asking, &asked, sequence, Some(forwarded_for));
         record.message_facts = message_facts;
         // The reader is gone only when the stub is ending.
         let _ = self.records.send(Record::Query(Box::new(record)));
@@ -191,10 +225,13 @@ fn record_of(
     asking: &Asking<'_>,
     asked: &Asked,
     sequence: u64,
-    forwarded_for: ForwardedFor,
+    forwarded_for: Option<ForwardedFor>,
 ) -> QueryRecord {
-    let (outcome, purpose) = (&asked.outcome, QueryPurpose::Forwarded);
-    let mut record = asking.record(outcome, purpose, sequence, Some(forwarded_for));
+    let purpose = match forwarded_for {
+        Some(_) => QueryPurpose::Forwarded,
+        None => QueryPurpose::Pushed,
+    };
+    let mut record = asking.record(&asked.outcome, purpose, sequence, forwarded_for);
     record.connection_facts.previous_connection_end = asked.previous_end;
     record
 }

@@ -26,6 +26,7 @@ FACTORS = (
     "connection_sharing",
     "speculation",
     "query_gathering",
+    "answer_push",
     "resolver",
 )
 """All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""

@@ -1,0 +1,106 @@
+//! Answers that are there before they are asked for, as if they had been pushed: asked of the resolver
+//! with the next query and kept until connections are closed. Not for: asking.
+
+use crate::question::{Question, QuestionError};
+use crate::upstream::Asked;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// What browsers ask for a host.
+const TYPES: [&str; 3] = ["A", "AAAA", "HTTPS"];
+
+/// What is expected, and what came.
+#[derive(Default)]
+pub(super) struct Pushed {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    expected: Vec<Question>,
+    kept: Vec<Kept>,
+}
+
+struct Kept {
+    question: Question,
+    answer: watch::Receiver<Option<Arc<Asked>>>,
+}
+
+/// A question whose answer is expected.
+pub(super) struct Expected {
+    pub question: Question,
+    answer: watch::Sender<Option<Arc<Asked>>>,
+}
+
+impl Expected {
+    /// Keep what became of it. Nobody may wait for it any more.
+    pub fn came(self, asked: Asked) {
+        let _ = self.answer.send(Some(Arc::new(asked)));
+    }
+}
+
+impl Pushed {
+    /// Answers for these names and no others, from the next query on.
+    pub fn expect(&self, names: &[String]) -> Result<(), QuestionError> {
+        let every = names.iter().flat_map(|name| TYPES.map(|of| (name, of)));
+        let expected = every.map(|(name, of)| Question::parse(name, of));
+        let expected = expected.collect::<Result<_, _>>()?;
+        *self.state() = State {
+            expected,
+            kept: Vec::new(),
+        };
+        Ok(())
+    }
+
+    /// What is to be asked with the first query, as it asks; nothing with others.
+    pub fn begin(&self, first: &Question) -> Vec<Expected> {
+        let mut state = self.state();
+        let mut begun = Vec::new();
+        for expected in std::mem::take(&mut state.expected) {
+            let question = Question {
+                name: expected.name,
+                record_type: expected.record_type,
+                ..first.clone()
+            };
+            if question == *first {
+                continue;
+            }
+            let (answer, kept) = watch::channel(None);
+            state.kept.push(Kept {
+                question: question.clone(),
+                answer: kept,
+            });
+            begun.push(Expected { question, answer });
+        }
+        begun
+    }
+
+    /// The answer to a question, when it is there; `None` if none is expected or none came.
+    pub async fn answer_to(&self, question: &Question) -> Option<Arc<Asked>> {
+        let mut answer = {
+            let state = self.state();
+            let kept = state.kept.iter().find(|kept| answers(kept, question))?;
+            kept.answer.clone()
+        };
+        let asked = answer.wait_for(Option::is_some).await.ok()?.clone()?;
+        asked.outcome.result.is_ok().then_some(asked)
+    }
+
+    /// As at the start.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether it was asked as this is; a reply that is too long for its client is cut in any case.
+fn answers(kept: &Kept, question: &Question) -> bool {
+    let as_asked = Question {
+        udp_payload_bytes: question.udp_payload_bytes,
+        ..kept.question.clone()
+    };
+    as_asked == *question
+}
