@@ -11,7 +11,7 @@ use resolab_record::{
 };
 use std::time::{Duration, Instant};
 use support::stub::{edns_query, has_setup, plain_query, start};
-use support::{TestResolver, client};
+use support::{PAUSE, TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
@@ -225,6 +225,25 @@ async fn closing_does_not_wait_for_a_connection_that_is_being_opened() {
             assert_eq!(record.connection, Some(ConnectionState::Cold));
             assert_eq!(record.query_exchange_start_ns, None);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_closing_sends_to_a_new_connection_leaves_none_open() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    for scheme in ["tls", "https", "h3", "quic"] {
+        let stub = start(resolver.client(scheme, ClientOptions::default()), 3000).await;
+        stub.ask("a.test", 1).await;
+        let close = async {
+            tokio::time::sleep(PAUSE / 3).await;
+            stub.stub.close_connections(false).await;
+            stub.ask("b.test", 3).await
+        };
+        let (late, _) = tokio::join!(stub.ask("late.test", 2), close);
+        assert_eq!(late.answers.len(), 1, "{scheme}");
+        let of_last = stub.records(3).await.remove(2);
+        assert_eq!(of_last.qname, "b.test.");
+        assert_eq!(of_last.connection, Some(ConnectionState::Cold), "{scheme}");
     }
 }
 

@@ -21,6 +21,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// What queries that were under way when their connection was closed may still take.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What all forwarded queries share.
 pub(super) struct Service {
@@ -79,10 +83,15 @@ impl Service {
         self.upstream.http3_opened().await
     }
 
-    /// Close the upstream connection.
+    /// Close the upstream connection, and the one on which queries that were under way are asked anew:
+    /// the next query finds none.
     pub(super) async fn close(&self, forgets_all: bool) {
         self.pushed.clear();
         self.upstream.close(forgets_all).await;
+        if *self.under_way.borrow() > 0 && !self.upstream.client.is_connectionless() {
+            let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
+            self.upstream.close(forgets_all).await;
+        }
     }
 
     /// Handle one message that came in at `received_ns`. What is no query gets no record.
