@@ -1,6 +1,8 @@
 //! `resolab-core query`: asks resolvers for names and writes one record per query. Not for: what a
 //! query is; that is `resolab_dns`.
 
+mod draw;
+mod pause;
 mod rounds;
 mod shuffle;
 mod target;
@@ -9,6 +11,7 @@ use crate::client_arguments::{ClientArguments, Refusal};
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
 use clap::ValueEnum;
+use pause::{Intervals, Pauses};
 use resolab_dns::partial::QUESTIONS_MAX_COUNT;
 use resolab_dns::{ConnectionPolicy, Question};
 use resolab_transport::clock::monotonic_ns;
@@ -91,6 +94,9 @@ pub struct Arguments {
     /// Pause between queries.
     #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
     interval_ms: u64,
+    /// Whether all pauses are that long, or that is their mean.
+    #[arg(long, value_enum, default_value = "constant")]
+    intervals: Intervals,
     /// Shuffle the order of resolvers for each name, by this seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -141,8 +147,12 @@ impl Arguments {
             targets,
             names,
             count: self.count,
-            interval: Duration::from_millis(self.interval_ms),
-            shuffle: self.seed.map(Shuffle),
+            pauses: Pauses::new(
+                Duration::from_millis(self.interval_ms),
+                self.intervals,
+                self.seed.unwrap_or(1),
+            ),
+            shuffle: self.seed.map(Shuffle::by),
             pace,
             is_cold: self.connection == ConnectionArgument::Cold,
         })

@@ -1,11 +1,11 @@
 //! Which resolver is asked what, when: the order of `resolab-core query`. Not for: asking.
 
+use super::pause::Pauses;
 use super::shuffle::Shuffle;
 use super::target::Target;
 use resolab_dns::Question;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -28,7 +28,7 @@ pub(super) struct Rounds {
     /// For each name, its types.
     pub names: Vec<Vec<Arc<Question>>>,
     pub count: u64,
-    pub interval: Duration,
+    pub pauses: Pauses,
     pub shuffle: Option<Shuffle>,
     pub pace: Pace,
     /// A connection is closed after one query, or those that were asked together.
@@ -54,13 +54,12 @@ impl Rounds {
 
     async fn ask_in_turn(&mut self) -> io::Result<()> {
         let mut order: Vec<usize> = (0..self.targets.len()).collect();
-        let mut pause = Pause::new(self.interval);
         let groups = self.groups();
         for _ in 0..self.count {
             for group in &groups {
                 self.draw(&mut order);
                 for index in &order {
-                    pause.wait().await;
+                    self.pauses.wait().await;
                     self.ask(&self.targets[*index], group).await?;
                 }
             }
@@ -101,12 +100,11 @@ impl Rounds {
     async fn ask_outstanding(&mut self, most: usize) -> io::Result<()> {
         let mut order: Vec<usize> = (0..self.targets.len()).collect();
         self.draw(&mut order);
-        let mut pause = Pause::new(self.interval);
         for index in order {
             let mut pipeline = Pipeline::new(&self.targets[index], most);
             for _ in 0..self.count {
                 for question in self.names.iter().flatten() {
-                    pause.wait().await;
+                    self.pauses.wait().await;
                     pipeline.ask(question).await?;
                 }
             }
@@ -159,26 +157,5 @@ impl<'a> Pipeline<'a> {
             done.map_err(io::Error::other)??;
         }
         Ok(())
-    }
-}
-
-/// Between queries, not before the first.
-struct Pause {
-    interval: Duration,
-    is_first: bool,
-}
-
-impl Pause {
-    fn new(interval: Duration) -> Self {
-        Self {
-            interval,
-            is_first: true,
-        }
-    }
-
-    async fn wait(&mut self) {
-        if !std::mem::take(&mut self.is_first) && !self.interval.is_zero() {
-            tokio::time::sleep(self.interval).await;
-        }
     }
 }

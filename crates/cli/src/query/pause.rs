@@ -1,0 +1,83 @@
+//! Pauses between queries: all alike, or those of queries that come by chance. Not for: which queries.
+
+use super::draw::Draw;
+use std::time::Duration;
+
+/// How pauses are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Intervals {
+    /// Each is as long as --interval-ms.
+    Constant,
+    /// Exponentially distributed with that mean, by --seed: queries that know nothing of each other.
+    Exponential,
+}
+
+/// Lengths of pauses.
+pub(super) struct Pauses {
+    mean: Duration,
+    /// `None`: all alike.
+    draw: Option<Draw>,
+    is_first: bool,
+}
+
+impl Pauses {
+    pub fn new(mean: Duration, intervals: Intervals, seed: u64) -> Self {
+        Self {
+            mean,
+            draw: (intervals == Intervals::Exponential).then(|| Draw::of(seed)),
+            is_first: true,
+        }
+    }
+
+    /// Between queries, not before the first.
+    pub async fn wait(&mut self) {
+        let pause = self.next();
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn next(&mut self) -> Duration {
+        if std::mem::take(&mut self.is_first) {
+            return Duration::ZERO;
+        }
+        match &mut self.draw {
+            None => self.mean,
+            Some(draw) => self.mean.mul_f64(-draw.share().ln()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEAN: Duration = Duration::from_millis(200);
+
+    fn drawn(intervals: Intervals, seed: u64) -> Vec<Duration> {
+        let mut pauses = Pauses::new(MEAN, intervals, seed);
+        (0..20_001).map(|_| pauses.next()).collect()
+    }
+
+    #[test]
+    fn constant_pauses_are_alike_but_for_the_first() {
+        let pauses = drawn(Intervals::Constant, 1);
+        assert_eq!(pauses[0], Duration::ZERO);
+        assert!(pauses[1..].iter().all(|pause| *pause == MEAN));
+    }
+
+    #[test]
+    fn drawn_pauses_are_exponential_and_fixed_by_their_seed() {
+        let pauses = drawn(Intervals::Exponential, 7);
+        assert_eq!(pauses, drawn(Intervals::Exponential, 7));
+        assert_ne!(pauses, drawn(Intervals::Exponential, 8));
+        let drawn = &pauses[1..];
+        let mean = drawn.iter().sum::<Duration>().as_secs_f64() / drawn.len() as f64;
+        assert!((mean - 0.2).abs() < 0.005, "{mean}");
+        for share in [0.5_f64, 1.0, 3.0] {
+            let longer = drawn.iter().filter(|pause| **pause > MEAN.mul_f64(share));
+            let longer = longer.count() as f64 / drawn.len() as f64;
+            assert!((longer - (-share).exp()).abs() < 0.015, "{share}: {longer}");
+        }
+    }
+}
