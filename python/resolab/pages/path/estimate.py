@@ -63,6 +63,8 @@ class _Resolver(NamedTuple):
 
     setup_ms: float
     exchange_ms: float
+    pushes: bool = False
+    """The answers for all names come with the first."""
 
 
 def load_estimate(
@@ -85,14 +87,16 @@ def predicted_lookups(
     connection_state: str = "cold",
     connect_ms: float | None = None,
     round_trip_ms: float | None = None,
+    answers_pushed: bool = False,
 ) -> LookupPrediction:
     """Predict what name resolution adds: a round trip each look-up, and those of opening the connection once.
 
-    The resolver has every answer in its cache and answers at once.
+    The resolver has every answer in its cache and answers at once. With `answers_pushed` all come with the document's:
+    only that look-up takes its time.
     """
     cold = cold_exchange_round_trips(dns_transport, handshake_mode)
     opening = 0 if connection_state == "warm" else cold - 1
-    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms)
+    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms, answers_pushed)
     with_names = _Walk(model, resolver, connect_ms, round_trip_ms).estimate()
     without = _Walk(model, _Resolver(0.0, 0.0), connect_ms, round_trip_ms).estimate()
     return LookupPrediction(
@@ -191,6 +195,8 @@ class _Walk:
 
     def _answered(self, asked: _Instant) -> _Instant:
         # The first is the document's, and is over before another name is asked for: only it waits for the resolver.
+        if self._ready and self._resolver.pushes:
+            return asked
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
         return _Instant(asked.ms + opening_ms + self._resolver.exchange_ms, asked.lookups + 1)
 

@@ -19,7 +19,7 @@ from resolab.pages.path import (
     seen_round_trips,
 )
 from resolab.plan import access_rtt_ms
-from resolab.records import PageLoadRecord, Record, TrialRecord
+from resolab.records import AnswerPush, PageLoadRecord, Record, TrialRecord
 from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
 
 
@@ -85,4 +85,5 @@ def _predicted(model: PageModel, trial: TrialRecord, access_ms: float) -> Lookup
         handshake_mode=trial.requested_dns_handshake_mode,
         connection_state=trial.dns_connection_state,
         round_trip_ms=access_ms,
+        answers_pushed=trial.answer_push is AnswerPush.PAGE_NAMES,
     )

@@ -161,6 +161,11 @@ def test_early_data_saves_a_round_trip_of_the_first_look_up() -> None:
     assert found.lookup_ms == 30
 
 
+def test_of_pushed_answers_only_the_documents_takes_its_time() -> None:
+    found = predicted_lookups(CHAIN_OF_NAMES, dns_transport="doq", resolver_rtt_ms=10, answers_pushed=True)
+    assert (found.lookup_ms, found.blocking_lookups_count, found.lookups_count) == (20, 1, 3)
+
+
 @st.composite
 def pages(draw: st.DrawFn) -> PageModel:
     """Draw a tree in whole milliseconds, so that sums are exact."""
