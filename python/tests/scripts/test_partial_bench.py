@@ -9,8 +9,9 @@ from recorded_queries import recorded
 
 from benches.dns.flights import Rates
 from benches.dns.path_capture import Crossing
-from benches.partial import closed_form, figures
+from benches.partial import closed_form, figures, loss
 from benches.partial.asked import Exchange
+from resolab.plan import Corpus
 from resolab.records import DnsTransport, QueryRecord
 
 MS, ONE_WAY_MS, DELAY_MS, UDP, TCP = 1_000_000, 20.0, 100.0, 17, 6
@@ -94,3 +95,15 @@ def test_over_tcp_each_message_is_behind_its_length() -> None:
 def test_names_a_round_trip_behind_are_counted_without_the_late_one() -> None:
     records = [question(took_ms, 100, None) for took_ms in (90.0, 91.0, 136.0, 182.0, 400.0)]
     assert figures._behind(Exchange(records, []), 91.9) == 2
+
+
+def test_rounds_with_a_late_name_are_told_from_late_names() -> None:
+    rtt_ms = Corpus.of_project().profile(loss.PROFILE).up.one_way_delay_ms * 2
+    prompt, late = [question(rtt_ms + 1, 100, None)] * 3, question(rtt_ms * 1.6, 100, None)
+    in_message = [Exchange(prompt, [])] * 9 + [Exchange([late] * 3, [])]
+    one_by_one = [Exchange(prompt, [])] * 7 + [Exchange([*prompt[1:], late], [])] * 3
+    found = loss.figure("doudp", in_message, one_by_one)
+    assert (found.rounds.treatment.value, found.rounds.baseline.value) == (0.1, 0.3)
+    assert found.late_names == pytest.approx((0.1, 0.1))
+    assert found.mean_ms[0] == pytest.approx(found.mean_ms[1])
+    assert loss.expected_shares(0.015, 20) == pytest.approx((0.0298, 0.4537), abs=1e-4)

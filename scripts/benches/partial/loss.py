@@ -1,0 +1,119 @@
+"""What a lost packet does to twenty names in one message, and to twenty messages: who waits for whose retry.
+
+For: the part `loss` of `scripts/bench partial`, over a path that loses packets. Not for: running (`asked`), paths that
+lose none (`figures`).
+"""
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benches.common.part import Part
+from benches.dns.cold import pause_ms, rates
+from benches.partial import asked, closed_form
+from benches.partial.asked import Exchange
+from benches.partial.figures import Bench
+from resolab.plan import Corpus
+from resolab.stats.beyond import Beyond, beyond
+from resolab.stats.sample import Sample
+
+PROFILE = "lossy-4g-h20"
+TRANSPORTS = ("doudp", "dot", "doq")
+PATIENCE_RTTS = 0.5
+"""Beyond the round trips of an exchange, after which a name is late."""
+ROUNDS_PER_ROUND = 5
+"""Rounds for each of the other part: what happens to some in a hundred needs hundreds."""
+RETRY_S = 2.0
+"""About what losses add to a round; DoUDP asks again after 5 s."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One transport."""
+
+    transport: str
+    rounds: Beyond
+    """Rounds in which any name was late, of one message (treatment) and of one by one."""
+    late_names: tuple[float, float]
+    """Share of all names, in one message and one by one."""
+    mean_ms: tuple[float, float]
+    """Of all names."""
+
+
+def estimate_s(bench: Bench) -> float:
+    """About how long it takes."""
+    return sum(_transport_s(bench, one) for one in _transports(bench))
+
+
+def _transports(bench: Bench) -> list[str]:
+    return [one for one in TRANSPORTS if one in bench.transports]
+
+
+def _transport_s(bench: Bench, transport: str) -> float:
+    round_ms = closed_form.round_trips(transport, "full") * rates(PROFILE).rtt_ms + pause_ms(PROFILE)
+    return ROUNDS_PER_ROUND * bench.rounds_count * (2 * round_ms / 1e3 + RETRY_S)
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Measure every transport over one path."""
+    return [_part(bench, asyncio.run(_measure(bench)))]
+
+
+async def _measure(bench: Bench) -> list[Figure]:
+    found = []
+    async with asked.bed(PROFILE, bench.names_count, 0.0, bench.scratch) as bed, bed.edge("full"):
+        for transport in _transports(bench):
+            bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
+            arms = await bed.ask(transport, "full", ROUNDS_PER_ROUND * bench.rounds_count)
+            found.append(figure(transport, *arms))
+    return found
+
+
+def figure(transport: str, in_message: Sequence[Exchange], one_by_one: Sequence[Exchange]) -> Figure:
+    """Compare the arms of a transport."""
+    limit_ms = (closed_form.round_trips(transport, "full") + PATIENCE_RTTS) * rates(PROFILE).rtt_ms
+    treatment, baseline = (Sample.exact([each.times_ms[-1] for each in arm]) for arm in (in_message, one_by_one))
+    every = [[time_ms for each in arm for time_ms in each.times_ms] for arm in (in_message, one_by_one)]
+    late = [sum(time_ms > limit_ms for time_ms in times) / len(times) for times in every]
+    means = [statistics.fmean(times) for times in every]
+    return Figure(transport, beyond(treatment, baseline, limit_ms), (late[0], late[1]), (means[0], means[1]))
+
+
+def expected_shares(loss_ratio: float, names_count: int) -> tuple[float, float]:
+    """Tell the shares of rounds in which a packet is lost: a datagram each way, one for all and one for each."""
+    arrives = (1 - loss_ratio) ** 2
+    return 1 - arrives, 1 - arrives**names_count
+
+
+def _part(bench: Bench, found: Sequence[Figure]) -> Part:
+    title = f"{bench.names_count} names over {PROFILE}: rounds with a late name, late names, one message / one by one"
+    columns = ["transport", "n", "rounds with one", "difference", "names", "mean ms"]
+    part = Part("loss", title, columns)
+    loss_ratio = Corpus.of_project().profile(PROFILE).up.loss_ratio
+    one, each = expected_shares(loss_ratio, bench.names_count)
+    part.remarks = [
+        f"late: more than {PATIENCE_RTTS:g} round trips beyond those of the exchange",
+        "shares with Wilson's interval, paired difference with Newcombe's",
+        f"expected over DoUDP, a datagram each way: {one:.3f} / {each:.3f} of the rounds, {one:.3f} of the names",
+    ]
+    for it in found:
+        rounds, difference = it.rounds, it.rounds.difference
+        shown = [
+            f"{share.value:.3f} [{share.ci_low:.3f}, {share.ci_high:.3f}]"
+            for share in (rounds.treatment, rounds.baseline)
+        ]
+        apart = f"{difference.value:+.3f} [{difference.ci_low:+.3f}, {difference.ci_high:+.3f}]"
+        names = " / ".join(f"{share:.4f}" for share in it.late_names)
+        means = " / ".join(f"{mean:.1f}" for mean in it.mean_ms)
+        part.add(
+            [it.transport, str(difference.n), " / ".join(shown), apart, names, means],
+            {
+                "transport": it.transport,
+                "rounds": [rounds.treatment.value, rounds.baseline.value],
+                "difference": [difference.value, difference.ci_low, difference.ci_high],
+                "late_names": it.late_names,
+                "mean_ms": it.mean_ms,
+            },
+        )
+    return part

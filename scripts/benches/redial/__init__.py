@@ -1,0 +1,1 @@
+"""What it costs that connections are closed while idle: `scripts/bench redial`."""

@@ -1,0 +1,40 @@
+"""Ask by clients whose queries come by chance and whose connections are closed when idle; print what that costs.
+
+For: `scripts/bench redial`, the figures of docs/method/redials.md. It uses the release build, or RESOLAB_CORE. Not
+for: studies; those are plans. Exit code 1 when a figure is missed.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from benches.common import program
+from benches.common.progress import Progress
+from benches.redial import figures
+from benches.redial.figures import Bench
+
+PROGRAM = "bench redial"
+PARTS = {"redials": figures}
+
+
+def main() -> int:
+    """Measure and print."""
+    options = _options()
+    count = options.queries or (40 if options.quick else 200)
+
+    def bench(scratch: Path, progress: Progress) -> Bench:
+        return Bench(scratch, progress, options.profiles, count, options.gap_ms)
+
+    return program.run(PROGRAM, PARTS, options, bench, {})
+
+
+def _options() -> argparse.Namespace:
+    parser = program.parser(PROGRAM, __doc__, PARTS)
+    parser.add_argument("--queries", type=int, metavar="N", help="of each client (default: 200; quick: 40)")
+    parser.add_argument("--profiles", nargs="+", default=["fiber", "4g"], metavar="PROFILE")
+    parser.add_argument("--gap-ms", type=int, default=500, metavar="MS", help="between queries, mean (default: 500)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
