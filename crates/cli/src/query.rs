@@ -1,7 +1,6 @@
 //! `resolab-core query`: asks resolvers for names and writes one record per query. Not for: what a
 //! query is; that is `resolab_dns`.
 
-mod draw;
 mod pause;
 mod rounds;
 mod shuffle;

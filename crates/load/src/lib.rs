@@ -32,3 +32,4 @@ pub use gathering::Gathering;
 pub use names::Names;
 pub use plan::{Arrivals, Extent, LoadPlan, Pace};
 pub use run::{Progress, run};
+pub use timing::split_mix::SplitMix64;

@@ -1,6 +1,6 @@
 //! Pauses between queries: all alike, or those of queries that come by chance. Not for: which queries.
 
-use super::draw::Draw;
+use resolab_load::SplitMix64;
 use std::time::Duration;
 
 /// How pauses are drawn.
@@ -16,7 +16,7 @@ pub(super) enum Intervals {
 pub(super) struct Pauses {
     mean: Duration,
     /// `None`: all alike.
-    draw: Option<Draw>,
+    draw: Option<SplitMix64>,
     is_first: bool,
 }
 
@@ -24,7 +24,7 @@ impl Pauses {
     pub fn new(mean: Duration, intervals: Intervals, seed: u64) -> Self {
         Self {
             mean,
-            draw: (intervals == Intervals::Exponential).then(|| Draw::of(seed)),
+            draw: (intervals == Intervals::Exponential).then(|| SplitMix64::of(seed)),
             is_first: true,
         }
     }
@@ -43,7 +43,7 @@ impl Pauses {
         }
         match &mut self.draw {
             None => self.mean,
-            Some(draw) => self.mean.mul_f64(-draw.share().ln()),
+            Some(draw) => self.mean.mul_f64(draw.draw_exponential()),
         }
     }
 }

@@ -1,19 +1,19 @@
 //! The order of resolvers, drawn anew for each question from a seed.
 
-use super::draw::Draw;
+use resolab_load::SplitMix64;
 
 /// Fisher-Yates: the same seed gives the same order on every machine.
-pub(super) struct Shuffle(Draw);
+pub(super) struct Shuffle(SplitMix64);
 
 impl Shuffle {
     pub fn by(seed: u64) -> Self {
-        Self(Draw::of(seed))
+        Self(SplitMix64::of(seed))
     }
 
     /// Bring `order` into another one.
     pub fn apply(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
-            let pick = (self.0.next() % (last as u64 + 1)) as usize;
+            let pick = (self.0.draw() % (last as u64 + 1)) as usize;
             order.swap(last, pick);
         }
     }

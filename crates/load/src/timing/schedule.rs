@@ -1,6 +1,8 @@
 //! When the queries of an open loop are wanted: instants on an absolute clock, fixed before any
 //! answer is seen. Not for: waiting until then.
 
+use super::split_mix::SplitMix64;
+
 /// The instants of one worker.
 #[derive(Debug, Clone)]
 pub struct Schedule {
@@ -44,10 +46,10 @@ impl Schedule {
     /// Worker `index` of `workers` that share `rate_per_s` as independent Poisson processes: their
     /// sum is one of the whole rate.
     pub fn poisson(start_ns: u64, rate_per_s: f64, index: u32, workers: u32, seed: u64) -> Self {
-        let mut seeds = SplitMix64(seed);
-        let mut own_seed = seeds.next();
+        let mut seeds = SplitMix64::of(seed);
+        let mut own_seed = seeds.draw();
         for _ in 0..index {
-            own_seed = seeds.next();
+            own_seed = seeds.draw();
         }
         let mut schedule = Self {
             next_ns: 0,
@@ -55,7 +57,7 @@ impl Schedule {
                 start_ns,
                 mean_distance_ns: 1e9 * f64::from(workers) / rate_per_s,
                 elapsed_ns: 0.0,
-                random: SplitMix64(own_seed),
+                random: SplitMix64::of(own_seed),
             },
         };
         schedule.next_ns = schedule.compute();
@@ -92,29 +94,10 @@ impl Schedule {
                 elapsed_ns,
                 random,
             } => {
-                *elapsed_ns -= *mean_distance_ns * random.next_open_unit().ln();
+                *elapsed_ns += *mean_distance_ns * random.draw_exponential();
                 *start_ns + *elapsed_ns as u64
             }
         }
-    }
-}
-
-/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, seeded by any number.
-#[derive(Debug, Clone)]
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// In (0, 1]: never 0, whose logarithm is not finite.
-    fn next_open_unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 }
 

@@ -1,0 +1,28 @@
+//! Numbers drawn from a seed, the same on every machine. Not for: what is drawn with them.
+
+/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): small, seeded by any number.
+#[derive(Debug, Clone)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// Begin at a seed.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Any number.
+    pub fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Exponentially distributed with mean 1: distances of events that know nothing of each other.
+    pub fn draw_exponential(&mut self) -> f64 {
+        // In (0, 1]: never 0, whose logarithm is not finite.
+        let open_unit = ((self.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        -open_unit.ln()
+    }
+}
