@@ -9,11 +9,13 @@ stand in `given("...", "where from")`; a sentence that only holds as long as the
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import jinja2
 
 from quotes import words
+from quotes.predicted import savings
 from quotes.published import Published
 
 _TAGS = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}|```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
@@ -62,6 +64,7 @@ def _environment(results: Path) -> jinja2.Environment:
                 "rtt_ms",
             )
         },
+        savings=partial(savings, results.parents[1] / "pages/corpus"),
         given=given,
         holds=holds,
     )

@@ -9,6 +9,7 @@ import jinja2
 import pytest
 
 from quotes import __main__ as quote
+from quotes.predicted import savings
 from quotes.prose import given, holds, literal_numbers, render
 from quotes.published import Published
 from quotes.words import estimate, number, percent
@@ -125,3 +126,13 @@ def test_the_check_fails_when_a_quoted_number_is_another(
 def test_what_is_published_is_quoted_as_it_is() -> None:
     ended = subprocess.run([ROOT / "scripts/quote", "--check"], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_page_without_both_loads_has_no_saving() -> None:
+    load = {"page": "github-2017-02", "dns_transport": "doq", "failure": None, "is_incomplete": False}
+    loads = [{**load, "answer_push": "off", "plt_ms": 900.0}, {**load, "answer_push": "page_names", "plt_ms": 800.0}]
+    other = {**load, "page": "bing-2024-07", "answer_push": "off", "plt_ms": 500.0}
+    failed = {**other, "answer_push": "page_names", "failure": "page_timeout", "plt_ms": None}
+    (found,) = savings(ROOT / "pages/corpus", [*loads, other, failed], 50.0)
+    assert (found.predicted_ms, found.measured_ms) == pytest.approx((50.0, 100.0))
+    assert found.beyond_ms == pytest.approx(50.0)
