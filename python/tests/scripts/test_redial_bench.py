@@ -12,7 +12,7 @@ from benches.common.progress import Progress
 from benches.dns.cold import rates
 from benches.redial import asked, figures, model
 from resolab.errors import ResolabError
-from resolab.records import ConnectionState, DnsTransport, QueryRecord
+from resolab.records import ConnectionState, DnsTransport, HandshakeMode, QueryRecord
 
 MS = 1_000_000
 DOT = asked.Cell("dot", "full")
@@ -68,7 +68,9 @@ def test_what_failed_and_what_is_missing_is_said() -> None:
     def lines(*records: QueryRecord) -> bytes:
         return b"\n".join(map(msgspec.json.encode, records))
 
-    good = query(1, ConnectionState.WARM)
+    good = query(1, ConnectionState.WARM, handshake_mode=HandshakeMode.FULL)
+    with pytest.raises(ResolabError, match="a handshake was full"):
+        asked._measured(lines(good), asked.Cell("dot", "resumed"), 1)
     assert len(asked._measured(lines(good, good), DOT, 2)) == 2
     with pytest.raises(ResolabError, match="1 queries of 2"):
         asked._measured(lines(good), DOT, 2)

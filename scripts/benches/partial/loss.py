@@ -22,8 +22,8 @@ PROFILE = "lossy-4g-h20"
 TRANSPORTS = ("doudp", "dot", "doq")
 PATIENCE_RTTS = 0.5
 """Beyond the round trips of an exchange, after which a name is late."""
-ROUNDS_PER_ROUND = 5
-"""Rounds for each of the other part: what happens to some in a hundred needs hundreds."""
+ROUNDS_FACTOR = 5
+"""Rounds for each of the part `names`: what happens to some in a hundred needs a hundred."""
 RETRY_S = 2.0
 """About what losses add to a round; DoUDP asks again after 5 s."""
 
@@ -52,7 +52,7 @@ def _transports(bench: Bench) -> list[str]:
 
 def _transport_s(bench: Bench, transport: str) -> float:
     round_ms = closed_form.round_trips(transport, "full") * rates(PROFILE).rtt_ms + pause_ms(PROFILE)
-    return ROUNDS_PER_ROUND * bench.rounds_count * (2 * round_ms / 1e3 + RETRY_S)
+    return ROUNDS_FACTOR * bench.rounds_count * (2 * round_ms / 1e3 + RETRY_S)
 
 
 def measure(bench: Bench) -> list[Part]:
@@ -65,7 +65,7 @@ async def _measure(bench: Bench) -> list[Figure]:
     async with asked.bed(PROFILE, bench.names_count, 0.0, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
-            arms = await bed.ask(transport, "full", ROUNDS_PER_ROUND * bench.rounds_count)
+            arms = await bed.ask(transport, "full", ROUNDS_FACTOR * bench.rounds_count)
             found.append(figure(transport, *arms))
     return found
 

@@ -17,7 +17,7 @@ from benches.dns.testbed import QUERY_TIMEOUT_S, SERVER_ADDRESS, edge_behind
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import facts_of
+from resolab.protocols import facts_of, has_handshake
 from resolab.records import QueryPurpose, QueryRecord, Record
 
 
@@ -88,6 +88,10 @@ def _measured(output: bytes, cell: Cell, count: int) -> list[QueryRecord]:
     failed = next((one for one in records if one.failure is not None), None)
     if failed is not None:
         raise ResolabError(f"a query failed: {cell}: {failed.failure}: {failed.failure_detail}")
+    wanted = cell.handshake if has_handshake(cell.transport) else None
+    other = next((one for one in measured if one.handshake_mode != wanted), None)
+    if other is not None:
+        raise ResolabError(f"a handshake was {other.handshake_mode}: {cell}")
     if len(measured) != count:
         raise ResolabError(f"{len(measured)} queries of {count} have records: {cell}")
     return measured
