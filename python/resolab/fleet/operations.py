@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
-import nats.js.errors
 from nats.aio.client import Client
-from nats.js.kv import KeyValue
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, Job, Run, RunState, decode, encode
@@ -82,7 +80,7 @@ class Operations:
     async def runs(self) -> list[Run]:
         """List every run of the fleet, the latest first."""
         async with asked("list runs"):
-            values = await _values(await self._js.key_value(RUNS))
+            values = await self._values(RUNS)
         runs = [decode(one, Run, what="a run") for one in values]
         return sorted(runs, key=lambda one: one.created_unix_ns, reverse=True)
 
@@ -98,7 +96,7 @@ class Operations:
     async def states(self) -> dict[str, AgentState]:
         """Ask what every agent last said, by vantage point."""
         async with asked("read what agents say"):
-            values = await _values(await self._js.key_value(AGENTS))
+            values = await self._values(AGENTS)
         states = [decode(one, AgentState, what="an agent's state") for one in values]
         return {one.vantage: one for one in states}
 
@@ -136,14 +134,16 @@ class Operations:
             await (await self._js.key_value(RUNS)).put(run.id, ended)
             await self._js.purge_stream(JOBS, subject=f"jobs.{run.id}.>")
 
+    async def _values(self, name: str) -> list[bytes]:
+        """Read all of a bucket.
 
-async def _values(bucket: KeyValue) -> list[bytes]:
-    try:
-        keys = await bucket.keys()
-    except nats.js.errors.NoKeysError:
-        return []
-    entries = [await bucket.get(key) for key in keys]
-    return [one.value for one in entries if one.value is not None]
+        Its keys come from the server's own count of subjects: the client's `keys()` takes a bucket for empty whose
+        keys have arrived and were not read yet when it asks how many are still to come.
+        """
+        bucket, before = await self._js.key_value(name), f"$KV.{name}."
+        info = await self._js.stream_info(f"KV_{name}", subjects_filter=f"{before}>")
+        entries = [await bucket.get(subject.removeprefix(before)) for subject in info.state.subjects or {}]
+        return [one.value for one in entries if one.value is not None]
 
 
 def _object_name(subject: str) -> str:

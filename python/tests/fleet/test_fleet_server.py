@@ -21,6 +21,7 @@ from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.connection import connect_agent, connect_operator
 from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
 from resolab.fleet.job import AgentState, Job, encode
+from resolab.fleet.operations import Operations
 from resolab.fleet.server import FleetServer, reload_server
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import running_pid
@@ -234,6 +235,28 @@ def test_a_bucket_cannot_be_emptied_by_writing_to_ones_own_key(tmp_path: Path) -
             assert (await (await one.js.key_value("agents")).get("syd")).value == b"SYD"
 
     run(go())
+
+
+def test_what_is_there_is_listed_though_the_client_takes_the_bucket_for_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its `keys()` does when they have arrived before it asks how many are to come."""
+
+    async def nothing(*_arguments: object, **_more: object) -> list[str]:
+        raise nats.js.errors.NoKeysError
+
+    monkeypatch.setattr("nats.js.kv.KeyValue.keys", nothing)
+    monkeypatch.setattr("nats.js.kv.KeyValue.watch", nothing)
+
+    async def go() -> None:
+        async with fleet(tmp_path, "syd", "fra") as one:
+            operations = Operations(one.operator)
+            assert (await operations.states(), await operations.runs()) == ({}, [])
+            said = AgentState(vantage="syd", unix_ns=1, versions={}, doing="waiting")
+            await AgentSide(one.agents["syd"], "syd").tell(said)
+            assert await operations.states() == {"syd": said}
+
+    asyncio.run(go())
 
 
 def test_a_withdrawn_credential_ends_at_once_and_is_refused(tmp_path: Path) -> None:
