@@ -1,7 +1,7 @@
 """Differences between vantage points of a dataset, against those of the boxes they were measured in. Pure.
 
 For: each resolver, transport and connection from one place less the same from another, answers from the cache alone:
-nothing but the distance of home differs there. Not for: single look-ups against their truth (`check`), intervals.
+nothing but the distance of home differs there. Not for: single look-ups against their truth (`check`).
 
 Durations are compared, never instants: a vantage point's clock is its own.
 """
@@ -9,6 +9,7 @@ Durations are compared, never instants: a vantage point's clock is its own.
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 
 import msgspec
 
@@ -17,11 +18,22 @@ from resolab.internet.places import stands_for
 from resolab.protocols import place_of
 from resolab.records import DnsTransport
 from resolab.report.h20.printed import FollowUpDifference, follow_up_difference
+from resolab.stats import Estimate, Sample, hodges_lehmann
 
 TOLERANCE_RATIO, TOLERANCE_MS = 0.05, 1.0
 """How far a difference may lie from the true one; the greater of both counts."""
 Kind = tuple[str, DnsTransport, str]
 """Resolver, transport and state of the connection."""
+
+
+class Agreement(StrEnum):
+    """Whether a difference is as near to the true one as it has to be, by equivalence: few look-ups decide nothing."""
+
+    WITHIN = "within"
+    """Its interval lies where it may be."""
+    OUTSIDE = "outside"
+    """No part of it does."""
+    UNDECIDED = "undecided"
 
 
 class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,10 +49,13 @@ class PlaceRow(msgspec.Struct, frozen=True, kw_only=True):
     measured_ms: float
     """Median from the place."""
     difference_ms: float
-    """That less the median from the reference."""
+    """The shift from those from the reference (Hodges and Lehmann)."""
+    low_ms: float | None
+    high_ms: float | None
+    """Its interval, 95 %; None: too few look-ups."""
     truth_ms: float
     """What the boxes say of the difference."""
-    within: bool
+    agreement: Agreement
     printed: FollowUpDifference | None
     """The same in the follow-up of Hounsel et al., over DoH to the resolver it stands for."""
 
@@ -68,7 +83,8 @@ def _rows(by_place: Mapping[str, Mapping[Kind, list[LookUp]]], place: str, refer
 
 def _row(place: str, reference: str, kind: Kind, own: Sequence[LookUp], others: Sequence[LookUp]) -> PlaceRow:
     measured_ms = _median(one.measured_ms for one in own)
-    difference_ms = measured_ms - _median(one.measured_ms for one in others)
+    shift = hodges_lehmann(*(Sample.exact([one.measured_ms for one in some]) for some in (own, others)))
+    assert shift.value is not None, "every look-up that was answered has a time"
     truth_ms = _median(one.truth.total_ms for one in own) - _median(one.truth.total_ms for one in others)
     resolver, transport, connection = kind
     return PlaceRow(
@@ -80,11 +96,24 @@ def _row(place: str, reference: str, kind: Kind, own: Sequence[LookUp], others: 
         count=len(own),
         reference_count=len(others),
         measured_ms=measured_ms,
-        difference_ms=difference_ms,
+        difference_ms=shift.value,
+        low_ms=shift.ci_low,
+        high_ms=shift.ci_high,
         truth_ms=truth_ms,
-        within=abs(difference_ms - truth_ms) <= max(TOLERANCE_MS, TOLERANCE_RATIO * abs(truth_ms)),
+        agreement=_agreement(shift, truth_ms),
         printed=_printed(place, reference, kind),
     )
+
+
+def _agreement(shift: Estimate, truth_ms: float) -> Agreement:
+    if shift.ci_low is None or shift.ci_high is None:
+        return Agreement.UNDECIDED
+    tolerance_ms = max(TOLERANCE_MS, TOLERANCE_RATIO * abs(truth_ms))
+    low_ms, high_ms = truth_ms - tolerance_ms, truth_ms + tolerance_ms
+    if low_ms <= shift.ci_low and shift.ci_high <= high_ms:
+        return Agreement.WITHIN
+    is_outside = shift.ci_high < low_ms or shift.ci_low > high_ms
+    return Agreement.OUTSIDE if is_outside else Agreement.UNDECIDED
 
 
 def _median(values: Iterable[float]) -> float:

@@ -11,7 +11,7 @@ from test_internet_check import MS, START_NS, a_look_up
 
 from resolab.cli.main import main
 from resolab.internet import Layout, Recursion, compose, folders_below, new_folder_below
-from resolab.internet.between_places import between_places
+from resolab.internet.between_places import Agreement, between_places
 from resolab.internet.check import LookUp, Untrue, look_up_of
 from resolab.internet.dataset import look_ups_at
 from resolab.internet.edges import edges_of
@@ -146,7 +146,7 @@ def test_hits_and_misses_are_told_by_the_address_recursion_leaves_from():
     assert look_up_of(layout, Recursion([]), a_look_up(5, address="192.0.2.1:53")) is Untrue.FOREIGN
 
 
-def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 3):
+def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 6):
     layout = from_place(place)
     true = truth(
         layout, layout.resolver(resolver), DnsTransport.DOH, NAME, connection="cold", knowledge=Knowledge.ANSWER
@@ -157,19 +157,32 @@ def look_ups(place: str, resolver: str, late_ms: float, *, count: int = 3):
 def test_differences_are_held_against_the_boxes():
     measured = [*look_ups("frankfurt", "bind", 1.0), *look_ups("seoul", "bind", 4.0), *look_ups("seoul", "knot", 0.0)]
     (row,) = between_places(measured, "frankfurt")
-    assert (row.place, row.resolver, row.count, row.reference_count) == ("seoul", "bind", 3, 3)
+    assert (row.place, row.resolver, row.count, row.reference_count) == ("seoul", "bind", 6, 6)
     assert row.truth_ms == pytest.approx(3 * (30.22 - 1.0))
     assert row.difference_ms == pytest.approx(row.truth_ms + 3.0)
     # 5 % of 88 ms are 4.4 ms.
-    assert row.within
+    assert row.agreement is Agreement.WITHIN
+    assert row.low_ms is not None
+    assert row.high_ms is not None
+    assert row.low_ms <= row.difference_ms <= row.high_ms
     assert row.error_ratio == pytest.approx(3 / 87.66)
     # Google over DoH from Seoul and from Frankfurt, as the follow-up has them.
     assert row.printed == FollowUpDifference(119.3, 29.59)
     late = [*look_ups("frankfurt", "bind", 0.0), *look_ups("seoul", "bind", 5.0)]
-    assert not between_places(late, "frankfurt")[0].within
+    assert between_places(late, "frankfurt")[0].agreement is Agreement.OUTSIDE
     near = [*look_ups("frankfurt", "knot", 0.0), *look_ups("california", "knot", 0.9)]
-    assert between_places(near, "frankfurt")[0].within
+    assert between_places(near, "frankfurt")[0].agreement is Agreement.WITHIN
     assert between_places(near, "frankfurt")[0].printed is None
+
+
+def test_few_look_ups_decide_nothing_and_neither_do_wide_ones():
+    few = [*look_ups("frankfurt", "bind", 0.0, count=3), *look_ups("seoul", "bind", 0.0, count=3)]
+    (row,) = between_places(few, "frankfurt")
+    assert (row.agreement, row.low_ms, row.high_ms) == (Agreement.UNDECIDED, None, None)
+    wide = [look_ups("seoul", "bind", late_ms, count=1)[0] for late_ms in (-9.0, -6.0, -1.0, 1.0, 6.0, 9.0)]
+    (row,) = between_places([*look_ups("frankfurt", "bind", 0.0), *wide], "frankfurt")
+    assert row.agreement is Agreement.UNDECIDED
+    assert row.difference_ms == pytest.approx(row.truth_ms, abs=0.1)
 
 
 def test_misses_have_no_part_in_differences():
@@ -187,11 +200,12 @@ def a_trial(place: str) -> TrialRecord:
     )  # fmt: skip
 
 
-def a_dataset(folder: Path, late_ms: dict[str, float]) -> Path:
+def a_dataset(folder: Path, late_ms: dict[str, float], *, count: int = 1) -> Path:
     (folder / "trials").mkdir(parents=True)
     for number, (place, late) in enumerate(late_ms.items()):
-        look_up = a_look_up(hit_ms(from_place(place), "knot", DnsTransport.DOH) + late, at_ms=number * 1000)
-        lines = [msgspec.json.encode(one) for one in (a_trial(place), look_up)]
+        took_ms = hit_ms(from_place(place), "knot", DnsTransport.DOH) + late
+        look_ups = [a_look_up(took_ms, at_ms=number * 1000 + 20 * repeat) for repeat in range(count)]
+        lines = [msgspec.json.encode(one) for one in (a_trial(place), *look_ups)]
         (folder / "trials" / f"b{number:03}-t000.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     return folder
 
@@ -212,13 +226,13 @@ def test_a_dataset_is_held_against_boxes_that_came_one_after_the_other(tmp_path,
     command = ["internet", "places", str(dataset), "--boxes", str(boxes)]
     assert main([*command, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["reference"], told["all_within"], len(told["rows"])) == ("frankfurt", True, 1)
+    assert (told["reference"], told["counts"]) == ("frankfurt", {"within": 0, "outside": 0, "undecided": 1})
     assert told["rows"][0]["difference_ms"] == pytest.approx(3 * (1.95 - 1.42) + 0.2, abs=1e-3)
     assert main([*command, "--reference", "seoul"]) == 0
     assert "less seoul ms" in capsys.readouterr().out
-    late = a_dataset(tmp_path / "late", {"seoul": 5.0, "frankfurt": 0.1})
+    late = a_dataset(tmp_path / "late", {"seoul": 5.0, "frankfurt": 0.1}, count=5)
     assert main(["internet", "places", str(late), "--boxes", str(boxes)]) == 1
-    assert "NO" in capsys.readouterr().out
+    assert "1 outside" in capsys.readouterr().out
 
 
 def test_a_box_is_checked_by_the_look_ups_of_its_place_alone(tmp_path):

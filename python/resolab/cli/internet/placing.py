@@ -13,7 +13,7 @@ import msgspec
 from resolab.cli.internet.showing import print_json, print_table
 from resolab.errors import ConfigurationError
 from resolab.internet import Layout, Recursion, folders_below, read_layout, read_recursion
-from resolab.internet.between_places import PlaceRow, between_places
+from resolab.internet.between_places import Agreement, PlaceRow, between_places
 from resolab.internet.check import LookUp, look_up_of
 from resolab.internet.dataset import look_ups_from
 from resolab.protocols import transport_label
@@ -26,13 +26,13 @@ def places(options: argparse.Namespace) -> int:
     """Compare and print."""
     boxes = _boxes_by_place(options.boxes)
     rows, reference = _compared(options.dataset, boxes, options.reference)
-    all_within = bool(rows) and all(row.within for row in rows)
+    counts = {one.value: sum(row.agreement is one for row in rows) for one in Agreement}
     if options.json:
         told = [msgspec.to_builtins(row) | {"error_ratio": row.error_ratio} for row in rows]
-        print_json({"reference": reference, "all_within": all_within, "rows": told})
+        print_json({"reference": reference, "counts": counts, "rows": told})
     else:
         _print(rows, reference)
-    return 0 if all_within else EXIT_OUTSIDE
+    return EXIT_OUTSIDE if counts[Agreement.OUTSIDE] else 0
 
 
 def _boxes_by_place(boxes: Path) -> Mapping[str, tuple[Layout, Recursion]]:
@@ -75,16 +75,22 @@ def _look_ups(dataset: Path, boxes: Mapping[str, tuple[Layout, Recursion]]) -> I
 
 def _print(rows: Sequence[PlaceRow], reference: str) -> None:
     columns = ["place", "resolver", "transport", "connection", "n", f"n {reference}", "measured ms",
-               f"less {reference} ms", "truth ms", "error", "within", "theirs ms",
+               f"less {reference} ms", "95 %", "truth ms", "error", "agreement", "theirs ms",
                "their pings ms"]  # fmt: skip
     cells = [
         [row.place, row.resolver, transport_label(row.dns_transport), row.connection, str(row.count),
-         str(row.reference_count), f"{row.measured_ms:.2f}", f"{row.difference_ms:+.2f}", f"{row.truth_ms:+.2f}",
-         "" if row.error_ratio is None else f"{row.error_ratio:+.1%}", "yes" if row.within else "NO",
+         str(row.reference_count), f"{row.measured_ms:.2f}", f"{row.difference_ms:+.2f}", _interval(row),
+         f"{row.truth_ms:+.2f}", "" if row.error_ratio is None else f"{row.error_ratio:+.1%}",
+         row.agreement.value,
          *(["", ""] if row.printed is None else [f"{row.printed.response_ms:+.2f}", f"{row.printed.ping_ms:+.2f}"])]
         for row in rows
     ]  # fmt: skip
     print_table(columns, cells)
-    outside = sum(not row.within for row in rows)
-    print(f"\nmedians of answers from the cache; within: at most 5 % of the true difference, or 1 ms; {outside} of "
-          f"{len(rows)} are not; theirs: DoH in the follow-up of Hounsel et al. (2021), and its pings")  # fmt: skip
+    counts = ", ".join(f"{sum(row.agreement is one for row in rows)} {one.value}" for one in Agreement)
+    print(f"\nanswers from the cache; measured: median; less {reference}: shift (Hodges and Lehmann); within: its "
+          f"interval lies within 5 % of the true difference, or 1 ms, outside: no part of it does: {counts}; "
+          "theirs: DoH in the follow-up of Hounsel et al. (2021), and its pings")  # fmt: skip
+
+
+def _interval(row: PlaceRow) -> str:
+    return "too few" if row.low_ms is None or row.high_ms is None else f"{row.low_ms:+.2f} to {row.high_ms:+.2f}"
