@@ -153,6 +153,7 @@ impl Edge {
         self.put_site(&site, names_policy)
             .await
             .map_err(|error| error.to_string())?;
+        self.world.name_site(&site)?;
         let addresses = site.addresses.iter();
         let specs: Vec<_> = addresses
             .flat_map(|address| ListenerSpec::of_site(*address, &self.world.web))
@@ -192,9 +193,8 @@ impl Edge {
             policies.set_policy(Some(&config.host), config.ticket_policy);
         }
         policies.leave_out(&config.host, config.left_out_alpn());
-        self.world
-            .put_site(config, loaded)
-            .map_err(EdgeError::Configuration)
+        self.world.put_site(&config.host, loaded);
+        Ok(())
     }
 }
 

@@ -269,14 +269,17 @@ impl World {
             .change_behaviours(|behaviours| name.add_to(behaviours))
     }
 
-    /// Put a loaded site in force and its name into the zone.
-    pub fn put_site(&self, config: &SiteConfig, site: Site) -> Result<(), String> {
-        let host = config.host.to_ascii_lowercase();
-        self.resolver()
-            .change_zone(|zone| names::add_site(zone, config))?;
+    /// Put a loaded site in force.
+    pub fn put_site(&self, host: &str, site: Site) {
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
-        sites.insert(host, Arc::new(site));
-        Ok(())
+        sites.insert(host.to_ascii_lowercase(), Arc::new(site));
+    }
+
+    /// Put a site's records into the zone, instead of all there are of its name: for sites that the
+    /// configuration, whose zone has them, did not know.
+    pub fn name_site(&self, config: &SiteConfig) -> Result<(), String> {
+        self.resolver()
+            .change_zone(|zone| names::add_site(zone, config))
     }
 
     /// Take a site and its name's records away; requests under way keep what they have. `false`

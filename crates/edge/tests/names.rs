@@ -10,7 +10,7 @@ use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
 use support::ours::{DELAY, NAMES};
-use support::{Lab, RESOLVER, framed, query_for};
+use support::{HOST, Lab, RESOLVER, framed, query_for};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
@@ -39,6 +39,16 @@ async fn receive_framed(stream: &mut TcpStream) -> Vec<u8> {
 fn of<'a>(queries: &'a [EdgeQueryRecord], label: &str) -> &'a EdgeQueryRecord {
     let found = queries.iter().find(|query| query.qname.starts_with(label));
     found.unwrap_or_else(|| panic!("no {label} in {queries:#?}"))
+}
+
+#[tokio::test]
+async fn records_of_a_site_s_name_are_added_to_its_own() {
+    let more = format!("[[zone]]\nname = '{HOST}'\ntype = 'A'\nvalue = '10.0.0.9'\n");
+    let lab = Lab::start_with("", &more).await;
+    let socket = udp(&lab).await;
+    socket.send(&query_for(HOST, 1)).await.unwrap();
+    let answer = receive(&socket).await;
+    assert_eq!(answer[6..8], [0, 2], "{answer:?}");
 }
 
 #[tokio::test]
