@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from resolab.pages.file import read_model
-from resolab.pages.path import predicted_lookups
+from resolab.pages.path import Announced, predicted_lookups
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def _predicted_ms(file: Path, dns_transport: str, rtt_ms: float) -> float:
     model = read_model(file)
     off, pushed = (
         predicted_lookups(
-            model, dns_transport=dns_transport, resolver_rtt_ms=rtt_ms, round_trip_ms=rtt_ms, answers_pushed=one
+            model, dns_transport=dns_transport, resolver_rtt_ms=rtt_ms, round_trip_ms=rtt_ms, announced=one
         )
-        for one in (False, True)
+        for one in (Announced.NOT, Announced.WITH_FIRST)
     )
     return off.load_ms - pushed.load_ms

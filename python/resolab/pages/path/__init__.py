@@ -6,12 +6,19 @@ Not for: many loads at once (`report`), or files.
 
 from resolab.pages.path.connections import LoadConnections, connections_of
 from resolab.pages.path.critical import CriticalPath, Link, critical_path
-from resolab.pages.path.estimate import LoadEstimate, LookupPrediction, load_estimate, predicted_lookups
+from resolab.pages.path.estimate import (
+    Announced,
+    LoadEstimate,
+    LookupPrediction,
+    load_estimate,
+    predicted_lookups,
+)
 from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
 from resolab.pages.path.phases import Part, seen_round_trips
 from resolab.pages.path.records import instants_of
 
 __all__ = [
+    "Announced",
     "CriticalPath",
     "Link",
     "LoadConnections",

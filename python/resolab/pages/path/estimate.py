@@ -12,6 +12,7 @@ until another chain is the longest: that number is the slope at d, the blocking 
 import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -58,13 +59,26 @@ class LookupPrediction(msgspec.Struct, frozen=True, kw_only=True):
     lookups_count: int
 
 
+class Announced(StrEnum):
+    """How a client knows the names of a page before the page needs them, in the order of how early."""
+
+    NOT = "not"
+    WITH_FIRST = "with_first"
+    """Their answers come with that for the document's own name."""
+    HTTPS_RECORD = "https_record"
+    """The HTTPS record of the document's own name lists them: they are asked for as soon as that is there."""
+    SERVER_PUSH = "server_push"
+    """Their answers come a round trip after the document was asked for, whatever its server's time."""
+    EARLY_HINTS = "early_hints"
+    """The names come then, and are asked for."""
+
+
 class _Resolver(NamedTuple):
     """Its connection is opened by the first look-up."""
 
     setup_ms: float
     exchange_ms: float
-    pushes: bool = False
-    """The answers for all names come with the first."""
+    announced: Announced = Announced.NOT
 
 
 def load_estimate(
@@ -87,16 +101,17 @@ def predicted_lookups(
     connection_state: str = "cold",
     connect_ms: float | None = None,
     round_trip_ms: float | None = None,
-    answers_pushed: bool = False,
+    announced: Announced = Announced.NOT,
+    recursion_ms: float = 0.0,
 ) -> LookupPrediction:
     """Predict what name resolution adds: a round trip each look-up, and those of opening the connection once.
 
-    The resolver has every answer in its cache and answers at once. With `answers_pushed` all come with the document's:
-    only that look-up takes its time.
+    The resolver answers after `recursion_ms`: at once, with every answer in its cache. Names that are `announced` are
+    asked for before they are needed, or not at all.
     """
     cold = cold_exchange_round_trips(dns_transport, handshake_mode)
     opening = 0 if connection_state == "warm" else cold - 1
-    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms, answers_pushed)
+    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms + recursion_ms, announced)
     with_names = _Walk(model, resolver, connect_ms, round_trip_ms).estimate()
     without = _Walk(model, _Resolver(0.0, 0.0), connect_ms, round_trip_ms).estimate()
     return LookupPrediction(
@@ -127,6 +142,9 @@ class _Walk:
         self._starts: dict[int, _Instant] = {}
         self._holders = holders_of(model)
         self._heads = Heads(model)
+        self._document = 0 if resolver.announced is Announced.WITH_FIRST else _document_of(model)
+        self._announced_ms: float | None = None
+        """When the answers for all names are there; None: nobody has announced them yet."""
 
     def estimate(self) -> LoadEstimate:
         waiting, missing = self._dependencies()
@@ -190,15 +208,32 @@ class _Walk:
         if one.host not in self._ready:
             self._ready[one.host] = self._answered(start).later(self._connects[one.host])
         sent = max(start, self._ready[one.host])
+        if place == self._document:
+            self._announced_ms = self._announcement_ms(one, sent)
         self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
         self._ends[place] = self._first_bytes[place].later(one.receive_ms)
 
     def _answered(self, asked: _Instant) -> _Instant:
-        # The first is the document's, and is over before another name is asked for: only it waits for the resolver.
-        if self._ready and self._resolver.pushes:
-            return asked
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
-        return _Instant(asked.ms + opening_ms + self._resolver.exchange_ms, asked.lookups + 1)
+        answered_ms = asked.ms + opening_ms + self._resolver.exchange_ms
+        if self._announced_ms is not None:
+            if self._announced_ms <= asked.ms:
+                return asked
+            answered_ms = min(answered_ms, self._announced_ms)
+        return _Instant(answered_ms, asked.lookups + 1)
+
+    def _announcement_ms(self, document: Resource, sent: _Instant) -> float | None:
+        """Tell when the answers for all names are there that somebody announces with the document."""
+        exchange_ms = self._resolver.exchange_ms
+        answered_ms = self._ready[document.host].ms - self._connects[document.host]
+        told_ms = sent.ms + self._trips[document.host]
+        return {
+            Announced.NOT: None,
+            Announced.WITH_FIRST: answered_ms,
+            Announced.HTTPS_RECORD: answered_ms + exchange_ms,
+            Announced.SERVER_PUSH: told_ms,
+            Announced.EARLY_HINTS: told_ms + exchange_ms,
+        }[self._resolver.announced]
 
     def _start(self, place: int) -> _Instant:
         """Tell when a request begins whose discoverer and what held that up are known."""
@@ -219,6 +254,15 @@ class _Walk:
         """Tell when what holds a parser up no longer does."""
         one = self._model.resources[place]
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)
+
+
+def _document_of(model: PageModel) -> int:
+    """Find the document behind its redirects, which announce nothing."""
+    found = 0
+    for place, one in enumerate(model.resources):
+        if one.discovery is Discovery.REDIRECT and one.parent == found:
+            found = place
+    return found
 
 
 def _round_trip(model: PageModel, host: Host, given_ms: float | None) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from resolab.pages.model import PageModel
 from resolab.pages.path import (
+    Announced,
     CriticalPath,
     LoadConnections,
     LookupPrediction,
@@ -85,5 +86,5 @@ def _predicted(model: PageModel, trial: TrialRecord, access_ms: float) -> Lookup
         handshake_mode=trial.requested_dns_handshake_mode,
         connection_state=trial.dns_connection_state,
         round_trip_ms=access_ms,
-        answers_pushed=trial.answer_push is AnswerPush.PAGE_NAMES,
+        announced=Announced.WITH_FIRST if trial.answer_push is AnswerPush.PAGE_NAMES else Announced.NOT,
     )
