@@ -8,6 +8,7 @@ mod edge;
 mod edns_arguments;
 mod enter;
 mod fetch;
+mod fetch_names;
 mod gateway;
 mod group_arguments;
 mod internet;
@@ -71,6 +72,10 @@ enum Command {
     /// for each time.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
     Fetch(fetch::Arguments),
+    /// Fetch a document and the addresses of the names in it, which become known in one of four ways, and
+    /// write one record for each time.
+    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    FetchNames(fetch_names::Arguments),
     /// Stand between a browser and everything it looks up, with connections of our own upstream, until
     /// standard input closes.
     #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
@@ -98,6 +103,7 @@ fn main() -> ExitCode {
         Command::Stub(arguments) => stub::run(arguments),
         Command::Query(arguments) => query::run(arguments),
         Command::Fetch(arguments) => fetch::run(arguments),
+        Command::FetchNames(arguments) => fetch_names::run(arguments),
         Command::Gateway(arguments) => gateway::run(arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),

@@ -13,6 +13,7 @@ pub mod cookie;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod edns;
 pub mod fetch;
+pub mod fetch_names;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod iana;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument

@@ -4,7 +4,7 @@
 
 use crate::connections::OpenConnection;
 use crate::partial::PartialAnswers;
-use crate::web::Body;
+use crate::web::{Ahead, Body};
 use crate::world::QueryNote;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
@@ -34,6 +34,8 @@ pub struct HttpReply {
     pub head: Response<()>,
     /// Body; empty for HEAD.
     pub body: Body,
+    /// What goes before it.
+    pub ahead: Option<Arc<Ahead>>,
     /// What comes instead of a body, as it is known.
     pub parts: Option<Box<PartialAnswers>>,
     /// How long to wait before it is sent.
@@ -96,6 +98,7 @@ pub fn plain(status: StatusCode) -> HttpReply {
     HttpReply {
         head,
         body: Body::empty(),
+        ahead: None,
         parts: None,
         wait: None,
         content_encoding: None,

@@ -2,6 +2,7 @@
 //!
 //! Not for: what the answers are (`answer`, `http`, `site`).
 
+mod ahead;
 mod coalesced;
 mod datagrams;
 mod deadlines;

@@ -2,6 +2,7 @@
 //!
 //! For: content and HTTP semantics. Not for: connections and streams (`serve`).
 
+mod ahead;
 pub mod body;
 mod conditions;
 mod content;
@@ -17,6 +18,7 @@ pub mod server_time;
 pub mod settings;
 mod site;
 
+pub use ahead::Ahead;
 pub use body::Body;
 pub use pages::reply_page;
 pub use site::Site;

@@ -59,6 +59,16 @@ impl H2Client {
         Self::open_by(&builder, stream, log).await
     }
 
+    /// The same, of a client that takes what the server pushes.
+    pub async fn open_for_pushes<S>(stream: S, log: Arc<SetupLog>) -> Result<Self, MeasuredFailure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = builder();
+        builder.enable_push(true);
+        Self::open_by(&builder, stream, log).await
+    }
+
     async fn open_by<S>(
         builder: &Builder,
         stream: S,

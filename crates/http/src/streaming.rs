@@ -4,11 +4,13 @@
 //! Not for: exchanges whose whole response is wanted; those are the clients' `exchange`.
 
 mod broken;
+mod pushed;
 mod reader;
 mod response;
 mod writer;
 
 pub use broken::{BrokenOff, ResetReason};
+pub use pushed::{PushedResponse, PushedResponses};
 pub use reader::BodyReader;
 pub use response::ResponseReader;
 pub use writer::BodyWriter;

@@ -17,6 +17,7 @@ mod edge_control;
 mod edge_names;
 mod failure;
 mod fetch;
+mod fetch_names;
 mod gateway;
 mod hello;
 mod internet;
@@ -47,6 +48,7 @@ pub use failure::Failure;
 pub use fetch::{
     CoalescingMode, CoverageSource, FetchConnection, FetchRecord, SharedBecause, Speculation,
 };
+pub use fetch_names::{AnnouncedName, FetchNamesRecord, NameAnnouncement};
 pub use gateway::{
     ConnectionReason, ConnectionSharing, DiscardedBecause, GatewayCommand, GatewayConnectionRecord,
     GatewayLegRecord, GatewayReadyRecord, GatewayRequestRecord, GatewaySpeculationRecord,
@@ -91,7 +93,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format: the minor number grows with additions a reader may ignore, the
 /// major number with changes a reader must know.
-pub const FORMAT_VERSION: &str = "1.16";
+pub const FORMAT_VERSION: &str = "1.17";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +143,8 @@ pub enum Record {
     Ping(PingRecord),
     /// A name and a page fetched together, whatever became of them.
     Fetch(Box<FetchRecord>),
+    /// A document and the addresses of the names it needs, whatever became of them.
+    FetchNames(Box<FetchNamesRecord>),
     /// A gateway is listening.
     GatewayReady(Box<GatewayReadyRecord>),
     /// A browser's connection to a gateway ended.

@@ -20,6 +20,7 @@ CORE_COMMANDS = {
     "path": "make two hosts joined by an emulated access link (docs/formats/profile.md)",
     "enter": "run a program in a path's host, or here with a resolver of its own (docs/guides/live-without-root.md)",
     "fetch": "fetch a name and a page on one connection or several (docs/method/coalescing.md)",
+    "fetch-names": "fetch a document and the addresses of its names, announced or not (docs/method/announced-names.md)",
     "gateway": "load a browser's pages on connections of ours (docs/method/gateway.md)",
     "ping": "measure round trips to a resolver by ICMP, TCP or QUIC (docs/guides/live-without-root.md)",
     "relay": "make a host behind slirp4netns, whose port 53 is free (docs/guides/live-without-root.md)",

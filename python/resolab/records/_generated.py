@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.16"
+FORMAT_VERSION = "1.17"
 
 
 class AddressProof(enum.StrEnum):
@@ -14,6 +14,45 @@ class AddressProof(enum.StrEnum):
     RETRY_TOKEN = "retry_token"
     NEW_TOKEN = "new_token"
     HANDSHAKE = "handshake"
+
+
+class Failure(enum.StrEnum):
+    """Why a query, connection or request failed."""
+
+    BOOTSTRAP_FAILED = "bootstrap_failed"
+    TCP_CONNECT_REFUSED = "tcp_connect_refused"
+    TCP_CONNECT_TIMEOUT = "tcp_connect_timeout"
+    TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
+    TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
+    TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
+    TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
+    QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
+    QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
+    QUERY_TIMEOUT = "query_timeout"
+    QUERY_REFUSED = "query_refused"
+    QUERY_CONNECTION_CLOSED = "query_connection_closed"
+    QUERY_MALFORMED = "query_malformed"
+    QUERY_TRUNCATED = "query_truncated"
+    DNS_RCODE = "dns_rcode"
+    HTTP_STATUS = "http_status"
+    HTTP_PROTOCOL = "http_protocol"
+    OTHER = "other"
+
+
+class AnnouncedName(msgspec.Struct, kw_only=True, frozen=True):
+    """One name of a document.
+
+    Instants are nanoseconds since the fetch's `time_origin_ns`.
+    """
+
+    name: str
+    found_ns: int | None = None
+    announced_ns: int | None = None
+    asked_ns: int | None = None
+    answered_ns: int | None = None
+    pushed: bool
+    rcode: str | None = None
+    failure: Failure | None = None
 
 
 class AnswerPush(enum.StrEnum):
@@ -270,29 +309,6 @@ class ConnectionReason(enum.StrEnum):
     ADDRESS = "address"
     ORIGIN = "origin"
     CERTIFICATE = "certificate"
-
-
-class Failure(enum.StrEnum):
-    """Why a query, connection or request failed."""
-
-    BOOTSTRAP_FAILED = "bootstrap_failed"
-    TCP_CONNECT_REFUSED = "tcp_connect_refused"
-    TCP_CONNECT_TIMEOUT = "tcp_connect_timeout"
-    TCP_CONNECT_UNREACHABLE = "tcp_connect_unreachable"
-    TLS_HANDSHAKE_FAILED = "tls_handshake_failed"
-    TLS_HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
-    TLS_CERTIFICATE_INVALID = "tls_certificate_invalid"
-    QUIC_HANDSHAKE_FAILED = "quic_handshake_failed"
-    QUIC_HANDSHAKE_TIMEOUT = "quic_handshake_timeout"
-    QUERY_TIMEOUT = "query_timeout"
-    QUERY_REFUSED = "query_refused"
-    QUERY_CONNECTION_CLOSED = "query_connection_closed"
-    QUERY_MALFORMED = "query_malformed"
-    QUERY_TRUNCATED = "query_truncated"
-    DNS_RCODE = "dns_rcode"
-    HTTP_STATUS = "http_status"
-    HTTP_PROTOCOL = "http_protocol"
-    OTHER = "other"
 
 
 class HandshakeMode(enum.StrEnum):
@@ -765,6 +781,43 @@ class FetchConnection(msgspec.Struct, kw_only=True, frozen=True):
     server_hello_bytes: int | None = None
     certificate_bytes: int | None = None
     server_flight_packets_count: int | None = None
+
+
+class NameAnnouncement(enum.StrEnum):
+    """How the names a document needs become known to who fetches it."""
+
+    DOCUMENT = "document"
+    EARLY_HINTS = "early_hints"
+    HTTPS_RECORD = "https_record"
+    SERVER_PUSH = "server_push"
+
+
+class FetchNamesRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="fetch_names"):
+    """A document and the addresses of the names in it.
+
+    Instants are nanoseconds since `time_origin_ns`.
+    """
+
+    announcement: NameAnnouncement
+    coalescing_mode: CoalescingMode
+    url: str
+    resolver: str
+    sequence: int
+    time_origin_ns: int
+    connection_min_rtt_ns: int | None = None
+    name_complete_ns: int | None = None
+    document_request_ns: int | None = None
+    document_first_byte_ns: int | None = None
+    document_complete_ns: int | None = None
+    status: int | None = None
+    document_bytes: int | None = None
+    names: list[AnnouncedName]
+    names_complete_ns: int | None = None
+    name_wait_ns: int | None = None
+    unneeded_count: int
+    refused_push_count: int
+    failure: Failure | None = None
+    failure_detail: str | None = None
 
 
 class QueryPurpose(enum.StrEnum):
@@ -1767,6 +1820,7 @@ Record = (
     | EdgeReadyRecord
     | EdgeRequestRecord
     | EdgeSummaryRecord
+    | FetchNamesRecord
     | FetchRecord
     | FlowRecord
     | GatewayConnectionRecord

@@ -37,6 +37,11 @@ impl RequestTemplate {
         }
     }
 
+    /// URL of the resolver.
+    pub fn url(&self) -> &str {
+        &self.uri
+    }
+
     /// The request that carries a query.
     pub fn request(&self, query: &[u8]) -> Result<Request<Bytes>, MeasuredFailure> {
         self.request_for(query, DNS_MESSAGE)

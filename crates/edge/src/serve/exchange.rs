@@ -4,9 +4,11 @@
 
 use super::doq::framed;
 use super::http_record::Pending;
+use crate::connections::OpenConnection;
 use crate::http::reply;
 use crate::http_message::{Fate, HttpReply, HttpRequest};
 use crate::partial::PartialAnswers;
+use crate::web::Ahead;
 use crate::world::World;
 use bytes::Bytes;
 use http::Response;
@@ -32,20 +34,47 @@ pub trait ReplySink: Send {
     fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
 }
 
-/// Decide on the reply and wait as long as the server would take for it. `None` when nobody waits
-/// for it any more (`given_up`), or there is never to be one. A query's own delay is waited for in
-/// any case: its record says what became of it.
-pub async fn prepare(
-    world: &Arc<World>,
-    request: &HttpRequest<'_>,
+/// A reply that is known and not due yet.
+pub struct Decided {
+    reply: HttpReply,
+    pending: Pending,
+    start_ns: u64,
+}
+
+/// Decide on the reply. A query's own delay is waited for in any case: its record says what became of
+/// it.
+pub async fn decide(world: &Arc<World>, request: &HttpRequest<'_>) -> Decided {
+    let mut reply = reply(world, request).await;
+    let pending = Pending::new(world, request, &mut reply);
+    Decided {
+        reply,
+        pending,
+        start_ns: monotonic_ns(),
+    }
+}
+
+impl Decided {
+    /// What goes before it.
+    pub fn ahead(&self) -> Option<&Ahead> {
+        self.reply.ahead.as_deref()
+    }
+}
+
+/// Wait as long as the server would take for it. `None` when nobody waits for it any more
+/// (`given_up`), or there is never to be one.
+pub async fn hold(
+    decided: Decided,
+    connection: &OpenConnection,
     given_up: impl Future<Output = ()> + Send,
 ) -> Option<(HttpReply, Pending)> {
-    let mut reply = reply(world, request).await;
-    let mut pending = Pending::new(world, request, &mut reply);
-    let start_ns = monotonic_ns();
+    let Decided {
+        reply,
+        mut pending,
+        start_ns,
+    } = decided;
     if reply.fate == Fate::Withheld {
         drop(pending);
-        let patience = request.connection.limits.idle_timeout;
+        let patience = connection.limits.idle_timeout;
         let _ = timeout(patience, given_up).await;
         return None;
     }

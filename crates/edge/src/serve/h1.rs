@@ -99,7 +99,8 @@ async fn answer(
         in_early_data,
         received_ns,
     };
-    let (reply, pending) = exchange::prepare(world, &request, std::future::pending())
+    let decided = exchange::decide(world, &request).await;
+    let (reply, pending) = exchange::hold(decided, connection, std::future::pending())
         .await
         .ok_or(Withheld)?;
     let (mut head, ()) = reply.head.into_parts();

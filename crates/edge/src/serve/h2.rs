@@ -1,5 +1,6 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
+use super::ahead;
 use super::exchange::{self, ReplySink};
 use super::request_body::Intake;
 use crate::config::limits::Limits;
@@ -122,10 +123,14 @@ fn spawn_exchange(
             in_early_data,
             received_ns,
         };
+        let decided = exchange::decide(&world, &request).await;
+        if let Some(ahead) = decided.ahead() {
+            ahead::send(&world, &request, ahead, &mut respond);
+        }
         let given_up = async {
             let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
         };
-        let prepared = exchange::prepare(&world, &request, given_up).await;
+        let prepared = exchange::hold(decided, &connection, given_up).await;
         let Some((reply, pending)) = prepared else {
             return;
         };

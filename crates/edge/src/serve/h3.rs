@@ -1,5 +1,6 @@
 //! HTTP/3 (RFC 9114): pages and DoH3.
 
+use super::ahead;
 use super::exchange::{self, ReplySink};
 use super::request_body::Intake;
 use super::served::Served;
@@ -103,7 +104,12 @@ async fn answer(
         in_early_data,
         received_ns,
     };
-    let (reply, pending) = exchange::prepare(world, &request, std::future::pending()).await?;
+    let decided = exchange::decide(world, &request).await;
+    if let Some(interim) = decided.ahead().and_then(ahead::interim) {
+        stream.send_response(interim).await.ok()?;
+    }
+    let held = exchange::hold(decided, connection, std::future::pending()).await;
+    let (reply, pending) = held?;
     exchange::write(pending, reply, stream).await
 }
 

@@ -2,11 +2,13 @@
 //!
 //! For: `[[site.response]]`, ready to be sent. Not for: bodies.
 
+use super::ahead::Ahead;
 use super::server_time::Waits;
 use super::settings::{Outcome, ResponseConfig};
 use crate::http_message::{Fate, HttpReply};
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::sync::Arc;
 
 /// One of a site's responses.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub struct Response {
     pub status: StatusCode,
     /// Time before each answer, instead of the body's.
     pub waits: Option<Waits>,
+    ahead: Option<Arc<Ahead>>,
     fields: HeaderMap,
     fate: Fate,
 }
@@ -26,6 +29,7 @@ impl Response {
         Ok(Self {
             status: StatusCode::from_u16(config.status.unwrap_or(200)).map_err(wrong(config))?,
             waits: waits.map(|time| Waits::new(time, seed)).transpose()?,
+            ahead: Ahead::of(config)?.map(Arc::new),
             fields: fields_of(config)?,
             fate: match config.outcome {
                 Outcome::Answer => Fate::Sent,
@@ -40,12 +44,13 @@ impl Response {
         ![StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&self.status)
     }
 
-    /// Its fields go before those there, and its fate is the reply's.
+    /// Its fields go before those there, and its fate and what goes ahead are the reply's.
     pub fn complete(&self, reply: &mut HttpReply) {
         let fields = reply.head.headers_mut();
         for (name, value) in &self.fields {
             fields.insert(name, value.clone());
         }
+        reply.ahead.clone_from(&self.ahead);
         reply.fate = self.fate;
     }
 }

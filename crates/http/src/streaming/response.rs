@@ -3,6 +3,7 @@
 
 use super::ReceivedResponse;
 use super::broken::BrokenOff;
+use super::pushed::PushedResponses;
 use super::reader::BodyReader;
 use h2::client::ResponseFuture;
 use http::Response;
@@ -16,7 +17,8 @@ pub struct ResponseReader {
 }
 
 enum Source {
-    H2(ResponseFuture),
+    /// With whether its promises were taken.
+    H2(ResponseFuture, bool),
     H3(Option<Box<ReceivedResponse>>),
 }
 
@@ -25,7 +27,7 @@ pub type ReadHead = (Response<()>, Option<BodyReader>);
 
 impl ResponseReader {
     pub(crate) fn h2(response: ResponseFuture) -> Self {
-        let source = Source::H2(response);
+        let source = Source::H2(response, false);
         Self { source }
     }
 
@@ -34,10 +36,22 @@ impl ResponseReader {
         Self { source }
     }
 
+    /// The promises that come with it; `None` over HTTP/3, where nothing of ours pushes, and when they
+    /// were taken already.
+    pub fn pushes(&mut self) -> Option<PushedResponses> {
+        match &mut self.source {
+            Source::H2(response, is_taken) if !*is_taken => {
+                *is_taken = true;
+                Some(PushedResponses::h2(response.push_promises()))
+            }
+            Source::H2(..) | Source::H3(_) => None,
+        }
+    }
+
     /// The next head: interim ones come without a body, the last with it, and nothing after.
     pub async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
         match &mut self.source {
-            Source::H2(response) => poll_fn(|cx| poll_h2(response, cx)).await,
+            Source::H2(response, _) => poll_fn(|cx| poll_h2(response, cx)).await,
             Source::H3(stream) => h3_head(stream).await,
         }
     }

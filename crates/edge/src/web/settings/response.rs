@@ -2,6 +2,7 @@
 //!
 //! For: its shape and what contradicts itself in it. Not for: answering.
 
+use crate::web::ahead::Ahead;
 use crate::web::server_time::ServerTime;
 use http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, TRANSFER_ENCODING, UPGRADE,
@@ -28,6 +29,12 @@ pub struct ResponseConfig {
     /// Time before its answers, instead of that of its body, path or site.
     #[serde(default)]
     pub server_time_ms: Option<ServerTime>,
+    /// `link` fields of a 103 that is sent as soon as the request is here.
+    #[serde(default)]
+    pub early_hints: Vec<String>,
+    /// `NAME TYPE`: answers pushed with it, on connections of the resolver's.
+    #[serde(default)]
+    pub pushed_questions: Vec<String>,
     /// Whether there is an answer at all.
     #[serde(default)]
     pub outcome: Outcome,
@@ -83,6 +90,7 @@ impl ResponseConfig {
         self.outcome_fault()
             .or_else(|| self.status_fault())
             .or_else(|| self.fields_fault())
+            .or_else(|| Ahead::of(self).err())
     }
 
     fn outcome_fault(&self) -> Option<String> {

@@ -1,0 +1,389 @@
+//! The names of one fetch: when each became known, who asks for it, and when its answer was there.
+//! Not for: how they become known.
+
+use super::client::address_type;
+use crate::edns::QueryEdns;
+use crate::message::{Response, build_query, check_echo, read_response};
+use crate::question::Question;
+use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use resolab_http::H2Client;
+use resolab_http::streaming::PushedResponse;
+use resolab_record::{AnnouncedName, Failure};
+use resolab_transport::client::MeasuredFailure;
+use resolab_transport::clock::monotonic_ns;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+/// What the look-ups of one fetch need and know.
+pub(super) struct LookUps {
+    pub client: Arc<H2Client>,
+    pub template: RequestTemplate,
+    pub edns: QueryEdns,
+    pub resolver_at: SocketAddr,
+    pub time_origin_ns: u64,
+    known: Mutex<Known>,
+    changed: Notify,
+    under_way: Mutex<JoinSet<()>>,
+}
+
+/// What is known of the names; instants since the fetch's origin.
+#[derive(Default)]
+struct Known {
+    names: Vec<AnnouncedName>,
+    refused_push_count: u32,
+}
+
+/// How a name became known.
+#[derive(Clone, Copy)]
+enum By {
+    Document,
+    Announcement,
+}
+
+impl LookUps {
+    pub fn new(
+        client: Arc<H2Client>,
+        template: RequestTemplate,
+        edns: QueryEdns,
+        resolver_at: SocketAddr,
+    ) -> Self {
+        Self {
+            client,
+            template,
+            edns,
+            resolver_at,
+            time_origin_ns: monotonic_ns(),
+            known: Mutex::default(),
+            changed: Notify::new(),
+            under_way: Mutex::default(),
+        }
+    }
+
+    /// Ask one question and take its answer.
+    pub async fn ask(&self, question: &Question) -> Result<Response, MeasuredFailure> {
+        let query = build_query(question, 0, &self.edns)
+            .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        let request = self.template.request(&query)?;
+        let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
+        read(&query, DnsBody::of(response)?)
+    }
+
+    /// Names that stand in the document.
+    pub fn found(self: &Arc<Self>, names: Vec<String>) {
+        self.learn(names, By::Document);
+    }
+
+    /// Names that were announced: they are asked for at once.
+    pub fn announced(self: &Arc<Self>, names: Vec<String>) {
+        self.learn(names, By::Announcement);
+    }
+
+    /// A name whose answer was promised: it is not asked for unless the promise is broken.
+    pub fn promised(self: &Arc<Self>, query: Vec<u8>, pushed: PushedResponse) {
+        let Some(name) = self.name_of(&query) else {
+            // Dropped, it is refused (RFC 9113 section 8.4.2).
+            self.known().refused_push_count += 1;
+            return;
+        };
+        if !self.note(&name, By::Announcement, true) {
+            return;
+        }
+        let look_ups = Arc::clone(self);
+        self.spawn(async move {
+            let response = pushed.whole(BODY_MAX_BYTES).await;
+            let answer = response
+                .map_err(|broken| MeasuredFailure::new(Failure::HttpProtocol, broken))
+                .and_then(DnsBody::of)
+                .and_then(|body| read(&query, body));
+            if answer.is_ok() {
+                look_ups.answered(&name, answer);
+            } else {
+                look_ups.change(&name, |name| name.pushed = false);
+                look_ups.ask_for(name).await;
+            }
+        });
+    }
+
+    /// A promise that answers nothing of the resolver's.
+    pub fn refused(&self) {
+        self.known().refused_push_count += 1;
+    }
+
+    fn learn(self: &Arc<Self>, names: Vec<String>, by: By) {
+        for name in names {
+            if self.note(&name, by, false) {
+                let look_ups = Arc::clone(self);
+                self.spawn(async move { look_ups.ask_for(name).await });
+            }
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Note how a name became known; whether it is new.
+    fn note(&self, name: &str, by: By, is_promised: bool) -> bool {
+        let now_ns = self.since_origin();
+        let mut known = self.known();
+        let place = known.names.iter().position(|one| one.name == name);
+        let is_new = place.is_none();
+        let place = place.unwrap_or_else(|| {
+            known.names.push(unknown(name, is_promised));
+            known.names.len() - 1
+        });
+        let one = &mut known.names[place];
+        let instant = match by {
+            By::Document => &mut one.found_ns,
+            By::Announcement => &mut one.announced_ns,
+        };
+        instant.get_or_insert(now_ns);
+        is_new
+    }
+
+    async fn ask_for(&self, name: String) {
+        let now_ns = self.since_origin();
+        self.change(&name, |name| name.asked_ns = Some(now_ns));
+        let answer = match Question::parse(&name, address_type(self.resolver_at)) {
+            Ok(question) => self.ask(&question).await,
+            Err(error) => Err(MeasuredFailure::new(Failure::Other, error)),
+        };
+        self.answered(&name, answer);
+    }
+
+    fn answered(&self, name: &str, answer: Result<Response, MeasuredFailure>) {
+        let now_ns = self.since_origin();
+        self.change(name, |name| match answer {
+            Ok(response) => {
+                name.answered_ns = Some(now_ns);
+                name.rcode = Some(response.rcode);
+            }
+            Err(failure) => name.failure = Some(failure.failure),
+        });
+        self.changed.notify_waiters();
+    }
+
+    /// Wait until every name of the document has an answer or never will.
+    pub async fn settled(&self) {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if self.known().names.iter().all(is_settled) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// What is known by now, and how many pushes were refused.
+    pub fn names(&self) -> (Vec<AnnouncedName>, u32) {
+        let known = self.known();
+        (known.names.clone(), known.refused_push_count)
+    }
+
+    /// The name a query of ours asks the address of.
+    fn name_of(&self, query: &[u8]) -> Option<String> {
+        let message = hickory_proto::op::Message::from_vec(query).ok()?;
+        let [question] = message.queries.as_slice() else {
+            return None;
+        };
+        let is_wanted = question.query_type().to_string() == address_type(self.resolver_at);
+        let text = question.name().to_ascii().to_ascii_lowercase();
+        is_wanted.then(|| text.trim_end_matches('.').to_owned())
+    }
+
+    pub fn since_origin(&self) -> u64 {
+        monotonic_ns() - self.time_origin_ns
+    }
+
+    /// A task that ends with the fetch.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut under_way = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        under_way.spawn(task);
+    }
+
+    /// End what is still under way.
+    pub async fn stop(&self) {
+        let mut under_way = {
+            let mut under_way = self
+                .under_way
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *under_way)
+        };
+        under_way.shutdown().await;
+    }
+
+    fn change(&self, name: &str, change: impl FnOnce(&mut AnnouncedName)) {
+        let mut known = self.known();
+        if let Some(one) = known.names.iter_mut().find(|one| one.name == name) {
+            change(one);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unknown(name: &str, pushed: bool) -> AnnouncedName {
+    AnnouncedName {
+        name: name.to_owned(),
+        found_ns: None,
+        announced_ns: None,
+        asked_ns: None,
+        answered_ns: None,
+        pushed,
+        rcode: None,
+        failure: None,
+    }
+}
+
+fn is_settled(name: &AnnouncedName) -> bool {
+    name.found_ns.is_none() || name.answered_ns.is_some() || name.failure.is_some()
+}
+
+fn read(query: &[u8], body: DnsBody) -> Result<Response, MeasuredFailure> {
+    let (answer, age_s) = body.into_parts();
+    let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
+    check_echo(query, &answer).map_err(malformed)?;
+    Ok(read_response(&answer).map_err(malformed)?.aged(age_s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::announcing::promised_query;
+    use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use bytes::Bytes;
+    use h2::server::SendResponse;
+    use http::{Request, Response as Head};
+    use resolab_record::DohMethod;
+    use std::time::Duration;
+    use tokio::io::DuplexStream;
+    use tokio::time::timeout;
+
+    const URL: &str = "https://dns.test/dns-query";
+    const AT: &str = "192.0.2.1:443";
+
+    fn query(name: &str) -> Vec<u8> {
+        let question = Question::parse(name, "A").unwrap();
+        build_query(&question, 0, &QueryEdns::default()).unwrap()
+    }
+
+    /// NOERROR without a record: what was asked, as a response.
+    fn answer(query: &[u8]) -> Bytes {
+        let mut message = query.to_vec();
+        message[2] |= 0x80;
+        message.into()
+    }
+
+    fn give(mut respond: SendResponse<Bytes>, body: Bytes) {
+        let head = Head::builder().header("content-type", "application/dns-message");
+        let mut stream = respond
+            .send_response(head.body(()).unwrap(), false)
+            .unwrap();
+        stream.send_data(body, true).unwrap();
+    }
+
+    /// The first request is for a document and brings promises: one kept, one broken, one of another
+    /// server's, one of another type's. What comes then are queries, of which it answers each.
+    async fn serve(stream: DuplexStream) {
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        let mut asked = 0;
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            if asked == 0 {
+                for (name, url) in [
+                    ("kept.test", URL),
+                    ("broken.test", URL),
+                    ("a.test", "https://b.test/dns-query"),
+                ] {
+                    let promised = format!("{url}?dns={}", URL_SAFE_NO_PAD.encode(query(name)));
+                    let promised = Request::get(promised).body(()).unwrap();
+                    let mut pushed = respond.push_request(promised).unwrap();
+                    if name == "broken.test" {
+                        pushed.send_reset(h2::Reason::INTERNAL_ERROR);
+                    } else {
+                        let head =
+                            Head::builder().header("content-type", "application/dns-message");
+                        let mut stream =
+                            pushed.send_response(head.body(()).unwrap(), false).unwrap();
+                        stream.send_data(answer(&query(name)), true).unwrap();
+                    }
+                }
+                give(respond, Bytes::new());
+            } else {
+                tokio::spawn(async move {
+                    let body = request.into_body().data().await.unwrap().unwrap();
+                    give(respond, answer(&body));
+                });
+            }
+            asked += 1;
+        }
+    }
+
+    async fn fetched() -> Arc<LookUps> {
+        let (near, far) = tokio::io::duplex(1 << 20);
+        tokio::spawn(serve(far));
+        let client = H2Client::open_for_pushes(near, Arc::default())
+            .await
+            .unwrap();
+        let template = RequestTemplate::new(&URL.parse().unwrap(), DohMethod::Post);
+        let at = AT.parse().unwrap();
+        let look_ups = LookUps::new(Arc::new(client), template, QueryEdns::default(), at);
+        let look_ups = Arc::new(look_ups);
+        let request = Request::get("https://page.test/").body(()).unwrap();
+        let (_, mut reader) = look_ups.client.begin(request, true).await.unwrap();
+        let mut pushes = reader.pushes().unwrap();
+        assert!(reader.pushes().is_none(), "they were taken");
+        for _ in 0..3 {
+            let (request, pushed) = pushes.next().await.unwrap().unwrap();
+            match promised_query(&request, look_ups.template.url()) {
+                Some(query) => look_ups.promised(query, pushed),
+                None => look_ups.refused(),
+            }
+        }
+        look_ups
+    }
+
+    #[tokio::test]
+    async fn a_promise_is_waited_for_and_a_broken_one_asked_for() {
+        let look_ups = fetched().await;
+        let named = ["kept.test", "broken.test", "new.test"].map(str::to_owned);
+        look_ups.found(named.to_vec());
+        timeout(Duration::from_secs(10), look_ups.settled())
+            .await
+            .unwrap();
+        let (names, refused_push_count) = look_ups.names();
+        let [kept, broken, new] = &names[..] else {
+            panic!("{names:#?}");
+        };
+        assert!(
+            names
+                .iter()
+                .all(|one| one.answered_ns.is_some() && one.failure.is_none())
+        );
+        assert_eq!((kept.pushed, kept.asked_ns), (true, None));
+        assert!(!broken.pushed && broken.asked_ns.is_some() && broken.announced_ns.is_some());
+        assert!(!new.pushed && new.asked_ns.is_some() && new.announced_ns.is_none());
+        assert_eq!(refused_push_count, 1);
+        look_ups.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_name_is_asked_for_once_however_often_it_is_spoken_of() {
+        let look_ups = fetched().await;
+        look_ups.announced(vec!["new.test".to_owned()]);
+        look_ups.found(vec!["new.test".to_owned(), "new.test".to_owned()]);
+        timeout(Duration::from_secs(10), look_ups.settled())
+            .await
+            .unwrap();
+        let (names, _) = look_ups.names();
+        assert_eq!(names.iter().filter(|one| one.name == "new.test").count(), 1);
+        let new = names.iter().find(|one| one.name == "new.test").unwrap();
+        assert!(new.announced_ns <= new.found_ns);
+    }
+}

@@ -1,0 +1,245 @@
+//! One document and its names, from the query for its own name to the last of their answers. Not for:
+//! preparing that, nor for writing it down.
+
+use super::announcing::{DocumentNames, hinted, linked, promised_query};
+use super::client::FetchNamesClient;
+use super::look_ups::LookUps;
+use crate::edns::QueryEdns;
+use http::header::LINK;
+use http::{Request, Response, StatusCode};
+use resolab_http::H2Client;
+use resolab_http::streaming::{BodyReader, BrokenOff, PushedResponses};
+use resolab_record::{CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement};
+use resolab_transport::client::{
+    MeasuredFailure, SetupLog, TcpOptions, TlsClient, connect_tcp, connect_tls, leaf_covers,
+};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A document is taken up to this length.
+const DOCUMENT_MAX_BYTES: u64 = 64 << 20;
+/// How long a closing connection may take to say so.
+const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
+
+/// What is known of a fetch, filled in while it goes on, so that a deadline leaves it. Instants are
+/// since the look-ups' origin.
+#[derive(Default)]
+pub(super) struct Course {
+    pub look_ups: OnceLock<Arc<LookUps>>,
+    pub resolver_log: Arc<SetupLog>,
+    pub web: OnceLock<Arc<H2Client>>,
+    pub name_complete_ns: OnceLock<u64>,
+    pub document_request_ns: OnceLock<u64>,
+    pub document_first_byte_ns: OnceLock<u64>,
+    pub document_complete_ns: OnceLock<u64>,
+    pub status: OnceLock<StatusCode>,
+    pub document_bytes: OnceLock<u64>,
+}
+
+/// An open connection, and whether its certificate covers the document's host.
+struct Opened {
+    client: Arc<H2Client>,
+    covers_page: bool,
+}
+
+impl FetchNamesClient {
+    /// Fetch once.
+    pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchNamesRecord {
+        let course = Course::default();
+        let fetched = tokio::time::timeout(deadline, self.fetch(&course)).await;
+        let result = fetched.unwrap_or_else(|_| Err(course.cut_off(deadline)));
+        let record = self.record(&course, &result, sequence);
+        course.close().await;
+        record
+    }
+
+    async fn fetch(&self, course: &Course) -> Result<(), MeasuredFailure> {
+        let log = Arc::clone(&course.resolver_log);
+        let resolver = self.open(&self.dns_tls, self.resolver_at, log).await?;
+        let look_ups = self.begin(&resolver);
+        let _ = course.look_ups.set(Arc::clone(&look_ups));
+        self.ask_https(&look_ups);
+        let answer = look_ups.ask(&self.address_question).await?;
+        let _ = course.name_complete_ns.set(look_ups.since_origin());
+        let web = match self.options.mode {
+            CoalescingMode::SharedConnection => self.shared(&resolver, &answer.addresses)?,
+            CoalescingMode::Separate | CoalescingMode::PrivateAlpn => {
+                let address = answer.addresses.first().ok_or_else(|| {
+                    MeasuredFailure::new(Failure::DnsRcode, "the name has no address")
+                })?;
+                let address = SocketAddr::new(*address, self.page.port);
+                let opened = self.open(&self.web_tls, address, Arc::default()).await?;
+                let _ = course.web.set(Arc::clone(&opened.client));
+                opened.client
+            }
+        };
+        self.fetch_document(course, &look_ups, &web).await?;
+        look_ups.settled().await;
+        Ok(())
+    }
+
+    async fn open(
+        &self,
+        tls: &TlsClient,
+        address: SocketAddr,
+        log: Arc<SetupLog>,
+    ) -> Result<Opened, MeasuredFailure> {
+        log.set_peer_address(address);
+        let tcp = connect_tcp(address, TcpOptions::default(), &log).await?;
+        let stream = connect_tls(tcp, tls, Arc::clone(&log)).await?;
+        let leaf = stream.peer_leaf();
+        let covers_page = leaf.is_some_and(|leaf| leaf_covers(&leaf, &self.page.host));
+        let client = if self.options.announcement == NameAnnouncement::ServerPush {
+            H2Client::open_for_pushes(stream, log).await?
+        } else {
+            H2Client::open(stream, log).await?
+        };
+        Ok(Opened {
+            client: Arc::new(client),
+            covers_page,
+        })
+    }
+
+    /// The clock starts.
+    fn begin(&self, resolver: &Opened) -> Arc<LookUps> {
+        Arc::new(LookUps::new(
+            Arc::clone(&resolver.client),
+            self.template.clone(),
+            QueryEdns::without_cookie(self.options.edns, true),
+            self.resolver_at,
+        ))
+    }
+
+    /// Browsers ask for it beside the address whatever it is good for, and so does this in every case.
+    fn ask_https(&self, look_ups: &Arc<LookUps>) {
+        let counts = self.options.announcement == NameAnnouncement::HttpsRecord;
+        let (question, asking) = (self.https_question.clone(), Arc::clone(look_ups));
+        look_ups.spawn(async move {
+            let answer = asking.ask(&question).await;
+            if let (Ok(answer), true) = (answer, counts) {
+                asking.announced(hinted(&answer.message));
+            }
+        });
+    }
+
+    /// The resolver's connection, if the document may come over it (RFC 9113 section 9.1.1).
+    fn shared(
+        &self,
+        resolver: &Opened,
+        addresses: &[IpAddr],
+    ) -> Result<Arc<H2Client>, MeasuredFailure> {
+        let host = &self.page.host;
+        let is_there = addresses.contains(&self.resolver_at.ip());
+        let reason = if !resolver.covers_page {
+            format!("the resolver's certificate does not cover {host}")
+        } else if !is_there || self.page.port != self.resolver_at.port() {
+            format!("{host} is not at {}", self.resolver_at)
+        } else {
+            return Ok(Arc::clone(&resolver.client));
+        };
+        Err(MeasuredFailure::new(Failure::Other, reason))
+    }
+
+    async fn fetch_document(
+        &self,
+        course: &Course,
+        look_ups: &Arc<LookUps>,
+        web: &H2Client,
+    ) -> Result<(), MeasuredFailure> {
+        let request = Request::get(&self.page.url).body(());
+        let request = request.map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
+        let _ = course.document_request_ns.set(look_ups.since_origin());
+        let (_body, mut reader) = web.begin(request, true).await?;
+        if self.options.announcement == NameAnnouncement::ServerPush
+            && let Some(pushes) = reader.pushes()
+        {
+            look_ups.spawn(take_pushes(Arc::clone(look_ups), pushes));
+        }
+        let (head, body) = loop {
+            let (head, body) = reader.head().await.map_err(broken)?;
+            if let Some(body) = body {
+                break (head, body);
+            }
+            if self.options.announcement == NameAnnouncement::EarlyHints {
+                look_ups.announced(linked_by(&head));
+            }
+        };
+        course.read(look_ups, &head, body).await
+    }
+}
+
+impl Course {
+    async fn read(
+        &self,
+        look_ups: &Arc<LookUps>,
+        head: &Response<()>,
+        mut body: BodyReader,
+    ) -> Result<(), MeasuredFailure> {
+        let _ = self.status.set(head.status());
+        let mut names = DocumentNames::default();
+        let mut bytes = 0;
+        while let Some(piece) = body.data().await.map_err(broken)? {
+            let _ = self.document_first_byte_ns.set(look_ups.since_origin());
+            bytes += piece.len() as u64;
+            if bytes > DOCUMENT_MAX_BYTES {
+                let detail = "the document is longer than 64 MiB";
+                return Err(MeasuredFailure::new(Failure::Other, detail));
+            }
+            look_ups.found(names.take(&piece));
+        }
+        look_ups.found(names.end());
+        let _ = self.document_complete_ns.set(look_ups.since_origin());
+        let _ = self.document_bytes.set(bytes);
+        if head.status() != StatusCode::OK {
+            let detail = format!("status {}", head.status());
+            return Err(MeasuredFailure::new(Failure::HttpStatus, detail));
+        }
+        Ok(())
+    }
+
+    fn cut_off(&self, deadline: Duration) -> MeasuredFailure {
+        let detail = format!("the deadline of {} ms passed", deadline.as_millis());
+        let failure = if self.look_ups.get().is_none() {
+            self.resolver_log.failure_at_deadline()
+        } else {
+            Failure::QueryTimeout
+        };
+        MeasuredFailure::new(failure, detail)
+    }
+
+    /// Close in an orderly way what is open.
+    async fn close(mut self) {
+        let web = self.web.take();
+        if let Some(look_ups) = self.look_ups.take() {
+            look_ups.stop().await;
+            close(Arc::into_inner(look_ups).map(|look_ups| look_ups.client)).await;
+        }
+        close(web).await;
+    }
+}
+
+async fn close(client: Option<Arc<H2Client>>) {
+    if let Some(client) = client.and_then(Arc::into_inner) {
+        client.close(CLOSE_AT_MOST).await;
+    }
+}
+
+async fn take_pushes(look_ups: Arc<LookUps>, mut pushes: PushedResponses) {
+    while let Some(Ok((request, pushed))) = pushes.next().await {
+        match promised_query(&request, look_ups.template.url()) {
+            Some(query) => look_ups.promised(query, pushed),
+            None => look_ups.refused(),
+        }
+    }
+}
+
+fn linked_by(head: &Response<()>) -> Vec<String> {
+    let fields = head.headers().get_all(LINK).iter();
+    let texts = fields.filter_map(|field| field.to_str().ok());
+    texts.flat_map(linked).collect()
+}
+
+fn broken(broken: BrokenOff) -> MeasuredFailure {
+    MeasuredFailure::new(Failure::HttpProtocol, broken)
+}

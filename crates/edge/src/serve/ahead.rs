@@ -1,0 +1,116 @@
+//! What goes before a response on its connection: a 103 (RFC 8297) and pushed DoH responses (RFC 9113
+//! section 8.4, RFC 8484 section 5.3).
+//!
+//! For: HTTP/2, and of HTTP/3 the 103. Not for: what that is; that is `web::ahead`'s, nor for HTTP/1.1,
+//! over which nothing is sent ahead.
+
+use crate::connections::OpenConnection;
+use crate::doh::reply_dns;
+use crate::http_message::{HttpReply, HttpRequest};
+use crate::serve::http_record::Pending;
+use crate::web::Ahead;
+use crate::world::World;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use h2::server::{SendPushedResponse, SendResponse};
+use http::header::{ACCEPT, LINK};
+use http::{Request, Response, StatusCode};
+use resolab_dns::edns::QueryEdns;
+use resolab_dns::iana::DNS_MESSAGE;
+use resolab_dns::message::build_query;
+use resolab_dns::{EdnsOptions, Question};
+use resolab_record::HttpVersion;
+use resolab_transport::clock::monotonic_ns;
+use std::sync::Arc;
+
+/// The 103, if there is one.
+pub fn interim(ahead: &Ahead) -> Option<Response<()>> {
+    if ahead.hints.is_empty() {
+        return None;
+    }
+    let mut head = Response::new(());
+    *head.status_mut() = StatusCode::EARLY_HINTS;
+    for hint in &ahead.hints {
+        head.headers_mut().append(LINK, hint.clone());
+    }
+    Some(head)
+}
+
+/// Send it over HTTP/2, and promise what is pushed: before anything is waited for, so that a client
+/// knows what it need not ask for before it can want it.
+pub fn send(
+    world: &Arc<World>,
+    request: &HttpRequest<'_>,
+    ahead: &Ahead,
+    respond: &mut SendResponse<Bytes>,
+) {
+    if let Some(interim) = interim(ahead) {
+        // A client that is gone is found out by the response.
+        let _ = respond.send_informational(interim);
+    }
+    let Some(resolver) = resolver_url(world, request) else {
+        return;
+    };
+    for question in &ahead.questions {
+        let Some(promised) = doh_request(&resolver, question) else {
+            continue;
+        };
+        // Refused where the client takes no pushes (SETTINGS_ENABLE_PUSH), or no more of them.
+        if let Ok(pushed) = respond.push_request(promised.clone()) {
+            let (world, connection) = (Arc::clone(world), Arc::clone(request.connection));
+            tokio::spawn(async move {
+                let _ = push(&world, &connection, promised, pushed).await;
+            });
+        }
+    }
+}
+
+/// The resolver's DoH URL on this connection, if that may answer for it (RFC 9113 section 10.1): only
+/// on connections for the resolver's name.
+fn resolver_url(world: &World, request: &HttpRequest<'_>) -> Option<String> {
+    let doh = world.doh.as_ref()?;
+    let (name, _) = request.connection.name_and_alpn();
+    if name != Some(doh.name.as_str()) {
+        return None;
+    }
+    let port = request.authority().rsplit_once(':');
+    let port = port.map_or(String::new(), |(_, port)| format!(":{port}"));
+    Some(format!("https://{}{port}{}", doh.name, doh.path))
+}
+
+/// What the client need not send: a GET (RFC 8484 section 4.1), padded as its own queries are (RFC 8467).
+fn doh_request(resolver: &str, question: &Question) -> Option<Request<()>> {
+    let edns = QueryEdns::without_cookie(EdnsOptions::default(), true);
+    let query = build_query(question, 0, &edns).ok()?;
+    let uri = format!("{resolver}?dns={}", URL_SAFE_NO_PAD.encode(query));
+    let request = Request::get(uri).header(ACCEPT, DNS_MESSAGE);
+    request.body(()).ok()
+}
+
+/// Answer it as if it had been asked.
+async fn push(
+    world: &Arc<World>,
+    connection: &Arc<OpenConnection>,
+    promised: Request<()>,
+    mut pushed: SendPushedResponse<Bytes>,
+) -> Option<()> {
+    let request = HttpRequest {
+        head: &promised,
+        body: Ok(Bytes::new()),
+        version: HttpVersion::H2,
+        connection,
+        in_early_data: false,
+        received_ns: monotonic_ns(),
+    };
+    let mut reply = reply_dns(world, &request).await;
+    let mut pending = Pending::new(world, &request, &mut reply);
+    let HttpReply { head, mut body, .. } = reply;
+    let mut stream = pushed.send_response(head, body.is_empty()).ok()?;
+    if !body.is_empty() {
+        // At most 65,535 bytes; HTTP/2 keeps what the client's window has no room for.
+        stream.send_data(body.next(usize::MAX), true).ok()?;
+    }
+    pending.finish();
+    Some(())
+}

@@ -1,0 +1,82 @@
+//! What a response's request brings before the response: interim hints, and answers of the resolver that
+//! are pushed with it.
+//!
+//! For: `early_hints` and `pushed_questions` of `[[site.response]]`, ready to be sent.
+//! Not for: streams; those are `serve::ahead`'s.
+
+use super::settings::ResponseConfig;
+use http::HeaderValue;
+use resolab_dns::Question;
+use resolab_dns::question::QuestionError;
+
+/// Sent ahead of one path's responses.
+#[derive(Debug)]
+pub struct Ahead {
+    /// `link` fields of a 103 (RFC 8297); none: there is no 103.
+    pub hints: Vec<HeaderValue>,
+    /// Whose answers are pushed (RFC 9113 section 8.4).
+    pub questions: Vec<Question>,
+}
+
+impl Ahead {
+    /// Of a response's configuration; `None` where nothing is sent ahead of it.
+    pub fn of(config: &ResponseConfig) -> Result<Option<Self>, String> {
+        let hint = |text: &String| {
+            HeaderValue::from_str(text).map_err(|_| format!("`{text}` is no value of a field"))
+        };
+        let questions = config.pushed_questions.iter().map(|text| question(text));
+        let ahead = Self {
+            hints: config
+                .early_hints
+                .iter()
+                .map(hint)
+                .collect::<Result<_, _>>()?,
+            questions: questions.collect::<Result<_, _>>()?,
+        };
+        let is_empty = ahead.hints.is_empty() && ahead.questions.is_empty();
+        Ok((!is_empty).then_some(ahead))
+    }
+}
+
+/// `NAME TYPE`, as a zone file has them.
+fn question(text: &str) -> Result<Question, String> {
+    let mut words = text.split_ascii_whitespace();
+    let (Some(name), Some(record_type), None) = (words.next(), words.next(), words.next()) else {
+        return Err(format!("`{text}` is no question: give `NAME TYPE`"));
+    };
+    Question::parse(name, record_type).map_err(|error: QuestionError| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ahead(more: &str) -> Result<Option<Ahead>, String> {
+        Ahead::of(&toml::from_str(&format!("path = '/'\n{more}")).unwrap())
+    }
+
+    #[test]
+    fn hints_and_questions_are_read() {
+        assert!(ahead("").unwrap().is_none());
+        let text = "early_hints = ['<https://a.test>; rel=dns-prefetch']\npushed_questions = ['a.test A', 'a.test HTTPS']";
+        let read = ahead(text).unwrap().unwrap();
+        assert_eq!(read.hints, ["<https://a.test>; rel=dns-prefetch"]);
+        let names: Vec<_> = read.questions.iter().map(Question::name_text).collect();
+        assert_eq!(names, ["a.test.", "a.test."]);
+        assert_ne!(read.questions[0].record_type, read.questions[1].record_type);
+    }
+
+    #[test]
+    fn what_is_no_question_is_named() {
+        for (more, part) in [
+            ("pushed_questions = ['a.test']", "give `NAME TYPE`"),
+            ("pushed_questions = ['a.test A A']", "give `NAME TYPE`"),
+            ("pushed_questions = ['a.test B']", "record type"),
+            ("pushed_questions = ['a..test A']", "domain name"),
+            ("early_hints = [\"a\\nb\"]", "no value of a field"),
+        ] {
+            let error = ahead(more).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Responses a server pushes with another (RFC 9113 section 8.4), over HTTP/2. Not for: judging whether
+//! it may; that is for whoever knows what the connection is for.
+
+use super::broken::BrokenOff;
+use super::reader::BodyReader;
+use bytes::{Bytes, BytesMut};
+use h2::client::{PushPromises, PushedResponseFuture};
+use http::{Request, Response};
+
+/// The promises that come with one response.
+pub struct PushedResponses(PushPromises);
+
+/// A response that was promised.
+pub struct PushedResponse(PushedResponseFuture);
+
+impl PushedResponses {
+    pub(crate) fn h2(promises: PushPromises) -> Self {
+        Self(promises)
+    }
+
+    /// The next promise: the request it answers, and its response to come. `None` when no more can come.
+    pub async fn next(&mut self) -> Option<Result<(Request<()>, PushedResponse), BrokenOff>> {
+        let promise = self.0.push_promise().await?;
+        Some(promise.map_err(BrokenOff::from).map(|promise| {
+            let (request, response) = promise.into_parts();
+            (request, PushedResponse(response))
+        }))
+    }
+}
+
+impl PushedResponse {
+    /// All of it, at most `body_max_bytes` of body.
+    pub async fn whole(self, body_max_bytes: usize) -> Result<Response<Bytes>, BrokenOff> {
+        let (head, stream) = self.0.await?.into_parts();
+        let mut reader = BodyReader::h2(stream);
+        let mut body = BytesMut::new();
+        while let Some(piece) = reader.data().await? {
+            body.extend_from_slice(&piece);
+            if body.len() > body_max_bytes {
+                return Err(BrokenOff::here("the pushed response is too large"));
+            }
+        }
+        Ok(Response::from_parts(head, body.freeze()))
+    }
+}
