@@ -1,12 +1,14 @@
 """The closed form of a cache's hit ratio, held against caches that are played through; and the traces."""
 
+import itertools
 from collections.abc import Hashable, Iterable
 
 import numpy as np
 import pytest
 
-from benches.client_subnet import model, replay
+from benches.client_subnet import model, pages, replay
 from benches.client_subnet.traces import TRACES, Trace
+from benches.common.corpus import page_models
 
 KEPT_S, RATE_PER_S, WARM_UP_S, MEASURED_S = 5.0, 200.0, 10.0, 200.0
 
@@ -56,3 +58,16 @@ def test_each_subnet_has_an_address_of_its_own_24_bits() -> None:
     sources = [replay.source_of(subnet) for subnet in range(600)]
     assert len({source.rpartition(".")[0] for source in sources}) == 600
     assert all(source.startswith("127.") for source in sources)
+
+
+def test_a_hit_ratio_costs_pages_the_look_ups_they_wait_for() -> None:
+    models = list(itertools.islice(page_models(), 6))
+    alike = pages.worth(models, 0.9, 0.9, 30.0, seed=1)
+    assert (alike.median_ms, alike.slowest_ms) == (0, 0)
+    every = pages.worth(models, 1.0, 0.0, 30.0, seed=1)
+    # All names late: by the look-ups of each page's longest chain, the same in every draw.
+    assert every.lower_quartile_ms >= 30
+    assert every.slowest_ms >= every.upper_quartile_ms >= every.median_ms
+    half = pages.worth(models, 1.0, 0.5, 30.0, seed=1)
+    assert 0 < half.median_ms < every.median_ms
+    assert half == pages.worth(models, 1.0, 0.5, 30.0, seed=1)

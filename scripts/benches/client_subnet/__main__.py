@@ -1,7 +1,9 @@
 """Replay queries of many subnets through unbound, with client subnets (RFC 7871) and without; print its hit ratios.
 
+Then what they are worth to real pages, by their models.
+
 For: `scripts/bench client-subnet`, the figures of docs/method/client-subnet.md. It uses the release build, or
-RESOLAB_CORE. Not for: what a hit is worth to a page; that is the factor `resolver_cache`. Exit code 1 when the closed
+RESOLAB_CORE. Not for: loading pages; that is the factor `resolver_cache`. Exit code 1 when the closed
 form misses.
 """
 
@@ -9,13 +11,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from benches.client_subnet import figures
+from benches.client_subnet import figures, pages
 from benches.client_subnet.figures import Bench
 from benches.common import program
 from benches.common.progress import Progress
 
 PROGRAM = "bench client-subnet"
-PARTS = {"cache": figures}
+PARTS = {"cache": figures, "pages": pages}
 
 
 def main() -> int:

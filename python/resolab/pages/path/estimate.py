@@ -11,7 +11,7 @@ until another chain is the longest: that number is the slope at d, the blocking 
 
 import heapq
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -78,7 +78,15 @@ class _Resolver(NamedTuple):
 
     setup_ms: float
     exchange_ms: float
+    """With an answer that it has."""
     announced: Announced = Announced.NOT
+    recursion_ms: float = 0.0
+    """More for an answer it has to find."""
+    misses: Container[int] = ()
+    """Hosts of which it has none."""
+
+    def takes_ms(self, host: int) -> float:
+        return self.exchange_ms + (self.recursion_ms if host in self.misses else 0.0)
 
 
 def load_estimate(
@@ -103,15 +111,17 @@ def predicted_lookups(
     round_trip_ms: float | None = None,
     announced: Announced = Announced.NOT,
     recursion_ms: float = 0.0,
+    misses: Collection[int] | None = None,
 ) -> LookupPrediction:
     """Predict what name resolution adds: a round trip each look-up, and those of opening the connection once.
 
-    The resolver answers after `recursion_ms`: at once, with every answer in its cache. Names that are `announced` are
-    asked for before they are needed, or not at all.
+    The resolver answers at once, but for the names of the hosts it `misses`, by their places in the model, after
+    `recursion_ms`; None: all hosts. Names that are `announced` are asked for before they are needed, or not at all.
     """
     cold = cold_exchange_round_trips(dns_transport, handshake_mode)
     opening = 0 if connection_state == "warm" else cold - 1
-    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms + recursion_ms, announced)
+    missed = range(len(model.hosts)) if misses is None else misses
+    resolver = _Resolver(opening * resolver_rtt_ms, resolver_rtt_ms, announced, recursion_ms, missed)
     with_names = _Walk(model, resolver, connect_ms, round_trip_ms).estimate()
     without = _Walk(model, _Resolver(0.0, 0.0), connect_ms, round_trip_ms).estimate()
     return LookupPrediction(
@@ -144,7 +154,7 @@ class _Walk:
         self._heads = Heads(model)
         self._document = 0 if resolver.announced is Announced.WITH_FIRST else _document_of(model)
         self._announced_ms: float | None = None
-        """When the answers for all names are there; None: nobody has announced them yet."""
+        """When all names are announced, or their answers come; None: nobody has announced them yet."""
 
     def estimate(self) -> LoadEstimate:
         waiting, missing = self._dependencies()
@@ -206,33 +216,40 @@ class _Walk:
             self._first_bytes[place] = self._ends[place] = start
             return
         if one.host not in self._ready:
-            self._ready[one.host] = self._answered(start).later(self._connects[one.host])
+            self._ready[one.host] = self._answered(one.host, start).later(self._connects[one.host])
         sent = max(start, self._ready[one.host])
         if place == self._document:
             self._announced_ms = self._announcement_ms(one, sent)
         self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
         self._ends[place] = self._first_bytes[place].later(one.receive_ms)
 
-    def _answered(self, asked: _Instant) -> _Instant:
+    def _answered(self, host: int, asked: _Instant) -> _Instant:
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
-        answered_ms = asked.ms + opening_ms + self._resolver.exchange_ms
-        if self._announced_ms is not None:
-            if self._announced_ms <= asked.ms:
+        answered_ms = asked.ms + opening_ms + self._resolver.takes_ms(host)
+        announced_ms = self._announced_answer_ms(host)
+        if announced_ms is not None:
+            if announced_ms <= asked.ms:
                 return asked
-            answered_ms = min(answered_ms, self._announced_ms)
+            answered_ms = min(answered_ms, announced_ms)
         return _Instant(answered_ms, asked.lookups + 1)
 
+    def _announced_answer_ms(self, host: int) -> float | None:
+        """Tell when the answer for a host's name is there without being asked for; None: nobody has announced it."""
+        if self._announced_ms is None:
+            return None
+        is_asked = self._resolver.announced in {Announced.HTTPS_RECORD, Announced.EARLY_HINTS}
+        return self._announced_ms + (self._resolver.takes_ms(host) if is_asked else 0.0)
+
     def _announcement_ms(self, document: Resource, sent: _Instant) -> float | None:
-        """Tell when the answers for all names are there that somebody announces with the document."""
-        exchange_ms = self._resolver.exchange_ms
+        """Tell when all names, or their answers, are there that somebody announces with the document."""
         answered_ms = self._ready[document.host].ms - self._connects[document.host]
         told_ms = sent.ms + self._trips[document.host]
         return {
             Announced.NOT: None,
             Announced.WITH_FIRST: answered_ms,
-            Announced.HTTPS_RECORD: answered_ms + exchange_ms,
+            Announced.HTTPS_RECORD: answered_ms,
             Announced.SERVER_PUSH: told_ms,
-            Announced.EARLY_HINTS: told_ms + exchange_ms,
+            Announced.EARLY_HINTS: told_ms,
         }[self._resolver.announced]
 
     def _start(self, place: int) -> _Instant:

@@ -202,6 +202,22 @@ def test_announced_names_are_waited_for_as_long_as_they_are_later_than_the_docum
     assert (found.lookup_ms, found.blocking_lookups_count) == (lookup_ms, blocking_count)
 
 
+def test_names_that_the_resolver_has_to_find_take_their_time() -> None:
+    lookup_ms = {
+        misses: predicted_lookups(
+            CHAIN_OF_NAMES,
+            dns_transport="doudp",
+            resolver_rtt_ms=10,
+            connect_ms=0.0,
+            round_trip_ms=20.0,
+            recursion_ms=25.0,
+            misses=misses,
+        ).lookup_ms
+        for misses in (None, (), (1,), (0, 2))
+    }
+    assert lookup_ms == {None: 105, (): 30, (1,): 55, (0, 2): 80}
+
+
 def test_a_redirect_announces_nothing() -> None:
     page = model(document(), request(0, Discovery.REDIRECT, host=1), script(1, host=2), hosts=3)
     told = {
