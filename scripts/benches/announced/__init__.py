@@ -1,0 +1,1 @@
+"""Names of a document announced before it: `scripts/bench announced` (docs/method/announced-names.md)."""

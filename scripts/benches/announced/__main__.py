@@ -1,0 +1,48 @@
+"""Fetch a document and the addresses of its names, announced in four ways; print how long they are waited for.
+
+For: `scripts/bench announced`, the figures of docs/method/announced-names.md. It uses the release build, or
+RESOLAB_CORE. Not for: studies; those are plans. Exit code 1 when a figure is missed.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from benches.announced import figures, pages
+from benches.announced.figures import Bench
+from benches.common import program
+from benches.common.progress import Progress
+
+PROGRAM = "bench announced"
+PARTS = {"names": figures, "pages": pages}
+
+
+def main() -> int:
+    """Measure and print."""
+    options = _options()
+    rounds_count = options.rounds or (2 if options.quick else 10)
+
+    def bench(scratch: Path, progress: Progress) -> Bench:
+        return Bench(scratch, progress, options.profile, options.names, rounds_count, options.congestion_control)
+
+    return program.run(PROGRAM, PARTS, options, bench, {})
+
+
+def _options() -> argparse.Namespace:
+    parser = program.parser(PROGRAM, __doc__, PARTS)
+    parser.add_argument("--rounds", type=int, metavar="N", help="of each cell (default: 10; quick: 2)")
+    parser.add_argument("--profile", default="4g")
+    parser.add_argument(
+        "--names", type=int, default=8, metavar="N", help="in the document (default: 8; judged below 9)"
+    )
+    parser.add_argument(
+        "--congestion-control",
+        default="reno",
+        metavar="NAME",
+        help="of both hosts' TCP (default: reno; bbr paces, for which the closed form has no term)",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

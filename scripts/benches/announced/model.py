@@ -1,0 +1,54 @@
+"""How long a document's names are waited for, by how they were announced: the closed form.
+
+For: `max(0, names known - document there)`, both counted from the query for the document's own name. Pure. Not for:
+bytes beyond those of the names' own messages.
+"""
+
+from dataclasses import dataclass
+
+TCP_TLS_ROUND_TRIPS = 2
+"""Of a connection to the document's own server, before the request."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document and its names."""
+
+    announcement: str
+    mode: str
+    server_time_ms: float
+    """Before the document."""
+    name_delay_ms: float
+    """Before the answer to each name: what the resolver takes to find it."""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is such a thing: only the resolver's own connection may push its answers."""
+        return self.announcement != "server_push" or self.mode == "shared_connection"
+
+
+def document_ms(case: Case, rtt_ms: float) -> float:
+    """Compute when the document is there."""
+    connect = TCP_TLS_ROUND_TRIPS if case.mode == "separate" else 0
+    return (2 + connect) * rtt_ms + case.server_time_ms
+
+
+def names_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
+    """Compute when the names are known; `bytes_ms`: what their queries and answers take on the link."""
+    document = document_ms(case, rtt_ms)
+    asked = {
+        # In the document.
+        "document": document,
+        # As soon as the request is there, without the server's time.
+        "early_hints": document - case.server_time_ms,
+        # With the address of the document's own name.
+        "https_record": rtt_ms,
+        # Pushed answers leave when the request is there: as if asked half a round trip before, and nobody has to.
+        "server_push": document - case.server_time_ms - rtt_ms,
+    }
+    return asked[case.announcement] + rtt_ms + case.name_delay_ms + bytes_ms
+
+
+def wait_ms(case: Case, rtt_ms: float, bytes_ms: float) -> float:
+    """Compute how long they are waited for once the document is there."""
+    return max(0.0, names_ms(case, rtt_ms, bytes_ms) - document_ms(case, rtt_ms))
