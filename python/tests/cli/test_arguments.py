@@ -55,6 +55,7 @@ def test_every_command_has_its_help() -> None:
     ]
     wanted = "run resume report compare export merge har waterfall evidence plan calibrate query visit"
     wanted += (
-        " bench stub edge path enter fetch gateway ping relay probe-questions probe fleet internet list page doctor"
+        " bench stub edge path enter fetch fetch-names gateway ping relay probe-questions probe fleet internet list page"
+        " doctor"
     )
     assert names == wanted.split()
