@@ -23,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How often [`keep_stamping`] looks whether the kernel stamps, and the pause in between.
-const LOOK_COUNT: u32 = 100;
+const LOOK_COUNT: u32 = 2_000;
 const LOOK_PAUSE: Duration = Duration::from_micros(50);
 /// Its pause where there is no loopback device to look at.
 const BLIND_PAUSE: Duration = Duration::from_millis(5);
