@@ -68,7 +68,10 @@ def _cell(
 ) -> _Cell | None:
     quantiles = relative_quantiles(page, profile, *combination)
     own, base = (getattr(conditions.get(one), "id", None) for one in (combination, BASELINE))
-    if not quantiles or own is None or base is None or own not in sums.changes:
+    if not quantiles or own is None or base is None:
+        return None
+    # A run that was stopped has conditions without a load.
+    if own not in sums.changes or own not in sums.values or base not in sums.medians:
         return None
     by_share = {share: ratio for ratio, share in quantiles}
     theirs = printed_change(by_share[0.50], (by_share[0.25], by_share[0.75]), LOADS_A_CELL, level=level)

@@ -3,6 +3,7 @@
 For: `report.s24.replication`. Not for: its statistics (`stats.replication`).
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,19 @@ def test_six_blocks_have_no_interval_and_say_so(tmp_path: Path) -> None:
 
 def test_without_the_papers_sum_nothing_is_compared(tmp_path: Path) -> None:
     assert table_of(tmp_path / "d", 6, Faults()) is None
+
+
+def test_a_stopped_run_has_the_cells_that_were_loaded(tmp_path: Path) -> None:
+    """Of a condition there is no load yet."""
+    folder = tmp_path / "d"
+    make_dataset(folder, make_plan(ONE_PAGE.replace("blocks = 6", "blocks = 8")), Faults(sums=True))
+    for file in (folder / "trials").iterdir():
+        head = json.loads(file.read_text("utf-8").splitlines()[0])
+        if (head["profile"], head["dns_transport"], head["requested_handshake_mode"]) == ("fiber", "doq", "full"):
+            file.unlink()
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        tables = {one.name: one for one in S24(dataset, analyse(dataset)).tables()}
+    found = {(row["profile"], row["combination"]) for row in tables["s24_replication"].rows}
+    assert ("4g", "DoQ + H3 full") in found
+    assert ("fiber", "DoQ + H3 full") not in found
