@@ -318,3 +318,22 @@ async fn a_deadline_leaves_what_is_known() {
         "{record:?}"
     );
 }
+
+#[tokio::test]
+async fn without_a_resolver_there_is_no_instant_to_count_from() {
+    let mut lab = lab().await;
+    let client = client(
+        &lab,
+        NameAnnouncement::Document,
+        CoalescingMode::Separate,
+        "/",
+    );
+    lab.edge.stop().await;
+    let record = client.unwrap().fetch_once(0, DEADLINE).await;
+    assert_eq!(record.failure, Some(Failure::TcpConnectRefused));
+    assert_eq!(
+        (record.time_origin_ns, record.name_complete_ns),
+        (None, None)
+    );
+    assert!(record.names.is_empty());
+}

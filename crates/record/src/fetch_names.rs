@@ -54,8 +54,9 @@ pub struct FetchNamesRecord {
     pub resolver: String,
     /// Position among the fetches of this run, from 0.
     pub sequence: u64,
-    /// `CLOCK_MONOTONIC` when the document was wanted: the resolver's connection was open by then.
-    pub time_origin_ns: u64,
+    /// `CLOCK_MONOTONIC` when the document was wanted: the resolver's connection was open by then;
+    /// `null` when it never was.
+    pub time_origin_ns: Option<u64>,
     /// Smallest round trip the resolver's connection saw.
     pub connection_min_rtt_ns: Option<u64>,
     /// The address of the document's own name was there.

@@ -803,7 +803,7 @@ class FetchNamesRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="rec
     url: str
     resolver: str
     sequence: int
-    time_origin_ns: int
+    time_origin_ns: int | None = None
     connection_min_rtt_ns: int | None = None
     name_complete_ns: int | None = None
     document_request_ns: int | None = None

@@ -167,7 +167,7 @@ def _https_record(host: str, listed: Sequence[str]) -> str:
 
 
 def _with_bytes(record: FetchNamesRecord, crossings: Sequence[Crossing]) -> Fetched:
-    begin_ns = record.time_origin_ns
+    begin_ns = record.time_origin_ns or 0
     found_ns = begin_ns + (record.document_first_byte_ns or 0)
     end_ns = begin_ns + (record.names_complete_ns or 0)
     during = [one for one in crossings if begin_ns <= one.entered_ns <= end_ns]

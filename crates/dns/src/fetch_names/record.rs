@@ -27,7 +27,7 @@ impl FetchNamesClient {
             url: self.page.url.clone(),
             resolver: self.resolver.url.clone(),
             sequence,
-            time_origin_ns: look_ups.map_or(0, |it| it.time_origin_ns),
+            time_origin_ns: look_ups.map(|it| it.time_origin_ns),
             connection_min_rtt_ns: path.and_then(|path| path.min_rtt_ns),
             name_complete_ns: course.name_complete_ns.get().copied(),
             document_request_ns: course.document_request_ns.get().copied(),
