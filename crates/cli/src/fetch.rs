@@ -2,16 +2,14 @@
 //! Not for: what that is; that is `resolab_dns::fetch`.
 
 use crate::client_arguments::{HandshakeArgument, Refusal};
-use crate::group_arguments::GroupArguments;
+use crate::fetching::FetchingArguments;
 use crate::output;
 use clap::ValueEnum;
-use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
-use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
 use resolab_record::{CoalescingMode, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -43,31 +41,13 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "full")]
     handshake: HandshakeArgument,
     #[command(flatten)]
-    groups: GroupArguments,
+    fetching: FetchingArguments,
     /// Resolver: h3://, or quic:// with --mode separate.
     #[arg(long, value_name = "URL")]
     resolver: ResolverAddress,
-    /// PEM file with the certificate authorities to trust, instead of the system's.
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
-    /// Address of the resolver's host name, instead of asking the system.
-    #[arg(long, value_name = "HOST=ADDRESS")]
-    resolve: Vec<String>,
     /// Come back without the address token a server gave (RFC 9000 section 8.1.3).
     #[arg(long)]
     no_address_token: bool,
-    /// Do not pad queries.
-    #[arg(long)]
-    no_padding: bool,
-    /// Times to fetch.
-    #[arg(long, default_value_t = 1)]
-    count: u64,
-    /// Pause between fetches.
-    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
-    interval_ms: u64,
-    /// Deadline of each fetch.
-    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
-    timeout_ms: u64,
     /// The page.
     #[arg(value_name = "https://NAME/PATH")]
     page: PageAddress,
@@ -75,11 +55,11 @@ pub struct Arguments {
 
 /// Fetch, and write a record of each time.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let (count, interval) = (arguments.count, arguments.interval_ms);
-    let deadline = Duration::from_millis(arguments.timeout_ms);
+    let (count, interval) = (arguments.fetching.count, arguments.fetching.interval());
+    let deadline = arguments.fetching.deadline();
     let fetched = arguments
         .prepare()
-        .and_then(|client| fetch_all(&client, count, Duration::from_millis(interval), deadline));
+        .and_then(|client| fetch_all(&client, count, interval, deadline));
     match fetched {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => refusal.exit(),
@@ -118,16 +98,7 @@ fn fetch_all(
 impl Arguments {
     /// Everything that may fail or take its time before a clock starts.
     fn prepare(self) -> Result<FetchClient, Refusal> {
-        let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
-        let (resolver_at, _) = given
-            .locate(&self.resolver)
-            .map_err(Refusal::configuration)?;
-        let default = EdnsOptions::default();
-        let padding = if self.no_padding {
-            Padding::None
-        } else {
-            default.padding
-        };
+        let resolver_at = self.fetching.locate(&self.resolver)?;
         let options = FetchOptions {
             mode: match self.mode {
                 ModeArgument::Separate => CoalescingMode::Separate,
@@ -136,10 +107,10 @@ impl Arguments {
             },
             is_speculative: self.speculative,
             handshake_mode: self.handshake.into(),
-            groups: self.groups.groups.clone(),
+            groups: self.fetching.groups.groups.clone(),
             keeps_address_tokens: !self.no_address_token,
-            edns: EdnsOptions { padding, ..default },
-            ca_file: self.ca,
+            edns: self.fetching.edns(),
+            ca_file: self.fetching.ca,
         };
         FetchClient::new(self.resolver, resolver_at, self.page, options).map_err(
             |error| match error {

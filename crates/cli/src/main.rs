@@ -9,6 +9,7 @@ mod edns_arguments;
 mod enter;
 mod fetch;
 mod fetch_names;
+mod fetching;
 mod gateway;
 mod group_arguments;
 mod internet;

@@ -1,0 +1,66 @@
+//! What `fetch` and `fetch-names` are told alike: whom to trust, how often to fetch, how long to wait.
+//! Not for: what is fetched.
+
+use crate::client_arguments::Refusal;
+use crate::group_arguments::GroupArguments;
+use resolab_dns::bootstrap::GivenAddresses;
+use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of every kind of fetch.
+#[derive(clap::Args)]
+pub struct FetchingArguments {
+    #[command(flatten)]
+    pub groups: GroupArguments,
+    /// PEM file with the certificate authorities to trust, instead of the system's.
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// Address of the resolver's host name, instead of asking the system.
+    #[arg(long, value_name = "HOST=ADDRESS")]
+    resolve: Vec<String>,
+    /// Do not pad queries.
+    #[arg(long)]
+    no_padding: bool,
+    /// Times to fetch.
+    #[arg(long, default_value_t = 1)]
+    pub count: u64,
+    /// Pause between fetches.
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    interval_ms: u64,
+    /// Deadline of each fetch.
+    #[arg(long, default_value_t = 10_000, value_name = "MILLISECONDS")]
+    timeout_ms: u64,
+}
+
+impl FetchingArguments {
+    /// Where the resolver is.
+    pub fn locate(&self, resolver: &ResolverAddress) -> Result<SocketAddr, Refusal> {
+        let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
+        let (at, _) = given.locate(resolver).map_err(Refusal::configuration)?;
+        Ok(at)
+    }
+
+    /// EDNS(0) of the queries.
+    pub fn edns(&self) -> EdnsOptions {
+        let default = EdnsOptions::default();
+        if self.no_padding {
+            return EdnsOptions {
+                padding: Padding::None,
+                ..default
+            };
+        }
+        default
+    }
+
+    /// Pause between fetches.
+    pub fn interval(&self) -> Duration {
+        Duration::from_millis(self.interval_ms)
+    }
+
+    /// Of each fetch.
+    pub fn deadline(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}
