@@ -5,6 +5,8 @@
 //! Not for: judging a ClientHello. Whatever cannot be read is left to the TLS stack, whose alert is
 //! the right answer to it.
 
+use std::net::IpAddr;
+
 const CLIENT_HELLO: u8 = 1;
 const RECORD_HANDSHAKE: u8 = 22;
 const EXTENSION_SERVER_NAME: u16 = 0;
@@ -119,12 +121,15 @@ fn parse_body(body: &[u8]) -> Option<ClientHello> {
     Some(hello)
 }
 
+/// A literal address is no host name (RFC 6066 section 3) though some clients send one; it counts as
+/// none, as with clients that know they must not.
 fn parse_server_name(content: &[u8]) -> Option<String> {
     let mut list = Reader(Reader(content).take_prefixed_u16()?);
     let kind = list.take(1)?[0];
     let name = list.take_prefixed_u16()?;
     let text = std::str::from_utf8(name).ok()?;
-    (kind == 0).then(|| text.to_ascii_lowercase())
+    let is_name = kind == 0 && text.parse::<IpAddr>().is_err();
+    is_name.then(|| text.to_ascii_lowercase())
 }
 
 /// The rest of a byte string.
@@ -209,6 +214,17 @@ mod tests {
         });
         assert_eq!(ClientHello::from_handshake(&bytes), expected);
         assert_eq!(from_records(&records(&bytes, 400)), expected);
+    }
+
+    #[test]
+    fn an_address_is_no_server_name() {
+        for address in ["127.0.0.1", "::1", "fd77::1"] {
+            let read = ClientHello::from_handshake(&hello(&[name(address)]));
+            let Progress::Complete(read) = read else {
+                panic!("{address}: incomplete");
+            };
+            assert_eq!(read.server_name, None, "{address}");
+        }
     }
 
     #[test]
