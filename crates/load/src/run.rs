@@ -111,8 +111,9 @@ impl Watch<'_> {
         let interval_ns = self.interval.as_nanos() as u64;
         let (mut before, mut before_ns, mut due_ns) = (LiveCounts::default(), 0, interval_ns);
         loop {
-            let now_ns = monotonic_ns().saturating_sub(self.start_ns);
-            let wait = Duration::from_nanos(due_ns.saturating_sub(now_ns));
+            // The start may still be to come.
+            let wait_ns = (self.start_ns + due_ns).saturating_sub(monotonic_ns());
+            let wait = Duration::from_nanos(wait_ns);
             if ended.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
