@@ -9,7 +9,7 @@ pub use arguments::Arguments;
 use crate::client_arguments::Refusal;
 use crate::output;
 use resolab_load::{Condition, LoadError, LoadPlan};
-use resolab_record::{LoadProgressRecord, LoadRecord, Record};
+use resolab_record::{Failure, LoadProgressRecord, LoadRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::process::ExitCode;
@@ -31,9 +31,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
     let plan = arguments.plan()?;
-    let broken = |error: io::Error| Refusal::internal(format_args!("write results: {error}"));
     if arguments.json {
-        output::write_record(&output::start_record("bench", monotonic_ns())).map_err(broken)?;
+        output::write_record(&output::start_record("bench", monotonic_ns()))
+            .map_err(Refusal::unwritten)?;
     }
     let stopped = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stopped)?;
@@ -43,7 +43,7 @@ fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
     } else {
         output::write_text(&statistics::text(&record, arguments.histogram))
     };
-    written.map_err(broken)?;
+    written.map_err(Refusal::unwritten)?;
     Ok(record)
 }
 
@@ -68,10 +68,23 @@ fn put_load(
         LoadError::Unsupported(_) => Refusal::unsupported(error),
         LoadError::Kernel { .. } => Refusal::machine(error),
         LoadError::Panicked => Refusal::internal(error),
-        LoadError::Connect { .. } | LoadError::Tls(_) | LoadError::CalledOff => {
-            Refusal::configuration(error)
-        }
+        LoadError::Connect { failure, .. } => not_connected(failure, &error),
+        LoadError::Tls(_) | LoadError::CalledOff => Refusal::configuration(error),
     })
+}
+
+/// Nobody there is the same end over every transport, DoUDP's among them (`judge`); somebody who is
+/// not whom the user trusts is another.
+fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
+    let is_somebody = matches!(
+        failure,
+        Failure::TlsHandshakeFailed | Failure::TlsCertificateInvalid | Failure::QuicHandshakeFailed
+    );
+    if is_somebody {
+        Refusal::configuration(error)
+    } else {
+        Refusal::deadline(format_args!("{error}: is a resolver there?"))
+    }
 }
 
 /// The first signal ends the run, with the results so far; a second one the process.

@@ -10,6 +10,7 @@ use resolab_dns::{
 use resolab_record::{DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{Sha256, Trust};
 use std::fmt::Display;
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -183,6 +184,21 @@ impl Refusal {
             code: output::EXIT_INTERNAL,
             line: format!("failed to {what}"),
         }
+    }
+
+    /// What was to be done was not done in time.
+    pub fn deadline(what: impl Display) -> Self {
+        Self {
+            code: output::EXIT_DEADLINE,
+            line: format!("failed to {what}"),
+        }
+    }
+
+    /// Standard output takes nothing more.
+    #[expect(clippy::needless_pass_by_value)] // as map_err has it
+    pub fn unwritten(error: io::Error) -> Self {
+        let (code, line) = output::unwritten(&error);
+        Self { code, line }
     }
 
     /// Say it and end.

@@ -9,7 +9,6 @@ use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
 use resolab_record::{CoalescingMode, Record};
 use resolab_transport::clock::monotonic_ns;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -72,8 +71,8 @@ fn fetch_all(
     interval: Duration,
     deadline: Duration,
 ) -> Result<(), Refusal> {
-    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
-    output::write_record(&output::start_record("fetch", monotonic_ns())).map_err(broken)?;
+    output::write_record(&output::start_record("fetch", monotonic_ns()))
+        .map_err(Refusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -92,7 +91,7 @@ fn fetch_all(
         }
         Ok(())
     };
-    runtime.block_on(all).map_err(broken)
+    runtime.block_on(all).map_err(Refusal::unwritten)
 }
 
 impl Arguments {

@@ -11,7 +11,6 @@ use resolab_dns::fetch::PageAddress;
 use resolab_dns::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions};
 use resolab_record::{CoalescingMode, NameAnnouncement, Record};
 use resolab_transport::clock::monotonic_ns;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -77,9 +76,8 @@ fn fetch_all(
     interval: Duration,
     deadline: Duration,
 ) -> Result<(), Refusal> {
-    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
     let start = output::start_record("fetch_names", monotonic_ns());
-    output::write_record(&start).map_err(broken)?;
+    output::write_record(&start).map_err(Refusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -94,7 +92,7 @@ fn fetch_all(
         }
         Ok(())
     };
-    runtime.block_on(all).map_err(broken)
+    runtime.block_on(all).map_err(Refusal::unwritten)
 }
 
 impl Arguments {

@@ -10,7 +10,7 @@ use crate::client_arguments::Refusal;
 use crate::command_lines::Stay;
 use crate::edge::allow_many_sockets;
 use crate::output;
-use crate::stub::{broken_output, cannot_listen, id_of, start_writer};
+use crate::stub::{cannot_listen, id_of, start_writer};
 use resolab_gateway::{Gateway, GatewayError};
 use resolab_record::{CommandDoneRecord, GatewayCommand, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -46,17 +46,14 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let _ = records.send(start);
     let gateway = start_gateway(&runtime, &arguments, &records)?;
     let ready = gateway.ready_record(arguments.upstream);
-    let ready = ready.map_err(|error| broken_output(&error))?;
+    let ready = ready.map_err(Refusal::unwritten)?;
     let _ = records.send(Record::GatewayReady(Box::new(ready)));
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
     runtime.block_on(serve(&gateway, &records, stay, signals, writer_end));
     // Whatever still holds the way to the writer goes with the runtime.
     drop((gateway, runtime, records));
-    writer
-        .join()
-        .unwrap_or(Ok(()))
-        .map_err(|error| broken_output(&error))
+    writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
 }
 
 fn start_gateway(

@@ -38,7 +38,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is
 /// for people. Exit codes: 0 done, 1 a condition of bench --fail held, 2 usage, 3 bad
 /// configuration, 4 the machine lacks something, 5 deadline (bench: the resolver was gone in
-/// mid-run), 70 internal, 127 unsupported combination.
+/// mid-run, or not there), 70 internal, 127 unsupported combination, 141 nobody reads on.
 #[derive(Parser)]
 #[command(name = "resolab-core", version)]
 struct Arguments {

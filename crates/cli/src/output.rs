@@ -20,6 +20,8 @@ pub const EXIT_MACHINE: u8 = 4;
 pub const EXIT_DEADLINE: u8 = 5;
 /// What was asked for does not go together.
 pub const EXIT_UNSUPPORTED: u8 = 127;
+/// Nobody reads on, as `head` does: as a shell gives it for a program that SIGPIPE ended.
+pub const EXIT_BROKEN_PIPE: u8 = 141;
 /// resolab-core itself is broken.
 pub const EXIT_INTERNAL: u8 = 70;
 
@@ -39,6 +41,16 @@ pub fn write_text(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// How to end when standard output takes nothing more, and what to say: nothing where who read it
+/// has gone.
+pub fn unwritten(error: &std::io::Error) -> (u8, String) {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return (EXIT_BROKEN_PIPE, String::new());
+    }
+    let line = format!("failed to write to standard output: {error}");
+    (EXIT_INTERNAL, line)
+}
+
 /// The first line of a program's stream.
 pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     let wall = SystemTime::now()
@@ -53,9 +65,12 @@ pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     })
 }
 
-/// End with one line that says what failed and what to do.
+/// End with one line that says what failed and what to do; without a word if there is none.
 pub fn fail(code: u8, message: impl Display) -> ExitCode {
-    eprintln!("resolab-core: {message}");
+    let message = message.to_string();
+    if !message.is_empty() {
+        eprintln!("resolab-core: {message}");
+    }
     ExitCode::from(code)
 }
 

@@ -80,10 +80,10 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         output::write_record(&start).and_then(|()| output::write_record(&Record::Ping(record)));
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::fail(
-            output::EXIT_INTERNAL,
-            format!("failed to write to standard output: {error}"),
-        ),
+        Err(error) => {
+            let (code, line) = output::unwritten(&error);
+            output::fail(code, line)
+        }
     }
 }
 

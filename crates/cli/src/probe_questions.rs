@@ -8,7 +8,6 @@ use resolab_dns::questions_probe::probe_questions;
 use resolab_dns::{DnsClient, Question};
 use resolab_record::Record;
 use resolab_transport::clock::monotonic_ns;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -66,9 +65,8 @@ fn probe_all(
     counts: &[u16],
     deadline: Duration,
 ) -> Result<(), Refusal> {
-    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
     output::write_record(&output::start_record("probe-questions", monotonic_ns()))
-        .map_err(broken)?;
+        .map_err(Refusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -77,7 +75,8 @@ fn probe_all(
         for count in counts {
             let asked = &questions[..usize::from(*count)];
             let record = runtime.block_on(probe_questions(client, asked, deadline));
-            output::write_record(&Record::QuestionsProbe(Box::new(record))).map_err(broken)?;
+            output::write_record(&Record::QuestionsProbe(Box::new(record)))
+                .map_err(Refusal::unwritten)?;
         }
     }
     Ok(())

@@ -16,7 +16,6 @@ use resolab_dns::{ConnectionPolicy, Question};
 use resolab_transport::clock::monotonic_ns;
 use rounds::{Pace, Rounds};
 use shuffle::Shuffle;
-use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,14 +116,14 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn ask_all(rounds: Rounds) -> Result<(), Refusal> {
-    let broken = |error: io::Error| Refusal::internal(format_args!("write a record: {error}"));
-    output::write_record(&output::start_record("query", monotonic_ns())).map_err(broken)?;
+    output::write_record(&output::start_record("query", monotonic_ns()))
+        .map_err(Refusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime =
         runtime.map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
-    runtime.block_on(rounds.run()).map_err(broken)
+    runtime.block_on(rounds.run()).map_err(Refusal::unwritten)
 }
 
 impl Arguments {

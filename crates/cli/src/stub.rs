@@ -145,17 +145,14 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         }
     }
     .map_err(|error| cannot_listen(listen, &error))?;
-    announce(&stub, upstream, &records).map_err(|error| broken_output(&error))?;
+    announce(&stub, upstream, &records).map_err(Refusal::unwritten)?;
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
     let result = runtime.block_on(serve(&stub, &records, stay, writer_end));
     drop((runtime, stub, records));
     result?;
     // All senders are gone: the writer has written what there was.
-    writer
-        .join()
-        .unwrap_or(Ok(()))
-        .map_err(|error| broken_output(&error))
+    writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
 }
 
 fn host_place(text: &str) -> Result<(i32, String), String> {
@@ -171,10 +168,6 @@ pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
     } else {
         Refusal::configuration(what)
     }
-}
-
-pub fn broken_output(error: &io::Error) -> Refusal {
-    Refusal::internal(format_args!("write a record: {error}"))
 }
 
 fn announce(stub: &Stub, upstream: String, records: &Sender<Record>) -> io::Result<()> {

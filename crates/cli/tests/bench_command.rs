@@ -180,8 +180,15 @@ fn what_cannot_be_done_has_its_own_exit_codes() {
             "tcp://127.0.0.1:9",
             &names,
             "--timeout-ms 1000",
-            3,
+            5,
             "connect to 127.0.0.1:9",
+        ),
+        (
+            "quic://127.0.0.1:9",
+            &names,
+            "--timeout-ms 300 --insecure",
+            5,
+            "is a resolver there?",
         ),
         (
             "tls://127.0.0.1:9",
@@ -205,6 +212,24 @@ fn what_cannot_be_done_has_its_own_exit_codes() {
         assert_eq!(output.status.code(), Some(code), "{arguments}: {errors}");
         assert!(errors.contains(says), "{says}: {errors}");
     }
+}
+
+#[test]
+fn a_reader_who_goes_ends_the_run_without_a_word_and_with_141() {
+    let server = Server::start(false, 0);
+    let (names, resolver) = (
+        NamesFile::new("unread"),
+        format!("udp://{}", server.address),
+    );
+    let mut child = command(&resolver, &names, "--json --count 20")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(141), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]

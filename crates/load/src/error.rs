@@ -1,5 +1,6 @@
 //! Why there is no load. Not for: queries that fail; those are counted.
 
+use resolab_record::Failure;
 use resolab_transport::client::TlsConfigError;
 use std::net::SocketAddr;
 use thiserror::Error;
@@ -12,6 +13,8 @@ pub enum LoadError {
     Connect {
         /// Address that was connected to.
         resolver: SocketAddr,
+        /// How far it came.
+        failure: Failure,
         /// What was wrong.
         reason: String,
     },

@@ -41,6 +41,7 @@ from resolab.stats.power import PAIRS_NEEDED, Aim
 from resolab.store import Dataset
 from resolab.store.outcomes import OUTCOMES, Outcome, contributions
 from resolab.store.rows import LoadRow
+from resolab.wording import counted
 
 MOST_BLOCKS = 1_000
 
@@ -220,5 +221,5 @@ def pilot_problem(row: ComparisonPower) -> str:
     if row.pairs_count == 0:
         return "not in the pilot"
     if row.pairs_count < PAIRS_NEEDED:
-        return f"{row.pairs_count} pairs in the pilot, {PAIRS_NEEDED} needed"
+        return f"{counted(row.pairs_count, 'pair')} in the pilot, {PAIRS_NEEDED} needed"
     return "too many failed loads"

@@ -2,6 +2,7 @@
 
 from resolab.plan import Plan, over_pages
 from resolab.stats import PAIRS_FOR_CHANGE, pairs_for_interval
+from resolab.wording import counted
 
 
 def too_few_blocks(plan: Plan) -> str | None:
@@ -11,7 +12,7 @@ def too_few_blocks(plan: Plan) -> str | None:
     if count >= PAIRS_FOR_CHANGE or not over_pages(plan).comparisons():
         return None
     needed, unit = pairs_for_interval(), plan.design.unit
-    units = f"{count} {unit}{'' if count == 1 else 's'}"
+    units = counted(count, unit)
     if count < needed:
         return (
             f"{units}: too few to tell anything; a difference has an interval from {needed} {unit}s on, "

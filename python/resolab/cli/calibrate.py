@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from resolab.calibration import ProfileFile, Settings, all_within, calibrate, duration_s, find_profiles
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus
 from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
 from resolab.store import append_calibration, load_manifest, machine_errors
+from resolab.wording import counted
 
 EXIT_OUTSIDE = 1
 SHORTEST_S, LONGEST_S = 2.0, 600.0
@@ -90,7 +91,7 @@ class _Progress:
 
     def begin(self) -> None:
         """Say how long it will take."""
-        what = "1 profile" if self._count == 1 else f"{self._count} profiles"
+        what = counted(self._count, "profile")
         self.console.print(f"calibrating {what}, about {_duration(self._count * self._estimate_s)}", highlight=False)
 
     def line(self, name: str, phase: str) -> str:

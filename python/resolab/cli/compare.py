@@ -8,13 +8,15 @@ import json
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
+from resolab.wording import meant
 
 _FILE_COLUMNS = 170
+EXIT_NOTHING_IN_COMMON = 3
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
     from resolab.store.outcomes import OUTCOMES
 
     if options.outcome not in OUTCOMES:
-        problem = f"there is no outcome {options.outcome!r}; choose one of {', '.join(OUTCOMES)}"
+        problem = f"there is no outcome {options.outcome!r}{meant(options.outcome, OUTCOMES)}"
+        problem += f"; choose one of {', '.join(OUTCOMES)}"
         raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
     for folder in (options.first, options.second):
         build_tables(dataset_folder(folder))
@@ -37,16 +40,17 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")
         with machine_errors(f"write {options.html}"):
             options.html.write_text(comparison_page(found), "utf-8")
+    code = 0 if found.conditions else EXIT_NOTHING_IN_COMMON
     if options.json:
         print(json.dumps(as_json(found)))
-        return 0
+        return code
     console = Console()
     if not console.is_terminal:
         console = Console(width=_FILE_COLUMNS)
     console.print(verdict(found), highlight=False, markup=False)
     for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
         console.print(_shown(title, table.columns, table.rows, table.words))
-    return 0
+    return code
 
 
 def _shown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:

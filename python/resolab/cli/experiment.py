@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError, UsageError, is_interruption
+from resolab.wording import counted
 
 if TYPE_CHECKING:
     from resolab.plan import Plan
@@ -63,7 +63,8 @@ def _dry_run(plan: "Plan", *, as_json: bool) -> int:
     from resolab.live.ground import read_system_resolver
 
     if plan.live is None:
-        raise ConfigurationError(f"could not list contacts of {plan.name}: it runs in the lab and contacts nobody")
+        problem = "it runs in the lab and contacts nobody; `resolab plan check` says what it does"
+        raise ConfigurationError(f"could not list contacts of {plan.name}: {problem}")
     expected = expected_live(plan, read_system_resolver().address)
     if as_json:
         for one in expected.contacts:
@@ -71,8 +72,7 @@ def _dry_run(plan: "Plan", *, as_json: bool) -> int:
         return 0
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
     console.print(contact_list(expected.contacts))
-    plural = "" if expected.trials_count == 1 else "s"
-    times = f"{expected.trials_count} load{plural}, about {expected.loads_an_hour:.0f} an hour"
+    times = f"{counted(expected.trials_count, 'load')}, about {expected.loads_an_hour:.0f} an hour"
     _say(console, f"{times}: {duration_text(expected.expected_s)}. Nobody was contacted.")
     return 0
 
@@ -95,6 +95,8 @@ def resume(folder: Path) -> int:
 
 def report(folder: Path) -> int:
     """Build tables and report of a dataset."""
+    if folder.name == "manifest.json" and folder.is_file():
+        folder = folder.parent
     if not (folder / "manifest.json").is_file():
         raise ConfigurationError(f"could not report on {folder}: it has no manifest.json, so it is no dataset")
     return _finish(folder, interrupted=False)

@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from resolab.cli.console import Console
 from resolab.pages.facts import facts_of
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms

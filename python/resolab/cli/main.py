@@ -25,6 +25,7 @@ from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
 from resolab.cli.merge_arguments import add_merge
 from resolab.cli.page.arguments import add_page
+from resolab.cli.parser import Parser
 from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.visit.arguments import add_visit
@@ -82,7 +83,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """Build the whole command's and that of `query`."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="resolab",
         description="Measures what name resolution does to the web a person feels.",
         epilog=EPILOGUE,

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from resolab.wording import counted
+
 
 def run(output: Path, datasets: Sequence[Path]) -> int:
     """Merge; print what differed between the runs, and what was made."""
@@ -16,6 +18,7 @@ def run(output: Path, datasets: Sequence[Path]) -> int:
     for warning in manifest.warnings:
         print(f"resolab: warning: {warning}", file=sys.stderr)
     count, blocks = manifest.trials_finished_count, manifest.blocks
-    print(f"dataset: {output} ({count} trials in {blocks} blocks of {len(manifest.merged_from)} runs)")
+    runs = counted(len(manifest.merged_from), "run")
+    print(f"dataset: {output} ({counted(count, 'trial')} in {counted(blocks, 'block')} of {runs})")
     print(f"next:    ./resolab report {output}")
     return 0

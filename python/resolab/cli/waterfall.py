@@ -14,8 +14,7 @@ SUFFIXES = (".svg", ".pdf", ".png")
 
 def run(options: argparse.Namespace) -> int:
     """Print the loads asked for; draw them if asked."""
-    from rich.console import Console
-
+    from resolab.cli.console import Console
     from resolab.report import terminal_waterfall, waterfalls
 
     chosen = waterfalls(options.dataset, options.load)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from resolab.fidelity.measures import Fidelity
 from resolab.records import BrowserName
+from resolab.wording import counted
 
 ISSUED_RATIO = 0.995
 REDIRECTS_RATIO = 0.99
@@ -29,7 +30,7 @@ def shortfalls(one: Fidelity) -> Iterator[str]:
     if one.hosts_asked_count < one.hosts_count:
         yield f"{one.hosts_count - one.hosts_asked_count} hosts never asked"
     if one.redirects_count and one.redirects_followed_count / one.redirects_count < REDIRECTS_RATIO:
-        yield f"{one.redirects_count - one.redirects_followed_count} redirects not followed"
+        yield f"{counted(one.redirects_count - one.redirects_followed_count, 'redirect')} not followed"
     if one.model_bytes and abs(one.body_bytes / one.model_bytes - 1) > BYTES_RATIO:
         yield f"bodies weigh {one.body_bytes / one.model_bytes:.1%} of the model's"
     if one.depth_seen is not None and one.depth_seen != one.depth:

@@ -90,6 +90,8 @@ def _form(content: memoryview, file: Path) -> Form:
         return Form.CDP
     if re.match(rb'\{[^\n]{0,2000}"record"\s*:', head):
         return Form.TRIAL
+    if re.match(rb'\{\s*"format"\s*:', head):
+        raise ConfigurationError(f"failed to read {file}: it is a page's model already; `resolab page show` shows it")
     if head.startswith(b"{"):
         return Form.HAR
     raise ConfigurationError(f"failed to read {file}: it is neither a HAR, a CDP log nor a trial's file")

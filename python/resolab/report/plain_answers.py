@@ -15,6 +15,7 @@ from resolab.report.findings.findings import Findings, OutcomeFindings, PairResu
 from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.labels import combination_of
 from resolab.stats import PAIRS_FOR_CHANGE, Estimate, least_paired_p_value, pairs_for_interval, pairs_for_significance
+from resolab.wording import counted
 
 NAMED_COUNT = 3
 """Places of one kind named in a sentence; of more it says how many."""
@@ -77,7 +78,7 @@ def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]
     needed = PAIRS_FOR_CHANGE if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
     if pairs >= needed:
         return "undecided: too many of its loads failed for an interval."
-    return f"too few {findings.plan.design.unit}s to tell: {pairs} pairs where an interval takes {needed}."
+    return f"too few {findings.plan.design.unit}s to tell: {counted(pairs, 'pair')} where an interval takes {needed}."
 
 
 def _sorted(
@@ -127,7 +128,7 @@ def too_few_sentence(found: OutcomeFindings) -> str | None:
     if len(tested) * least <= SIGNIFICANCE:
         return None
     return (
-        f"With {pairs} pairs the test's least p is {least:.2g}; corrected for {len(tested)} comparisons nothing could "
-        f"be significant at {SIGNIFICANCE:.0%}, however large: that takes {pairs_for_significance(len(tested))} pairs. "
-        "The intervals stand each for itself."
+        f"With {counted(pairs, 'pair')} the test's least p is {least:.2g}; corrected for {len(tested)} comparisons "
+        f"nothing could be significant at {SIGNIFICANCE:.0%}, however large: "
+        f"that takes {pairs_for_significance(len(tested))} pairs. The intervals stand each for itself."
     )

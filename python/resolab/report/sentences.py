@@ -10,6 +10,7 @@ from resolab.report.comparison_tables import named_answers
 from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
 from resolab.report.findings.resolvers import resolver_of, resolvers_of, several_caches
 from resolab.report.labels import baseline_label, combination_of
+from resolab.wording import counted
 
 Compared = tuple[ConditionResult, Comparison]
 
@@ -61,7 +62,7 @@ def _lookup(group: Sequence[ExchangeResult], *, caches: bool) -> str:
     label = transport_label(first.dns_transport)
     cache = f" (cache {first.resolver_cache})" if caches else ""
     mode = cache if first.requested_handshake_mode == "full" else f" asking for {first.requested_handshake_mode}{cache}"
-    trips = "1 round trip" if first.expected_round_trips == 1 else f"{first.expected_round_trips} round trips"
+    trips = counted(first.expected_round_trips, "round trip")
     known = [one.remainder_ms.value for one in group if one.remainder_ms.value is not None]
     if not known:
         return f"A cold {label} exchange{mode}: no median; half or more of the exchanges failed."

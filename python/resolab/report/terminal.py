@@ -18,6 +18,7 @@ from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow import FittingTable
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, Outcome
+from resolab.wording import counted
 
 _AGAINST = "against the baseline"
 
@@ -107,7 +108,7 @@ def times_text(change: Estimate) -> str:
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
     if change.ci_low is None:
-        return f"{change.n} pairs: too few to tell"
+        return f"{counted(change.n, 'pair')}: too few to tell"
     slower = change.value >= 0
     ratio, *ends = (1 + part for part in (change.value, change.ci_low, change.ci_high) if part is not None)
     if not slower:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.planned import is_live
 from resolab.store.rows import LatenessRow
+from resolab.wording import counted
 
 
 def trouble_sentence(findings: Findings) -> str:
@@ -25,7 +26,7 @@ def _others(findings: Findings) -> str:
     """Say that somebody else measured on the machine, as far as was seen at the run's two ends."""
     ends = (findings.manifest.environment_start, findings.manifest.environment_end)
     seen = max((one.other_paths_count or 0 for one in ends if one is not None), default=0)
-    return f"; beside other runs on the machine ({seen} emulated path{'' if seen == 1 else 's'})" if seen else ""
+    return f"; beside other runs on the machine ({counted(seen, 'emulated path')})" if seen else ""
 
 
 def failures_line(findings: Findings) -> str:

@@ -57,7 +57,7 @@ def _export(connection: duckdb.DuckDBPyConnection, table: str, out: Path, file_f
             partial.replace(file)
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
-        raise MachineError(f"failed to write {file}: {reason}; free some space or give another folder") from error
+        raise MachineError(f"failed to write {file}: {reason}; see to that or give another folder") from error
     finally:
         partial.unlink(missing_ok=True)
     return file

@@ -3,6 +3,7 @@
 For: the one way this room writes. Not for: what is in the files.
 """
 
+import errno
 import glob
 import os
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resolab.errors import StorageError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_NO_PLACE = (errno.ENOTDIR, errno.ENOENT, errno.EROFS, errno.ENAMETOOLONG, errno.EISDIR)
 
 
 @contextmanager
@@ -19,8 +23,16 @@ def machine_errors(action: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "free some space or give another folder, then `resolab resume`"
-        raise StorageError(f"failed to {action}: {reason}; {hint}") from error
+        raise StorageError(f"failed to {action}: {reason}; {_way_out(error)}") from error
+
+
+def _way_out(error: OSError) -> str:
+    """Say what helps: where no file can be, no room is to be freed and nothing began."""
+    if error.errno in _NO_PLACE:
+        return "give another folder"
+    if error.errno in _NO_ROOM:
+        return "free some space or give another folder; `resolab resume` goes on with a run"
+    return "see to that or give another folder; `resolab resume` goes on with a run"
 
 
 def for_duckdb(file: Path) -> str:

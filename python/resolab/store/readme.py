@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from resolab.store.columns import TABLES
 from resolab.store.manifest import Manifest
+from resolab.wording import counted
 
 _TABLE_WORDS = {
     "trials": "one trial: block, position, condition and its levels, clocks, load average, flags",
@@ -98,7 +99,8 @@ def dataset_readme(manifest: Manifest, rows_count: Mapping[str, int]) -> str:
 
 
 def _head(manifest: Manifest) -> list[str]:
-    done = f"{manifest.trials_finished_count} of {manifest.trials_planned_count} trials in {manifest.blocks} blocks"
+    trials = f"{manifest.trials_finished_count} of {manifest.trials_planned_count} trials"
+    done = f"{trials} in {counted(manifest.blocks, 'block')}"
     lines = [
         f"# Dataset {manifest.dataset_id}",
         "",
@@ -128,7 +130,11 @@ def _origin(manifest: Manifest) -> list[str]:
     versions, machine = manifest.versions, manifest.machine
     browsers = versions.browsers or ({"browser": versions.browser} if versions.browser else {})
     programs = [f"resolab {versions.resolab}", f"resolab-core {versions.resolab_core or 'unknown'}"]
-    programs += [f"{name} {version}".removeprefix("browser ") for name, version in browsers.items()]
+    # Browsers name themselves in their version.
+    programs += [
+        version if version.casefold().startswith(name) else f"{name} {version}".removeprefix("browser ")
+        for name, version in browsers.items()
+    ]
     begun, ended = _instant(manifest.created_unix_ns), _instant(manifest.ended_unix_ns)
     where = f"{machine.kernel}, {machine.architecture}, {machine.cores_count} cores"
     return [

@@ -12,6 +12,7 @@ import numpy as np
 
 from resolab import stats
 from resolab.manners import Caps, site_of
+from resolab.wording import counted
 
 SECONDS_PER_LOAD, SECONDS_PER_START = 2.1, 2.0
 """A load with its look-ups and pings, and the start of a browser, one for most configurations. Slow pages
@@ -84,6 +85,6 @@ def told_in_words(found: Extent, comparisons_count: int) -> str | None:
     if pairs >= needed:
         return None
     return (
-        f"{pairs} pairs of loads will be too few to tell noise from a difference: it takes {needed}; "
+        f"{counted(pairs, 'pair')} of loads will be too few to tell noise from a difference: it takes {needed}; "
         f"give --loads {math.ceil(needed / found.pages_count) + FIRST_ROUNDS}"
     )

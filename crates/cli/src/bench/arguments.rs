@@ -2,12 +2,14 @@
 
 use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
 use crate::group_arguments::GroupArguments;
+use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
 use resolab_load::{Arrivals, Condition, Extent, Gathering, LoadPlan, Names, Pace};
 use resolab_record::DnsTransport;
 use resolab_transport::client::Sha256;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +26,25 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
     /// address.
-    #[arg(short, long, value_name = "URL")]
-    resolver: ResolverAddress,
+    #[arg(short, long, value_name = "URL", required_unless_present = "server")]
+    resolver: Option<ResolverAddress>,
+    /// The resolver's host name or address as dnsperf takes it, with --port and --mode, instead of
+    /// --resolver.
+    #[arg(short, long, value_name = "HOST", conflicts_with = "resolver")]
+    server: Option<String>,
+    /// Port of --server; the transport's own unless given.
+    #[arg(short, long, requires = "server", conflicts_with = "resolver", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Transport to --server.
+    #[arg(
+        short,
+        long,
+        requires = "server",
+        conflicts_with = "resolver",
+        value_enum,
+        default_value = "udp"
+    )]
+    mode: ServerMode,
     /// File with what to ask, a line each: NAME or NAME TYPE; # and ; begin comments; -: standard
     /// input. Asked in order, round and round.
     #[arg(
@@ -117,6 +136,36 @@ pub struct Arguments {
     pub(super) fail: Vec<Condition>,
 }
 
+/// dnsperf's words for transports, and ours for those it has not.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ServerMode {
+    /// Plain DNS over UDP.
+    Udp,
+    /// Plain DNS over TCP.
+    Tcp,
+    /// DNS over TLS.
+    Dot,
+    /// DNS over HTTP/2, path /dns-query.
+    Doh,
+    /// DNS over HTTP/3, path /dns-query.
+    Doh3,
+    /// DNS over QUIC.
+    Doq,
+}
+
+impl ServerMode {
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+            Self::Dot => "tls",
+            Self::Doh => "https",
+            Self::Doh3 => "h3",
+            Self::Doq => "quic",
+        }
+    }
+}
+
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 && number <= 1e9 => Ok(number),
@@ -137,7 +186,7 @@ fn gathering(text: &str) -> Result<Gathering, String> {
 impl Arguments {
     /// What they mean; reads the names and asks for the resolver's address if need be.
     pub fn plan(&self) -> Result<LoadPlan, Refusal> {
-        let resolver = self.resolver.clone();
+        let resolver = self.whom()?;
         if self.gso && resolver.transport != DnsTransport::Doudp {
             return Err(Refusal::unsupported("use --gso with a stream or with QUIC"));
         }
@@ -178,6 +227,28 @@ impl Arguments {
             spin: self.spin,
             seed: self.seed,
         })
+    }
+
+    /// The resolver as a URL says it, or dnsperf's letters do.
+    fn whom(&self) -> Result<ResolverAddress, Refusal> {
+        let Some(server) = &self.server else {
+            // One of the two is required.
+            return self
+                .resolver
+                .clone()
+                .ok_or_else(|| Refusal::usage("bench nobody"));
+        };
+        let host = match server.parse::<Ipv6Addr>() {
+            Ok(address) => format!("[{address}]"),
+            Err(_) => server.clone(),
+        };
+        let port = self.port.map_or(String::new(), |port| format!(":{port}"));
+        let path = match self.mode {
+            ServerMode::Doh | ServerMode::Doh3 => "/dns-query",
+            ServerMode::Udp | ServerMode::Tcp | ServerMode::Dot | ServerMode::Doq => "",
+        };
+        let url = format!("{}://{host}{port}{path}", self.mode.scheme());
+        url.parse().map_err(Refusal::usage)
     }
 
     fn edns_options(&self) -> Option<EdnsOptions> {
@@ -293,12 +364,27 @@ mod tests {
 
     #[test]
     fn letters_are_dnsperfs() {
-        let typed = "bench -r udp://127.0.0.1 -d names -q 7 -c 3 -T 2 -Q 50 -l 4";
+        let typed = "bench -s 127.0.0.1 -p 5300 -m dot -d names -q 7 -c 3 -T 2 -Q 50 -l 4";
         let read = Only::try_parse_from(typed.split(' ')).unwrap().bench;
         assert_eq!(read.names, Some(PathBuf::from("names")));
         let counts = (read.outstanding, read.connections, read.threads);
         assert_eq!(counts, (Some(7), Some(3), 2));
         assert_eq!((read.rate, read.duration), (Some(50.0), Some(4.0)));
+        assert_eq!(read.whom().ok().unwrap().url, "tls://127.0.0.1:5300");
+        let of = |typed: &str| Only::try_parse_from(typed.split(' ')).map(|only| only.bench);
+        for (typed, url) in [
+            ("bench -s dns.example a.test", "udp://dns.example"),
+            (
+                "bench -s ::1 -m doh -p 8443 a.test",
+                "https://[::1]:8443/dns-query",
+            ),
+            ("bench -r quic://dns.example a.test", "quic://dns.example"),
+        ] {
+            assert_eq!(of(typed).unwrap().whom().ok().unwrap().url, url);
+        }
+        assert!(of("bench a.test").is_err());
+        assert!(of("bench -s ::1 -r udp://127.0.0.1 a.test").is_err());
+        assert!(of("bench -r udp://127.0.0.1 -p 53 a.test").is_err());
     }
 
     #[test]

@@ -43,6 +43,11 @@ fn percent(of: u64, whole: u64) -> f64 {
     100.0 * of as f64 / whole.max(1) as f64
 }
 
+fn counted(count: u32, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 fn seconds(ns: f64) -> f64 {
     ns / 1e9
 }
@@ -89,6 +94,9 @@ fn write_statistics(text: &mut String, record: &LoadRecord) -> fmt::Result {
 
 /// dnsperf's two lines of a distribution.
 fn write_latency(text: &mut String, times: &TimeDistribution) -> fmt::Result {
+    if times.sample_count == 0 {
+        return writeln!(text, "  Average Latency (s):  - (no answer)");
+    }
     writeln!(
         text,
         "  Average Latency (s):  {:.6} (min {:.6}, max {:.6})",
@@ -129,7 +137,10 @@ fn write_times(text: &mut String, record: &LoadRecord) -> fmt::Result {
             times.p99_9_ns,
             times.max_ns,
         ] {
-            write!(text, " {:>9.3}", ns as f64 / 1e6)?;
+            match times.sample_count {
+                0 => write!(text, " {:>9}", "-")?,
+                _ => write!(text, " {:>9.3}", ns as f64 / 1e6)?,
+            }
         }
         writeln!(text)
     };
@@ -152,10 +163,11 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
         LoadPace::Constant => "open loop, constant rate".to_owned(),
         LoadPace::Poisson => format!("open loop, Poisson, seed {}", record.seed),
     };
-    let (connections, threads) = (record.connection_count, record.thread_count);
+    let connections = counted(record.connection_count, "connection");
+    let threads = counted(record.thread_count, "thread");
     writeln!(
         text,
-        "Run:\n\n  Pace:                 {pace}; {connections} connections, {threads} threads"
+        "Run:\n\n  Pace:                 {pace}; {connections}, {threads}"
     )?;
     if let (Some(asked), Some(error)) = (record.asked_rate_per_s, record.rate_error_ratio) {
         let (sent, error) = (record.sent_rate_per_s, error * 100.0);
@@ -164,11 +176,12 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
             "  Sent per second:      {sent:.3} (asked {asked}, error {error:+.4}%)"
         )?;
     }
-    let cpu = record.client_cpu_per_query_ns.map_or(0.0, |ns| ns / 1e3);
+    let cpu = record.client_cpu_per_query_ns;
+    let cpu = cpu.map_or("-".to_owned(), |ns| format!("{:.3}", ns / 1e3));
     let cpu_s = seconds(record.client_cpu_ns as f64);
     writeln!(
         text,
-        "  Client CPU:           {cpu:.3} us per answer ({cpu_s:.3} s)"
+        "  Client CPU:           {cpu} us per answer ({cpu_s:.3} s)"
     )?;
     let wait = if record.coalescing_adaptive {
         "adaptive"

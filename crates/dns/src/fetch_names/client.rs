@@ -117,9 +117,9 @@ fn what_does_not_go_together(
     }
     match (options.mode, options.announcement) {
         (CoalescingMode::PrivateAlpn, _) => Some("the private ALPN is QUIC's"),
-        (CoalescingMode::Separate, NameAnnouncement::ServerPush) => {
-            Some("only the resolver's connection may push its answers: share it")
-        }
+        (CoalescingMode::Separate, NameAnnouncement::ServerPush) => Some(
+            "only the resolver's connection may push its answers: share it (--mode shared_connection)",
+        ),
         (CoalescingMode::Separate | CoalescingMode::SharedConnection, _) => None,
     }
 }

@@ -67,6 +67,7 @@ impl Datagrams {
             let socket = connected(plan.resolver_address, has_stamps).map_err(|error| {
                 LoadError::Connect {
                     resolver: plan.resolver_address,
+                    failure: Failure::Other,
                     reason: error.to_string(),
                 }
             })?;

@@ -93,15 +93,22 @@ impl<'a, P: Protocol> Streams<'a, P> {
     /// Open all connections, side by side; one that cannot be is the end.
     fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
         let resolver = self.resolver;
-        let refused = |reason: String| LoadError::Connect { resolver, reason };
+        let refused = |failure: Failure, reason: String| LoadError::Connect {
+            resolver,
+            failure,
+            reason,
+        };
+        let ended =
+            |phase: Phase, error: &io::Error| refused(phase.failure_of(error), error.to_string());
         for connection in 0..self.connections.len() {
             self.open(connection)
-                .map_err(|error| refused(error.to_string()))?;
+                .map_err(|error| ended(Phase::Connecting, &error))?;
         }
         let deadline_ns = monotonic_ns() + self.timeout_ns;
-        while !self.connections.iter().all(Connection::is_open) {
+        while let Some(late) = self.connections.iter().find(|one| !one.is_open()) {
             if monotonic_ns() > deadline_ns {
-                return Err(refused("no connection in time".to_owned()));
+                let failure = late.phase().failure_of_timeout();
+                return Err(refused(failure, "no connection in time".to_owned()));
             }
             if live.is_stopped() {
                 return Err(LoadError::CalledOff);
@@ -109,8 +116,9 @@ impl<'a, P: Protocol> Streams<'a, P> {
             self.wait(OPENING_WAIT_NS)?;
             for position in 0..self.readiness.ready_count() {
                 let connection = self.readiness.ready(position);
-                self.proceed(connection, tally)
-                    .map_err(|error| refused(error.to_string()))?;
+                let proceeded = self.proceed(connection, tally);
+                let phase = self.connections[connection].phase();
+                proceeded.map_err(|error| ended(phase, &error))?;
             }
         }
         Ok(())

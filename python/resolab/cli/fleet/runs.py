@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nats.aio.client import Client
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from resolab.campaign.progress import duration_text
+from resolab.cli.console import Console
 from resolab.cli.fleet.connected import with_server
 from resolab.errors import ConfigurationError
 from resolab.fleet.checks import ground_of, named_path
@@ -26,6 +26,7 @@ from resolab.fleet.job import Run, RunState, as_dict
 from resolab.fleet.operations import Operations, RunProgress, check_vantages, new_run_id
 from resolab.fleet.server_folder import ServerFolder
 from resolab.plan import load_plan
+from resolab.wording import counted
 
 LOOK_EVERY_S = 2.0
 PIPED_WIDTH = 160
@@ -63,7 +64,7 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
         print(
             f"warning: {plan.name} may stop early, a fleet does not: all {plan.blocks} blocks are run", file=sys.stderr
         )
-    blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    blocks = counted(plan.blocks, "block")
     print(f"{begun.id}: {blocks} at {', '.join(vantages)}; see resolab fleet status")
     return 0
 

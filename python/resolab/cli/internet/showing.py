@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from resolab.cli.console import Console
 from resolab.errors import UsageError
 from resolab.internet import compose
 from resolab.internet.failures import FAILURES, OPT_OUT_URL

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
 from resolab.fidelity.lab import Checked, CheckSettings, check_clone

@@ -6,8 +6,7 @@ For: writing it where the user says. Not for: what stands in it (`resolab.pages.
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.pages.clone.folder import Protocols, write_clone
 from resolab.pages.file import read_model

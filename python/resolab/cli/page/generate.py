@@ -9,8 +9,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.cli.page.importing import in_a_line, told
 from resolab.errors import ConfigurationError
 from resolab.pages.facts import Facts, facts_of

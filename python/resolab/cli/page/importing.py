@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
 
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.pages.facts import facts_of
 from resolab.pages.file import ENDING, model_text
@@ -21,6 +21,7 @@ from resolab.pages.path import load_estimate
 from resolab.plan.section import NAME
 from resolab.recordings import import_page
 from resolab.store import machine_errors
+from resolab.wording import counted
 
 if TYPE_CHECKING:
     from resolab.recordings.netlog import PageConnections
@@ -117,7 +118,7 @@ def in_a_line(model: PageModel) -> str:
     load = "no load event" if facts.load_ms is None else f"load {facts.load_ms:,.0f} ms"
     return (
         f"{facts.requests_count:,} requests, {facts.hosts_count} hosts of {facts.sites_count} sites, "
-        f"{facts.wire_bytes / 1e3:,.0f} kB, {facts.redirects_count} redirects, depth {facts.depth}, {load}; "
+        f"{facts.wire_bytes / 1e3:,.0f} kB, {counted(facts.redirects_count, 'redirect')}, depth {facts.depth}, {load}; "
         f"discoverer evident in {facts.evidence_ratio:.0%}"
     )
 

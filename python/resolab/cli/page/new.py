@@ -7,12 +7,12 @@ import asyncio
 import json
 from pathlib import Path
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan.page import PAGES_DOMAIN, read_pages
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
+from resolab.wording import counted
 
 _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page's files beside this one.\n"
 
@@ -38,8 +38,8 @@ def run(folder: Path, *, path: str, requests_count: int | None) -> int:
         file.unlink(missing_ok=True)
         raise
     console = Console()
-    names = "1 host name" if len(hosts) == 1 else f"{len(hosts)} host names"
-    requests = "1 request" if requests_count == 1 else f"{requests_count} requests"
+    names = counted(len(hosts), "host name")
+    requests = counted(requests_count, "request")
     said = f'{file}: {names}, {requests}; a plan beside it names it with page = ["./{folder.name}"]'
     console.print(said, highlight=False, markup=False, soft_wrap=True)
     return 0

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel

@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told, write_model
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING

@@ -7,11 +7,11 @@ import argparse
 import json
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from resolab.cli.console import Console
 from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told
 from resolab.errors import ConfigurationError, MachineError
 from resolab.pages.facts import INFERRED_BELOW, facts_of

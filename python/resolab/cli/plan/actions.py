@@ -10,17 +10,18 @@ import sys
 from collections import Counter
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from resolab.campaign.expectation import expected_duration_s
 from resolab.campaign.power import Asked
 from resolab.campaign.progress import duration_text
 from resolab.campaign.too_few import too_few_blocks
+from resolab.cli.console import Console
 from resolab.cli.plan.power import console_of, power_json, power_of, print_power, printed
 from resolab.plan import Condition, Corpus, Plan, load_plan, over_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, selects, word_of
 from resolab.plan.schema import plan_schema
+from resolab.wording import counted
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,7 +99,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
     trials = plan.blocks * len(conditions)
     several = f", {plan.instrument.paths} at a time" if plan.instrument.paths > 1 else ""
     expected = f"{trials} trials{several}, about {duration_text(expected_s)}"
-    say(f"{len(conditions)} conditions in {plan.blocks} blocks: {expected}")
+    say(f"{counted(len(conditions), 'condition')} in {counted(plan.blocks, 'block')}: {expected}")
     if plan.samples_pages:
         say(_sampled(len(pages), plan.blocks))
     if few is not None:
@@ -147,14 +148,14 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
     if plan.stop is not None and plan.stop.drops_conditions:
         lines.append(
             f"decides each comparison by itself from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) "
-            f"and drops conditions that no open one needs; ends after {plan.blocks} blocks in any case"
+            f"and drops conditions that no open one needs; ends after {counted(plan.blocks, 'block')} in any case"
         )
     elif plan.stop is not None:
         in_ms = plan.stop.ci_width_ms is not None
         width = f"{plan.stop.ci_width_ms:g} ms" if in_ms else f"{plan.stop.ci_width_ratio:g} of the baseline's median"
         lines.append(
             f"stops from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) when every interval is at "
-            f"most {width} wide, after {plan.blocks} blocks in any case"
+            f"most {width} wide, after {counted(plan.blocks, 'block')} in any case"
         )
     return lines
 

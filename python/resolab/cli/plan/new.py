@@ -3,13 +3,13 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
 from resolab.plan.draft import Draft, plan_text, question_of
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import machine_errors
+from resolab.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f"{file} is there; change it, or give another name") from None
     plan = load_plan(file)
     conditions = len(plan.conditions())
-    said = (
-        f"{file}: {conditions} conditions in {plan.blocks} blocks; `resolab plan check {file}` says how long it takes"
-    )
+    size = f"{counted(conditions, 'condition')} in {counted(plan.blocks, 'block')}"
+    said = f"{file}: {size}; `resolab plan check {file}` says how long it takes"
     Console().print(said, highlight=False, markup=False, soft_wrap=True)
     return 0

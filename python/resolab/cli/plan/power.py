@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from resolab.campaign.power import Answer, Asked, ComparisonPower, PlanPower, pilot_problem, plan_power
+from resolab.cli.console import Console
 from resolab.plan import Plan, PlannedComparison
 from resolab.plan.factors import EVERY_FACTOR, word_of
 from resolab.stats import Needed

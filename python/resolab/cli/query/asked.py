@@ -43,7 +43,7 @@ def read_words(options: argparse.Namespace) -> Asked:
     pluses = [word for word in options.names if word.startswith("+")]
     _check_pluses(pluses)
     words = [word for word in options.names if not word.startswith(("@", "+"))]
-    resolvers = [word[1:] for word in options.names if word.startswith("@")] + options.resolvers
+    resolvers = [_at(word[1:]) for word in options.names if word.startswith("@")] + options.resolvers
     types = [] if options.type is None else options.type.split(",")
     pointers = [_pointer(address) for address in options.reverse]
     names = [word for word in words if word.upper() not in _TYPES]
@@ -75,6 +75,16 @@ def _pointer(address: str) -> str:
         return ipaddress.ip_address(address).reverse_pointer
     except ValueError:
         raise UsageError(f"-x takes an IP address, and {address!r} is none") from None
+
+
+def _at(resolver: str) -> str:
+    """Take a port after `#`, as dnsmasq and unbound write it; all else is as it stands."""
+    address, sign, port = resolver.partition("#")
+    if not sign or "://" in resolver:
+        return resolver
+    if not (port.isdecimal() and 0 < int(port) < 65_536):
+        raise UsageError(f"@{resolver}: a port from 1 to 65535 goes behind #")
+    return _with_port([address], int(port))[0]
 
 
 def _with_port(resolvers: Sequence[str], port: int | None) -> list[str]:

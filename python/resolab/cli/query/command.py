@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
 
+from resolab.cli.console import Console
 from resolab.cli.query.arguments import core_arguments, expected_count
 from resolab.cli.query.asked import read_words
 from resolab.cli.query.progress import Progress

@@ -3,9 +3,9 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
 from rich.text import Text
 
+from resolab.cli.console import Console
 from resolab.records import QueryRecord
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
-from rich.console import Console
-
 from resolab.campaign.progress import duration_text
+from resolab.cli.console import Console
 from resolab.cli.visit import objects
 from resolab.cli.visit.progress import Progress
 from resolab.errors import ResolabError

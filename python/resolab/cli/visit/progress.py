@@ -3,10 +3,10 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
 from rich.text import Text
 
 from resolab.campaign.progress import duration_text
+from resolab.cli.console import Console
 from resolab.visit import Loaded
 
 if TYPE_CHECKING:

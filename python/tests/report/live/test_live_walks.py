@@ -121,7 +121,7 @@ def test_compare_takes_one_place_and_says_so_of_two(
     assert main(["compare", str(home), str(later)]) == 0
     assert "all-pages.home.dot.any.full.firefox.far" in capsys.readouterr().out
     away = make_live_dataset(tmp_path / "away", Truth(place="away", name="away"))
-    assert main(["compare", str(home), str(away)]) == 0
+    assert main(["compare", str(home), str(away)]) == 3
     assert "different vantage points, whose clocks and networks are never compared" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -113,7 +113,7 @@ fn says_what_dnsperf_does_not() {
     for line in [
         "  wanted to answered         0.500     1.000     2.000     3.000     4.000     5.000",
         "  send lateness              0.050     0.100     0.200     0.300     0.400     0.500",
-        "  Pace:                 open loop, constant rate; 10 connections, 1 threads",
+        "  Pace:                 open loop, constant rate; 10 connections, 1 thread",
         "  Sent per second:      501.000 (asked 500, error +0.2000%)",
         "  Client CPU:           2.030 us per answer (0.002 s)",
         "  Coalescing wait:      mean 62.5 us (adaptive, limit 100 us); 4.9 answers per wake",
@@ -139,6 +139,31 @@ fn a_flagged_run_says_so() {
     assert!(text.contains("nothing about a network") && text.contains("not checked"));
     let gave_up = "gave up: no connection took a query for 5 s (tcp_connect_refused)";
     assert!(text.contains(gave_up), "{text}");
+}
+
+#[test]
+fn without_an_answer_there_are_no_times() {
+    let nothing = TimeDistribution {
+        sample_count: 0,
+        ..times(0.0)
+    };
+    let record = LoadRecord {
+        completed_count: 0,
+        query_response_time: nothing,
+        client_cpu_per_query_ns: None,
+        ..example()
+    };
+    let text = text(&record, false);
+    for line in [
+        "  Average Latency (s):  - (no answer)".to_owned(),
+        "  Client CPU:           - us per answer (0.002 s)".to_owned(),
+        format!(
+            "  wanted to answered    {}",
+            format!(" {:>9}", "-").repeat(6)
+        ),
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}\n{text}");
+    }
 }
 
 #[test]

@@ -53,6 +53,7 @@ async fn drive<P: QuicProtocol>(
         let lane = Lane::open(worker).await;
         lanes.push(lane.map_err(|error| LoadError::Connect {
             resolver: worker.share.plan.resolver_address,
+            failure: error.failure,
             reason: error.reason,
         })?);
     }

@@ -1,0 +1,45 @@
+"""Numbers agree with their nouns; a mistyped word is asked after wherever it is refused."""
+
+import errno
+
+import pytest
+
+from resolab.cli.main import main
+from resolab.errors import StorageError
+from resolab.store import machine_errors
+from resolab.wording import counted, meant
+
+
+def test_numbers_agree_with_their_nouns() -> None:
+    assert [counted(count, "block") for count in (0, 1, 2)] == ["0 blocks", "1 block", "2 blocks"]
+    assert counted(2, "query", "queries") == "2 queries"
+
+
+def test_the_word_that_was_meant_is_asked_after_and_no_other() -> None:
+    assert meant("fibr", ["4g", "fiber"]) == "; did you mean 'fiber'?"
+    assert meant("zzz", ["4g", "fiber"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("reprot runs/x", "did you mean 'report'?"),
+        ("plan chekc quick", "did you mean 'check'?"),
+        ("list plan", "did you mean 'plans'?"),
+    ],
+)
+def test_a_mistyped_command_is_asked_after(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(line.split())
+    assert capsys.readouterr().err.strip().endswith(says)
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [(errno.ENOSPC, "free some space"), (errno.ENOTDIR, "; give another folder"), (errno.EACCES, "see to that")],
+)
+def test_only_what_helps_is_advised(number: int, hint: str) -> None:
+    with pytest.raises(StorageError) as caught, machine_errors("write it"):
+        raise OSError(number, "why")
+    assert hint in str(caught.value)
+    assert ("free some space" in str(caught.value)) == (number == errno.ENOSPC)
