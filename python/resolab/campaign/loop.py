@@ -73,6 +73,7 @@ class Campaign:
         """Consecutive ones, by path."""
         self._paths = min(manifest.paths, trials_a_block(plan))
         self._overload = Overload()
+        self._has_warned_of_missing = False
         self._looks = Looks(plan, manifest, finished_trials(folder), block=share.block)
         self._ticks = cpu_ticks()
 
@@ -141,9 +142,17 @@ class Campaign:
                         self._forgive(error, number, trial, progress)
                     return
                 self._instrument_failures[number] = 0
+                self._warn_of_missing(trial, result, progress)
                 self._take_in(trial, result, progress, block_ends=turns.done(trial))
         finally:
             turns.end()
+
+    def _warn_of_missing(self, trial: PlannedTrial, result: TrialResult, progress: CampaignProgress) -> None:
+        """Say once that what the plan asks to be kept is not: nobody sees it before it is looked for."""
+        if result.files.missing and not self._has_warned_of_missing:
+            self._has_warned_of_missing = True
+            names = ", ".join(str(file) for file in result.files.missing)
+            progress.say(f"warning: {trial.trial_id}: not written though the plan's [instrument] asks for it: {names}")
 
     def _forgive(self, error: ResolabError, number: int, trial: PlannedTrial, progress: CampaignProgress) -> None:
         """Let the instrument fail, but not again and again."""

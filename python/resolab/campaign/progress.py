@@ -90,6 +90,8 @@ class CampaignProgress:
         done = self._done - self._already_done
         remaining_s = elapsed / done * max(0, self._expected - self._done)
         parts = [f"{done / elapsed * 3600:.0f} loads/h", f"{self._failures} failed", f"{self._flagged} flagged"]
+        if self._already_done:
+            parts[-1] += f" of the {done} since it went on"
         parts.append(f"ETA {duration_text(remaining_s)}")
         if self._precision:
             parts.append(self._precision)

@@ -39,6 +39,8 @@ class Outcome:
 
 def testbed_of(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
     """Make what a campaign's trials run in: the testbed of a path, or the live bed."""
+    # Chromium writes no log into a path with `..` in it, without a word.
+    folder = folder.resolve()
     if plan.live is not None:
         return LiveBed(plan, folder)
     # Every testbed counts its browsers, and their logs are named by that.

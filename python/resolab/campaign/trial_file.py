@@ -47,8 +47,8 @@ async def run_into_file(
 
 
 def _inside(folder: Path, file: Path | None) -> str | None:
-    """Name a file as seen from the dataset's folder, which may be moved."""
-    return None if file is None else file.resolve().relative_to(folder.resolve()).as_posix()
+    """Name a file as seen from the dataset's folder, which may be moved; none that was asked for and is not there."""
+    return None if file is None or not file.exists() else file.resolve().relative_to(folder.resolve()).as_posix()
 
 
 def _head(trial: PlannedTrial, vantage_point: str) -> TrialRecord:

@@ -40,6 +40,12 @@ class TrialFiles:
     key_log_file: Path | None = None
     netlog_file: Path | None = None
 
+    @property
+    def missing(self) -> list[Path]:
+        """Those that were asked for and are not there."""
+        files = (self.capture_file, self.key_log_file, self.netlog_file)
+        return [file for file in files if file is not None and not file.exists()]
+
 
 NOTHING_KEPT = Kept()
 NO_FILES = TrialFiles()

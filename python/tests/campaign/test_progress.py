@@ -35,7 +35,7 @@ def test_without_a_terminal_lines_are_written_now_and_then_and_at_the_end(monkey
             clock[0] += 5.0
             shown.trial_done(failed=trial == 0, flagged=False)
     lines = output.getvalue().splitlines()
-    assert lines[0] == "17/20 trials, 720 loads/h, 1 failed, 0 flagged, ETA 15 s"
+    assert lines[0] == "17/20 trials, 720 loads/h, 1 failed, 0 flagged of the 7 since it went on, ETA 15 s"
     assert lines[-1].startswith("20/20 trials")
     assert len(lines) == 2
 
