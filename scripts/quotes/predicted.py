@@ -1,20 +1,23 @@
 """What page models foresaw of published loads, and what was measured of it.
 
-For: the closed form of pushed answers beside a run over real pages. Not for: the closed form itself (`pages.path`).
+For: the closed forms of pushed answers and of names that a resolver lacks beside runs over real pages. Not for: the
+closed form itself (`pages.path`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
 from resolab.pages.path import Announced, predicted_lookups
+from resolab.testbed.misses import missed_names
 
 
 @dataclass(frozen=True)
-class Saving:
-    """Of one page, by answers that are there before they are asked for, ms."""
+class Foreseen:
+    """What a treatment changes in the load time of one page, ms."""
 
     predicted_ms: float
     measured_ms: float
@@ -25,7 +28,7 @@ class Saving:
         return self.measured_ms - self.predicted_ms
 
 
-def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> list[Saving]:
+def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> list[Foreseen]:
     """Compare page by page the loads of one browser over one transport that ended with and without pushed answers."""
     arms: dict[str, dict[str, float]] = {}
     for one in loads:
@@ -34,7 +37,7 @@ def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> 
     transport = {one["dns_transport"] for one in loads}
     (over,) = transport
     return [
-        Saving(_predicted_ms(models / f"{page}.page.json", over, rtt_ms), of_page["off"] - of_page["page_names"])
+        Foreseen(_predicted_ms(models / f"{page}.page.json", over, rtt_ms), of_page["off"] - of_page["page_names"])
         for page, of_page in arms.items()
         if len(of_page) == 2
     ]
@@ -49,3 +52,47 @@ def _predicted_ms(file: Path, dns_transport: str, rtt_ms: float) -> float:
         for one in (Announced.NOT, Announced.WITH_FIRST)
     )
     return off.load_ms - pushed.load_ms
+
+
+def later(
+    models: Path,
+    loads: Sequence[Mapping[str, Any]],
+    ratios: tuple[float, float],
+    *,
+    seed: int,
+    miss_delay_ms: float,
+    rtt_ms: float,
+) -> list[Foreseen]:
+    """Compare page by page how much later loads end with the second share of names missed than with the first.
+
+    The run's own draws are drawn again, so that what is foreseen is of the names that were missed and of no others.
+    """
+    arms: dict[str, dict[float, Mapping[str, Any]]] = {}
+    for one in loads:
+        if one["failure"] is None and not one["is_incomplete"] and one["resolver_miss_ratio"] in ratios:
+            arms.setdefault(one["page"], {})[one["resolver_miss_ratio"]] = one
+    found = []
+    for page, of_page in arms.items():
+        if len(of_page) < len(ratios):
+            continue
+        model = read_model(models / f"{page}.page.json")
+        names = [host_name(model, host) for host in range(len(model.hosts))]
+        few, many = (
+            predicted_lookups(
+                model,
+                dns_transport=one["dns_transport"],
+                resolver_rtt_ms=rtt_ms,
+                round_trip_ms=rtt_ms,
+                recursion_ms=miss_delay_ms,
+                misses=_places(names, missed_names(names, seed, one["trial_id"], ratio=ratio)),
+            ).load_ms
+            for ratio in ratios
+            for one in (of_page[ratio],)
+        )
+        measured = of_page[ratios[1]]["plt_ms"] - of_page[ratios[0]]["plt_ms"]
+        found.append(Foreseen(many - few, measured))
+    return found
+
+
+def _places(names: Sequence[str], missed: Collection[str]) -> set[int]:
+    return {place for place, name in enumerate(names) if name in missed}

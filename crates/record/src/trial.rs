@@ -165,6 +165,9 @@ pub struct TrialRecord {
     /// Whether a stub has the answers for the page's names before the browser asks.
     #[serde(default = "not_pushed")]
     pub answer_push: AnswerPush,
+    /// Share of the page's names that the resolver has not while the page is loaded, drawn name by name.
+    #[serde(default)]
+    pub resolver_miss_ratio: f64,
     /// The resolver's name, as the plan has it; `lab` is the lab's own.
     #[serde(default = "lab")]
     pub resolver: String,

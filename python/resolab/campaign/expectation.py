@@ -177,4 +177,5 @@ class _Expectation:
         return self._links[key]
 
     def _answer_delay_s(self, condition: Condition) -> float:
-        return self._plan.resolver.miss_delay_ms / 1e3 if condition.resolver_cache is ResolverCache.MISS else 0.0
+        ratio = 1.0 if condition.resolver_cache is ResolverCache.MISS else condition.resolver_miss_ratio
+        return ratio * self._plan.resolver.miss_delay_ms / 1e3

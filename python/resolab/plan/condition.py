@@ -142,6 +142,8 @@ class Condition:
         About(labels={"off": "names looked up", "page_names": "answers pushed"}, applies=_goes_by_stub),
     ] = AnswerPush.OFF
     """Whether a stub has the answers for the page's names before the browser asks."""
+    resolver_miss_ratio: Annotated[float, About(bounds=(0.0, 1.0))] = 0.0
+    """Share of a page's names that the resolver has not, drawn name by name for each block."""
     resolver: Annotated[str, About()] = LAB
     """Its name in a live plan."""
     named: tuple[str, ...] = ()

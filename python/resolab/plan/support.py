@@ -3,6 +3,7 @@
 For: refusing a plan before it runs, in one line that says what to leave out. Not for: driving anything.
 """
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition
-from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects
+from resolab.plan.factors import NAMED_ORDER, Selection, allowed_words, selects, word_of
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecidedBy, Stop
 from resolab.protocols import (
@@ -21,7 +22,7 @@ from resolab.protocols import (
     WITHOUT_HTTP,
     transport_label,
 )
-from resolab.records import ConnectionSharing, DnsTransport, PageSpeculation, ResolverPath
+from resolab.records import ConnectionSharing, DnsTransport, PageSpeculation, ResolverCache, ResolverPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,16 @@ IMPOSSIBLE = (
 )
 
 
+@functools.cache
+def _missed_twice(ratio: str) -> Impossible:
+    levels = {"resolver_cache": ("miss",), "resolver_miss_ratio": (ratio,)}
+    return Impossible(levels, "a resolver that lacks every name lacks no share of them beside")
+
+
 def impossible(condition: Condition) -> Impossible | None:
     """Find out why a condition cannot be."""
+    if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
+        return _missed_twice(word_of(condition.resolver_miss_ratio, "resolver_miss_ratio"))
     return next((one for one in IMPOSSIBLE if selects(one.levels, condition)), None)
 
 
@@ -205,7 +214,10 @@ def _way_out(plan: Plan, found: Impossible) -> str:
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
     keys = [f"{factor} = {json.dumps(words)}" for factor, words in _narrowed(plan, found).items()]
-    return f"add [[exclude]] with {', '.join(keys)}" if keys else "every condition of the plan is like that"
+    if keys:
+        return f"add [[exclude]] with {', '.join(keys)}"
+    *most, last = found.levels
+    return f"every condition of the plan is like that: change {', '.join(most)} or {last}"
 
 
 def _narrowed(plan: Plan, found: Impossible) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.17"
+FORMAT_VERSION = "1.18"
 
 
 class AddressProof(enum.StrEnum):
@@ -1804,6 +1804,7 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     speculation: PageSpeculation = PageSpeculation.OFF
     query_gathering: QueryGathering = QueryGathering.OFF
     answer_push: AnswerPush = AnswerPush.OFF
+    resolver_miss_ratio: float = 0.0
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int

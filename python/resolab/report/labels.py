@@ -82,6 +82,7 @@ _OF_THE_LAB = frozenset(
         "requested_dns_handshake_mode",
         "resolver_extra_rtt_ms",
         "resolver_cache",
+        "resolver_miss_ratio",
         "browser_preset",
     )
 )

@@ -10,10 +10,11 @@ Pages whose names are too many to be all at the edge come by command when a cond
 next.
 
 A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
-type, after the same time.
+type, after the same time. One that lacks a share of a page's names answers late for those (`misses`), from the load on.
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from resolab import engine
 from resolab.plan import RESOLVER_NAME, Condition
@@ -36,6 +37,7 @@ class EdgeInForce:
         """Of the pages that are there."""
         self._policies: dict[str, TicketPolicy] = {}
         self._cache = ResolverCache.HIT
+        self._missed: AbstractSet[str] = frozenset()
 
     async def put(self, condition: Condition) -> None:
         """Tell it what the condition's page and resolver are to be like."""
@@ -44,6 +46,15 @@ class EdgeInForce:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
         await self._ticket_policy(RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
         await self._answer_from(condition.resolver_cache)
+        await self.miss(frozenset())
+
+    async def miss(self, names: AbstractSet[str]) -> None:
+        """Have the resolver lack these names and have all others that the condition says it has."""
+        for name in sorted(self._missed - names):
+            await self.edge.set_name_behaviour(name)
+        for name in sorted(names - self._missed):
+            await self.edge.set_name_behaviour(name, delay_ms=self._miss_delay_ms)
+        self._missed = frozenset(names)
 
     async def close_after_warmup(self, condition: Condition) -> None:
         """Close what the measured load must not find open and the browser does not close itself.

@@ -40,6 +40,7 @@ from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
 from resolab.testbed.layout import Site
 from resolab.testbed.memory import check_memory
+from resolab.testbed.misses import missed_names
 from resolab.testbed.records_of_load import Loader
 from resolab.testbed.scratch import scratch_folder
 from resolab.testbed.sites import sites_of
@@ -181,6 +182,8 @@ class Testbed(Standing):
         self._records.clear()
         trial_ns = time.monotonic_ns()
         exchanges = await self._exchanges(site, trial_id)
+        missed = missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
+        await self._unless_dead(self.edge, self._in_force.miss(missed))
         load_ns = time.monotonic_ns()
         load, measured_ns = await self._load(browser, condition, site)
         program = self.between.program(condition)

@@ -112,6 +112,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "browser_preset none",
         "query_gathering off",
         "answer_push off",
+        "resolver_miss_ratio 0",
     ]
     assert ("factors held", ", ".join(held_factors(findings))) in environment(findings)
 

@@ -9,7 +9,7 @@ import jinja2
 import pytest
 
 from quotes import __main__ as quote
-from quotes.predicted import savings
+from quotes.predicted import later, savings
 from quotes.prose import given, holds, literal_numbers, render
 from quotes.published import Published
 from quotes.words import estimate, number, percent
@@ -136,3 +136,22 @@ def test_a_page_without_both_loads_has_no_saving() -> None:
     (found,) = savings(ROOT / "pages/corpus", [*loads, other, failed], 50.0)
     assert (found.predicted_ms, found.measured_ms) == pytest.approx((50.0, 100.0))
     assert found.beyond_ms == pytest.approx(50.0)
+
+
+def test_missed_names_are_those_that_the_run_drew() -> None:
+    load = {"page": "github-2017-02", "dns_transport": "doudp", "failure": None, "is_incomplete": False}
+    loads = [
+        {**load, "resolver_miss_ratio": 0.0, "trial_id": "b002-t000", "plt_ms": 900.0},
+        {**load, "resolver_miss_ratio": 1.0, "trial_id": "b002-t001", "plt_ms": 1_000.0},
+    ]
+    (found,) = later(ROOT / "pages/corpus", loads, (0.0, 1.0), seed=7, miss_delay_ms=40.0, rtt_ms=50.0)
+    # All of its names late: the document's own and, of what it names, the latest.
+    assert (found.predicted_ms, found.measured_ms) == pytest.approx((80.0, 100.0))
+    some = [{**one, "resolver_miss_ratio": ratio} for one, ratio in zip(loads, (0.0, 0.3), strict=True)]
+    drawn = [
+        later(ROOT / "pages/corpus", some, (0.0, 0.3), seed=seed, miss_delay_ms=40.0, rtt_ms=50.0)[0].predicted_ms
+        for seed in range(20)
+    ]
+    assert (min(drawn), max(drawn)) == pytest.approx((0.0, 80.0))
+    assert 40 in map(round, drawn)
+    assert later(ROOT / "pages/corpus", loads[:1], (0.0, 1.0), seed=7, miss_delay_ms=40.0, rtt_ms=50.0) == []

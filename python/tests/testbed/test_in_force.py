@@ -126,3 +126,20 @@ def test_a_resolver_that_misses_answers_later_until_one_that_hits_is_asked_for()
     missing = replace(CONDITION, resolver_cache=ResolverCache.MISS)
     delays = [what for name, what in told(CONDITION, missing, missing, CONDITION, missing) if name == EVERY_PAGES_NAME]
     assert delays == [40, None, 40]
+
+
+def test_names_that_the_resolver_lacks_are_late_until_the_next_condition():
+    edge = Edge()
+    in_force = EdgeInForce(edge, {SITE.page: SITE}, miss_delay_ms=40)
+
+    async def tell():
+        await in_force.put(CONDITION)
+        edge.told.clear()
+        await in_force.miss({"a.test", "b.test"})
+        await in_force.miss({"b.test", "c.test"})
+        await in_force.put(CONDITION)
+
+    asyncio.run(tell())
+    assert edge.told == [
+        ("a.test", 40), ("b.test", 40), ("a.test", None), ("c.test", 40), ("b.test", None), ("c.test", None)
+    ]  # fmt: skip

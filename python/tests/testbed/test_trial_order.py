@@ -26,6 +26,9 @@ class Parts:
         self.told = []
         self.stub = None
 
+    async def miss(self, names):
+        assert not names
+
     async def set_profile(self, profile, seed, *, hold_schedule):
         self.told.append(("profile", profile.name, seed))
 
@@ -64,7 +67,7 @@ def lab(monkeypatch):
     parts.ready = SimpleNamespace(pid=1)
     testbed.path = testbed._browsers = parts
     testbed.between = Between(1, Path("ca.pem"), lambda _record: None)
-    testbed._in_force = SimpleNamespace(edge=parts, put=parts.put)
+    testbed._in_force = SimpleNamespace(edge=parts, put=parts.put, miss=parts.miss)
     testbed._ca_file = "ca.pem"
     testbed._keeper = Keeper(NOTHING_KEPT, Path("/nowhere"))
     return testbed, parts, plan.conditions()[0]

@@ -27,6 +27,7 @@ FACTORS = (
     "speculation",
     "query_gathering",
     "answer_push",
+    "resolver_miss_ratio",
     "resolver",
 )
 """All of them, as `resolab.plan.factors` has them, which `--help` does not wait for."""

@@ -36,9 +36,10 @@ class Oracle:
     """Profiles whose rates are known; none in a dataset whose hellos were of another size than those of the table."""
 
     def where_known(self, treatment: Condition, baseline: Condition) -> Expected | None:
-        """Return the same where the round trips of both are known; of the live network they are not."""
+        """Return the same where the round trips of both are known; of the live network they are not, nor by chance."""
         known = {treatment.profile, baseline.profile} <= self.rtt_ms.keys()
-        return self.between(treatment, baseline) if known else None
+        by_chance = {treatment.resolver_miss_ratio, baseline.resolver_miss_ratio} - {0.0, 1.0}
+        return self.between(treatment, baseline) if known and not by_chance else None
 
     def between(self, treatment: Condition, baseline: Condition) -> Expected:
         """Return what the treatment takes more before the page's first byte; both profiles must be known."""
@@ -52,7 +53,8 @@ class Oracle:
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
         )
         page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
-        miss_ms = self.plan.resolver.miss_delay_ms if condition.resolver_cache is ResolverCache.MISS else 0.0
+        misses = condition.resolver_cache is ResolverCache.MISS or condition.resolver_miss_ratio == 1.0
+        miss_ms = self.plan.resolver.miss_delay_ms if misses else 0.0
         link_ms = self.rtt_ms[condition.profile]
         return lookup * (link_ms + condition.resolver_extra_rtt_ms) + miss_ms + page * link_ms
 

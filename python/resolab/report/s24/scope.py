@@ -27,6 +27,7 @@ _AS_IN_PAPER: Mapping[str, str] = {
     "requested_dns_handshake_mode": "full",
     "resolver_extra_rtt_ms": "0",
     "resolver_cache": "hit",
+    "resolver_miss_ratio": "0",
     "replicate": "1",
 }
 
