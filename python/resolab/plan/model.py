@@ -141,8 +141,12 @@ class Plan:
         if not any(self._levels("browser_preset")):
             return condition
         levels = {**OPTIONAL_FACTORS, **fixed_levels(condition)}
-        unnamed = {factor: level for factor, level in levels.items() if factor not in self.factors.named}
-        return replace(condition, **unnamed)
+        others = {
+            factor: level
+            for factor, level in levels.items()
+            if factor not in self.factors.named and getattr(condition, factor) != level
+        }
+        return replace(condition, **others) if others else condition
 
     def _copies(self, condition: Condition) -> int:
         return max((one.times for one in self.repeat if selects(one.levels, condition)), default=1)
