@@ -9,7 +9,7 @@ from recorded_queries import recorded
 
 from benches.dns.flights import Rates
 from benches.dns.path_capture import Crossing
-from benches.partial import closed_form, figures, loss
+from benches.partial import closed_form, drawn, figures, loss
 from benches.partial.asked import Exchange
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, QueryRecord
@@ -107,3 +107,22 @@ def test_rounds_with_a_late_name_are_told_from_late_names() -> None:
     assert found.late_names == pytest.approx((0.1, 0.1))
     assert found.mean_ms[0] == pytest.approx(found.mean_ms[1])
     assert loss.expected_shares(0.015, 20) == pytest.approx((0.0298, 0.4537), abs=1e-4)
+
+
+def test_drawn_delays_are_the_laws_quantiles_and_each_answer_is_held_against_its_own() -> None:
+    delays = drawn.delays_ms(20)
+    assert delays == drawn.delays_ms(20) != sorted(delays)
+    assert min(delays) == pytest.approx(10.2, abs=0.1)
+    assert max(delays) == pytest.approx(216, abs=1)
+    assert sum(delay > 10 * 2 ** (1 / 1.2) for delay in delays) == 10  # beyond the law's median
+    # Three answers of one size, late by 0, 5 and 30 ms, and each 0.85 ms later than that: what the hosts took.
+    query = datagram(up=True, entered_ms=0.1, payload_bytes=QUERY_BYTES)
+    answers = [
+        datagram(up=False, entered_ms=query.delivered_ns / MS + 0.5 + delay_ms, payload_bytes=EARLY_BYTES)
+        for delay_ms in (0.0, 5.0, 30.0)
+    ]
+    records = [question(one.delivered_ns / MS + 0.25, EARLY_BYTES, place) for place, one in enumerate(answers)]
+    beyond = drawn.beyond_ms(Exchange(records, [query, *answers]), [5.0, 30.0, 0.0], RATES)
+    assert beyond == pytest.approx([0.85] * 3)
+    late = [question(took_ms, EARLY_BYTES, place) for place, took_ms in enumerate((50.0, 56.0, 121.0))]
+    assert drawn.behind_count(Exchange(late, []), [5.0, 30.0, 0.0], 2 * ONE_WAY_MS) == 1

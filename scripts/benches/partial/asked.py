@@ -28,8 +28,6 @@ from resolab.records import DnsTransport, PathStartCapture, PathStopCapture, Que
 
 TURN_COUNT = 5
 """Rounds of one arm before it is the other's turn."""
-LATE = -1
-"""Place of the late name."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,8 @@ class Bed:
     path: engine.Path
     profile: str
     qnames: Sequence[str]
-    delay_ms: float
+    delays_ms: Sequence[float]
+    """Of each name, how late its answer is at the edge."""
     folder: Path
     ca_file: list[str] = field(default_factory=list)
 
@@ -87,7 +86,8 @@ class Bed:
         """Run the edge with the tickets that a handshake needs."""
         config = self.folder / f"{handshake}.toml"
         text = edge_configuration(self.folder / "ca", SERVER_ADDRESS, self.qnames, TICKET_POLICIES[handshake])
-        config.write_text(text + f'[[name]]\nname = "{self.qnames[LATE]}"\ndelay_ms = {self.delay_ms}\n', "utf-8")
+        late = (one for one in zip(self.qnames, self.delays_ms, strict=True) if one[1])
+        config.write_text(text + "".join(f'[[name]]\nname = "{name}"\ndelay_ms = {ms}\n' for name, ms in late), "utf-8")
         with edge_behind(self.path.ready.pid, config) as ca_file:
             self.ca_file[:] = [ca_file]
             yield
@@ -126,12 +126,12 @@ class Bed:
 
 
 @contextlib.asynccontextmanager
-async def bed(profile: str, names_count: int, delay_ms: float, folder: Path) -> AsyncIterator[Bed]:
-    """Make a path."""
+async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIterator[Bed]:
+    """Make a path, behind which a name is asked for each delay."""
     file = Corpus.of_project().profile_file(profile)
     path = await engine.Path.start(file, seed=1, keep_awake=True, on_record=lambda _record: None)
     try:
-        yield Bed(path, profile, names(names_count), delay_ms, folder)
+        yield Bed(path, profile, names(len(delays_ms)), delays_ms, folder)
     finally:
         await path.close()
 

@@ -72,7 +72,8 @@ def measure(bench: Bench) -> list[Part]:
 
 async def _measure(bench: Bench) -> list[Cell]:
     found = []
-    async with asked.bed(bench.profile, bench.names_count, bench.delay_ms, bench.scratch) as bed:
+    delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
+    async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:
         for handshake, transports in cells(bench.transports).items():
             async with bed.edge(handshake):
                 for transport in transports:
@@ -150,7 +151,7 @@ def _against_one_by_one(bench: Bench, found: Sequence[Cell]) -> Part:
         for name, outcome in OUTCOMES.items():
             in_message, one_by_one = (Sample.exact([outcome(pair[arm]) for pair in pairs]) for arm in (0, 1))
             estimate = paired_difference(in_message, one_by_one)
-            shown.append(_shown(estimate))
+            shown.append(estimate_text(estimate))
             data[name] = {"value": estimate.value, "low": estimate.ci_low, "high": estimate.ci_high}
         behind = [statistics.median(_behind(one, rtt_ms) for one in arm) for arm in (cell.in_message, cell.one_by_one)]
         data |= {"cell": [cell.transport, cell.handshake], "behind_count": behind}
@@ -164,7 +165,8 @@ def _behind(one: Exchange, rtt_ms: float) -> int:
     return sum(time_ms > first_ms + rtt_ms / 2 for time_ms in others_ms)
 
 
-def _shown(estimate: Estimate) -> str:
+def estimate_text(estimate: Estimate) -> str:
+    """Write a difference with its interval."""
     low, high = estimate.ci_low, estimate.ci_high
     interval = "too few" if low is None or high is None else f"{low:+.2f}, {high:+.2f}"
     return f"{estimate.value:+.2f} [{interval}]"

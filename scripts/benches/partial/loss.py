@@ -62,7 +62,7 @@ def measure(bench: Bench) -> list[Part]:
 
 async def _measure(bench: Bench) -> list[Figure]:
     found = []
-    async with asked.bed(PROFILE, bench.names_count, 0.0, bench.scratch) as bed, bed.edge("full"):
+    async with asked.bed(PROFILE, [0.0] * bench.names_count, bench.scratch) as bed, bed.edge("full"):
         for transport in _transports(bench):
             bench.progress.step(f"{transport}, {PROFILE}", _transport_s(bench, transport))
             arms = await bed.ask(transport, "full", ROUNDS_FACTOR * bench.rounds_count)
