@@ -11,7 +11,7 @@ use resolab_link::enter::{self, Listening};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
 use resolab_transport::clock::monotonic_ns;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Where to listen for plain DNS, on UDP and TCP.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address_and_port)]
     listen: SocketAddr,
     /// Make the listening sockets in a host of the path, internet or relay with this process id,
     /// while the stub itself stays on the network it is started in.
@@ -155,6 +155,16 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
 }
 
+/// Where to listen.
+pub fn address_and_port(text: &str) -> Result<SocketAddr, String> {
+    let example = match text.parse::<IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, 5300).to_string(),
+        Err(_) => "127.0.0.1:5300".to_owned(),
+    };
+    let read = text.parse();
+    read.map_err(|_| format!("not an address with its port, such as {example}"))
+}
+
 fn host_place(text: &str) -> Result<(i32, String), String> {
     let parts = text.split_once('/');
     let place = parts.and_then(|(pid, host)| Some((pid.parse().ok()?, host.to_owned())));
@@ -252,4 +262,25 @@ pub fn id_of(line: &str) -> u64 {
     value
         .and_then(|value| value.get("id")?.as_u64())
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_its_port_is_told_with_one() {
+        assert_eq!(
+            address_and_port("[::1]:53"),
+            Ok("[::1]:53".parse().unwrap())
+        );
+        for (text, example) in [
+            ("127.0.0.2", "127.0.0.2:5300"),
+            ("::1", "[::1]:5300"),
+            ("here", "127.0.0.1:5300"),
+        ] {
+            let told = address_and_port(text).unwrap_err();
+            assert!(told.ends_with(example), "{told}");
+        }
+    }
 }

@@ -18,7 +18,13 @@ def test_nothing_becomes_a_document(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (page.path, page.request_count) == ("/", 3)
     assert page.hosts == {"my-shop.resolab.test": tmp_path / "My_shop" / "site"}
     assert (tmp_path / "My_shop" / "site" / "index.html").read_text().startswith("<!doctype html>")
-    assert '1 host name, 3 requests; a plan beside it names it with page = ["./My_shop"]' in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert '1 host name, 3 requests; a plan beside it names it with page = ["./My_shop"]' in said
+    # A path that was mistyped would not be noticed.
+    assert "My_shop was not there: it is made" in said
+    (tmp_path / "other").mkdir()
+    assert new(tmp_path / "other") == 0
+    assert "was not there" not in capsys.readouterr().out
 
 
 def test_files_stay_where_they_are_and_folders_of_hosts_are_names(tmp_path: Path) -> None:

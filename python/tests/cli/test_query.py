@@ -403,3 +403,19 @@ def test_short_is_every_answer_once_and_failures_go_elsewhere(core, tmp_path, ca
     assert captured.out.splitlines() == ["192.0.2.7"]
     assert f"resolab: {DEAD}: query_refused" in captured.err
     assert query("+short", "--json") == 2
+
+
+def test_an_error_code_has_the_time_until_it_came(core, capsys, tmp_path):
+    first = next(
+        record
+        for record in map(json.loads, FILE.read_text().splitlines())
+        if record["record"] == "query" and record["purpose"] == "measured" and record["query_exchange_end_ns"]
+    )
+    failed = first | {
+        "rcode": "SERVFAIL", "failure": "dns_rcode", "query_response_time_ns": None, "query_exchange_end_ns": 12_345_000
+    }  # fmt: skip
+    file = tmp_path / "servfail.jsonl"
+    file.write_text(json.dumps(failed) + "\n")
+    core(file)
+    assert query("--count", "1") == 0
+    assert "12.35" in row(capsys.readouterr().out, "SERVFAIL")

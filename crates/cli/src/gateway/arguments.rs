@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Where to answer for names, by plain DNS on UDP and TCP: the browser's resolver.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::stub::address_and_port)]
     pub listen: SocketAddr,
     /// Resolver to ask for them: udp://, tcp://, tls://, https://, h3://, quic:// or a DNS stamp.
     #[arg(long, value_name = "URL")]

@@ -18,7 +18,7 @@ CUT_ANSWERS = 6
 def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
     """One row a query."""
     splits = [timeline(record) for record in records]
-    times = [record.query_response_time_ns or 0 for record in records]
+    times = [_taken_ns(record) or 0 for record in records]
 
     def column(title: str, cell: Callable[[QueryRecord], Text], *, right: bool = False, rank: int = 0) -> Column:
         return Column(title, [cell(record) for record in records], right, rank)
@@ -32,7 +32,7 @@ def list_table(records: Sequence[QueryRecord], width: int) -> RenderableType:
         column("resolver", lambda one: plain(one.resolver)),
         column("transport", lambda one: Text(one.dns_transport.value), rank=2),
         column("handshake", lambda one: Text(handshake(one)), rank=1),
-        column("time ms", lambda one: Text(ms(one.query_response_time_ns)), right=True),
+        column("time ms", _time, right=True),
         column("wire ms", lambda one: Text(ms(wire_exchange_ns(one))), right=True, rank=4),
         column("note", _notes),
     ]
@@ -71,6 +71,17 @@ def _whom(resolvers: Sequence[str]) -> str:
 def _rcode(record: QueryRecord) -> Text:
     style = "" if record.rcode in {None, "NOERROR"} else "yellow"
     return Text(record.rcode or "", style)
+
+
+def _taken_ns(record: QueryRecord) -> int | None:
+    """Until the answer was there or, of one that is an error and so no measured time, until the error was."""
+    if record.query_response_time_ns is None and record.rcode is not None:
+        return record.query_exchange_end_ns
+    return record.query_response_time_ns
+
+
+def _time(record: QueryRecord) -> Text:
+    return Text(ms(_taken_ns(record)), "yellow" if record.query_response_time_ns is None else "")
 
 
 def answers(record: QueryRecord) -> list[str]:
