@@ -1,6 +1,5 @@
 //! Writing records to standard output and one-line errors to standard error, and the exit codes.
 //! The only place that prints.
-#![allow(clippy::print_stderr)]
 
 use resolab_record::{FORMAT_VERSION, Record, StartRecord};
 use std::fmt::Display;
@@ -69,12 +68,13 @@ pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
 pub fn fail(code: u8, message: impl Display) -> ExitCode {
     let message = message.to_string();
     if !message.is_empty() {
-        eprintln!("resolab-core: {message}");
+        note(message);
     }
     ExitCode::from(code)
 }
 
 /// Say something to the person at the terminal.
 pub fn note(message: impl Display) {
-    eprintln!("resolab-core: {message}");
+    // Who read it may have gone: `eprintln!` would panic then.
+    let _ = writeln!(std::io::stderr(), "resolab-core: {message}");
 }

@@ -233,6 +233,22 @@ fn a_reader_who_goes_ends_the_run_without_a_word_and_with_141() {
 }
 
 #[test]
+fn readers_of_both_streams_who_go_are_no_panic() {
+    let server = Server::start(false, 0);
+    let (names, resolver) = (
+        NamesFile::new("unheard"),
+        format!("udp://{}", server.address),
+    );
+    let mut child = command(&resolver, &names, "--duration 0.5 --interval 0.1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(141));
+}
+
+#[test]
 fn an_interrupt_ends_the_run_with_its_results() {
     let server = Server::start(false, 0);
     let (names, resolver) = (
