@@ -8,7 +8,8 @@ from lab import resolab
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 
 DOCUMENT = """<!doctype html><title>shop</title>
-<img src=/logo.png><script src=https://img.shop.resolab.test/a.js></script><img src=/gone.png>
+<img src=/logo.png><script src=https://img.shop.resolab.test/a.js></script><img src=/gone.png><img src=https://cdn.shop.resolab.test/b.png>
+<img src=https://www.example.com/c.png>
 """
 
 
@@ -26,6 +27,8 @@ def test_a_first_load_counts_requests_and_names_what_is_missing(shop):
     assert ended.returncode == 0, ended.stderr
     assert "2 host names, 3 requests" in ended.stdout
     assert "not there: https://shop.resolab.test/gone.png (404)" in ended.stderr
+    for name in ("cdn.shop.resolab.test", "www.example.com"):
+        assert f"not there: https://{name} (no host of the page has that name)" in ended.stderr
     assert "request_count = 3" in (folder / "page.toml").read_text()
 
 

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from resolab.report.compare.changes import compare_datasets
     from resolab.report.compare.page import comparison_page
     from resolab.report.compare.text import as_json, tables, verdict
-    from resolab.store import build_tables, dataset_folder, machine_errors, open_dataset
+    from resolab.store import dataset_folder, ensure_tables, machine_errors, open_dataset
     from resolab.store.outcomes import OUTCOMES
 
     if options.outcome not in OUTCOMES:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         problem += f"; choose one of {', '.join(OUTCOMES)}"
         raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
     for folder in (options.first, options.second):
-        build_tables(dataset_folder(folder))
+        ensure_tables(dataset_folder(folder))
     with open_dataset(options.first) as first, open_dataset(options.second) as second:
         found = compare_datasets(first, second, OUTCOMES[options.outcome])
     if options.html:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS
+from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.load import parse_plan
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
@@ -35,13 +35,13 @@ class Draft:
 
 def plan_text(draft: Draft, base: Path) -> str:
     """Write the plan; what it cannot be is a ConfigurationError, as when it is read."""
-    corpus = Corpus.of_project()
+    corpus, source = Corpus.of_project(), f"{draft.name}.toml"
     baseline = ["dns_transport", "requested_handshake_mode"]
-    first = parse_plan(_text(draft, baseline, []), draft.name, None, base=base)
+    first = parse_plan(_text(draft, baseline, []), source, None, base=base)
     exclusions = exclusions_needed(first)
-    baseline += baselines_lack(parse_plan(_text(draft, baseline, exclusions), draft.name, None, base=base))
+    baseline += baselines_lack(parse_plan(_text(draft, baseline, exclusions), source, None, base=base))
     text = _text(draft, baseline, exclusions)
-    parse_plan(text, draft.name, corpus, base=base)
+    parse_plan(text, source, corpus, base=base)
     return text
 
 
@@ -87,7 +87,9 @@ def _level(factor: str, word: str) -> str:
 
 def question_of(levels: Mapping[str, Sequence[str]]) -> str:
     """Ask what the levels ask, for a plan whose author asks nothing else."""
-    first, *others = (transport_label(one) for one in levels["dns_transport"])
+    # A word that is no transport is refused with the rest of the plan.
+    known = allowed_words("dns_transport")
+    first, *others = (transport_label(one) if one in known else one for one in levels["dns_transport"])
     varying = [factor for factor, words in levels.items() if len(words) > 1 and factor not in {"page", "profile"}]
     if others:
         verb = "does" if len(others) == 1 else "do"

@@ -168,4 +168,4 @@ class Section:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words) or "none"
+    return ", ".join(dict.fromkeys(words)) or "none"

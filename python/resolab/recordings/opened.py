@@ -50,7 +50,9 @@ def open_recording(file: Path) -> Opened:
             if size == 0:
                 raise ConfigurationError(f"failed to read {file}: it is empty")
             mapped = memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ConfigurationError(f"failed to read {file}: {error.strerror or error}") from error
+    except ValueError as error:
         raise ConfigurationError(f"failed to read {file}: {error}") from error
     digest = hashlib.sha256(mapped).hexdigest()
     content = _unpacked(mapped, file) if mapped[:2] == _GZIP else mapped

@@ -127,8 +127,10 @@ def too_few_sentence(found: OutcomeFindings) -> str | None:
     least = least_paired_p_value(pairs)
     if len(tested) * least <= SIGNIFICANCE:
         return None
+    has_intervals = any(one.difference_ms.ci_low is not None for one in tested)
     return (
         f"With {counted(pairs, 'pair')} the test's least p is {least:.2g}; corrected for {len(tested)} comparisons "
         f"nothing could be significant at {SIGNIFICANCE:.0%}, however large: "
-        f"that takes {pairs_for_significance(len(tested))} pairs. The intervals stand each for itself."
+        f"that takes {pairs_for_significance(len(tested))} pairs."
+        f"{' The intervals stand each for itself.' if has_intervals else ''}"
     )

@@ -3,20 +3,23 @@
 For: writing a page's description. Not for: measuring; one load tells no time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import Draft, plan_text
 from resolab.plan.own_pages import name_of
-from resolab.records import EdgeRequestRecord, PageLoadRecord
+from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record
 from resolab.testbed.judgement import answered_requests
+from resolab.testbed.layout import Site
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
 
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
 _ERRORS_FROM = 400
+_NO_SUCH_NAME = ("NXDOMAIN", "REFUSED")
+"""REFUSED: of names outside the lab's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class FirstLoad:
     requests_count: int
     """Given ones, the document among them."""
     missing: Sequence[str]
-    """URLs of the page's hosts that were not given, with the status."""
+    """URLs of the page's hosts that were not given, with the status, and names that are no host's."""
     failure: str | None
     """Why the load failed, if it did."""
 
@@ -48,11 +51,18 @@ async def load_first(folder: str) -> FirstLoad:
         and (one.authority.partition(":")[0], one.path) not in given
         and one.path != _NOT_ASKED_BY_PAGES
     }
+    nameless = {f"https://{name} (no host of the page has that name)" for name in unknown_names(result.records, site)}
     load = next((one for one in result.records if isinstance(one, PageLoadRecord) and one.measured), None)
     failure = (
         "the trial ended without a load" if load is None else load.failure and (load.failure_detail or load.failure)
     )
-    return FirstLoad(len(given), sorted(refused), failure)
+    return FirstLoad(len(given), sorted(refused | nameless), failure)
+
+
+def unknown_names(records: Iterable[Record], site: Site) -> set[str]:
+    """List the names that were asked for and that the lab's resolver does not have: no load of them could be given."""
+    asked = (one for one in records if isinstance(one, EdgeQueryRecord) and one.rcode in _NO_SUCH_NAME)
+    return {one.qname.rstrip(".").lower() for one in asked} - set(site.hosts)
 
 
 def _plan(folder: str) -> Plan:

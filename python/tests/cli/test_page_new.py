@@ -21,10 +21,19 @@ def test_nothing_becomes_a_document(tmp_path: Path, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().out
     assert '1 host name, 3 requests; a plan beside it names it with page = ["./My_shop"]' in said
     # A path that was mistyped would not be noticed.
-    assert "My_shop was not there: it is made" in said
-    (tmp_path / "other").mkdir()
+    assert f"nothing was there: {tmp_path}/My_shop/site/index.html is made" in " ".join(said.split())
+    (tmp_path / "other" / "site").mkdir(parents=True)
+    (tmp_path / "other" / "site" / "index.html").write_text("x")
     assert new(tmp_path / "other") == 0
-    assert "was not there" not in capsys.readouterr().out
+    assert "nothing was there" not in capsys.readouterr().out
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("x")
+    assert new(tmp_path / "notes") == 3
+    assert "is no page's folder: it holds files, and neither site/ nor index.html" in capsys.readouterr().err
+    assert [one.name for one in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
 def test_files_stay_where_they_are_and_folders_of_hosts_are_names(tmp_path: Path) -> None:

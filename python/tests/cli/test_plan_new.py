@@ -55,7 +55,8 @@ def test_an_own_page_lies_beside_the_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--profile", "5g"), "unknown level '5g'"),
+        (("--profile", "5g"), "x.toml: factors.profile: unknown level '5g'"),
+        (("--dns-transport", "doqq"), "unknown level 'doqq'"),
         (("--dns-transport", "dot", "--resolver-path", "native"), 'use "stub"'),
         (("--blocks", "0"), "blocks"),
     ],

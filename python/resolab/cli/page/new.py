@@ -25,7 +25,10 @@ def run(folder: Path, *, path: str, requests_count: int | None) -> int:
         raise ConfigurationError(f"{folder.name!r} is no name of a page: use letters, digits, - and _")
     if file.exists():
         raise ConfigurationError(f"{file} is there; change it, or remove it to have it made anew")
-    was_there = folder.exists()
+    is_new = not any((folder / one).exists() for one in ("index.html", "site", "hosts"))
+    if is_new and folder.is_dir() and any(folder.iterdir()):
+        problem = "it holds files, and neither site/ nor index.html"
+        raise ConfigurationError(f"{folder} is no page's folder: {problem}; put the page's files into {folder}/site")
     with machine_errors(f"write {file}"):
         hosts = _hosts(folder)
         _write(file, hosts, path, requests_count or 1)
@@ -43,8 +46,8 @@ def run(folder: Path, *, path: str, requests_count: int | None) -> int:
     requests = counted(requests_count, "request")
     said = f'{file}: {names}, {requests}; a plan beside it names it with page = ["./{folder.name}"]'
     console.print(said, highlight=False, markup=False, soft_wrap=True)
-    if not was_there:
-        made = f"{folder} was not there: it is made, with a first document to replace"
+    if is_new:
+        made = f"nothing was there: {folder}/site/index.html is made, a first document to replace"
         console.print(made, highlight=False, markup=False, soft_wrap=True)
     return 0
 
