@@ -24,11 +24,11 @@ def shortfalls(one: Fidelity) -> Iterator[str]:
     """Say what a load fell short of, a phrase each."""
     issued = one.issued_count / one.requests_count
     if issued < ISSUED_RATIO:
-        yield f"{one.requests_count - one.issued_count} requests never asked for"
+        yield f"{counted(one.requests_count - one.issued_count, 'request')} never asked for"
     if one.extra_count:
-        yield f"{one.extra_count} requests too many"
+        yield f"{counted(one.extra_count, 'request')} too many"
     if one.hosts_asked_count < one.hosts_count:
-        yield f"{one.hosts_count - one.hosts_asked_count} hosts never asked"
+        yield f"{counted(one.hosts_count - one.hosts_asked_count, 'host')} never asked"
     if one.redirects_count and one.redirects_followed_count / one.redirects_count < REDIRECTS_RATIO:
         yield f"{counted(one.redirects_count - one.redirects_followed_count, 'redirect')} not followed"
     if one.model_bytes and abs(one.body_bytes / one.model_bytes - 1) > BYTES_RATIO:

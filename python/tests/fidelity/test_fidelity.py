@@ -96,7 +96,7 @@ def test_what_was_never_asked_for_is_named() -> None:
     one = fidelity(got=[record(0, 0), record(4, 1, body_bytes=90)])
     assert one.never_asked == (1, 2, 3)
     assert list(shortfalls(one)) == [
-        "3 requests never asked for", "1 hosts never asked", "1 redirects not followed",
+        "3 requests never asked for", "1 host never asked", "1 redirect not followed",
         "bodies weigh 95.0% of the model's",
     ]  # fmt: skip
 

@@ -98,7 +98,7 @@ def test_the_summary_of_a_file() -> None:
     short = rows.index("Short of a bar: 2 of 4 pages and browsers, the worst first.")
     assert rows[short + 1 : short + 3] == [
         "- `c`, chromium: 1 of 1 loads failed: page_timeout: 60 s",
-        "- `b`, chromium: 1 requests too many",
+        "- `b`, chromium: 1 request too many",
     ]
     assert "- chromium: `a` 0.850; 1.000, `b` 0.950; not told" in rows
 
