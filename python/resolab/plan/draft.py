@@ -18,6 +18,9 @@ from resolab.records import DnsTransport, ResolverPath
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 """What both browsers ask over by themselves; the rest goes by the stub unless the plan says otherwise."""
 
+_NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
+"""Their levels are compared within themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -37,6 +40,9 @@ def plan_text(draft: Draft, base: Path) -> str:
     """Write the plan; what it cannot be is a ConfigurationError, as when it is read."""
     corpus, source = Corpus.of_project(), f"{draft.name}.toml"
     baseline = ["dns_transport", "requested_handshake_mode"]
+    if all(len(draft.levels[factor]) == 1 for factor in baseline):
+        # The question is what something else changes: alone these two would compare nothing.
+        baseline += [one for one, words in draft.levels.items() if len(words) > 1 and one not in _NEVER_COMPARED]
     first = parse_plan(_text(draft, baseline, []), source, None, base=base)
     exclusions = exclusions_needed(first)
     baseline += baselines_lack(parse_plan(_text(draft, baseline, exclusions), source, None, base=base))

@@ -47,6 +47,27 @@ def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path:
     assert {plan.baseline_of(one).browser for one in plan.conditions() if one.browser == "firefox"} == {"firefox"}
 
 
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        (("--dns-transport", "doudp", "--resolver-miss-ratio", "0,0.3,0.5"), {"resolver_miss_ratio"}),
+        (("--dns-transport", "doudp", "--http-version", "h3,h2"), {"http_version"}),
+        (("--dns-transport", "doudp,doq", "--resolver-miss-ratio", "0,0.5"), {"dns_transport"}),
+        (("--dns-transport", "doudp", "--browser", "chromium,firefox"), set()),
+    ],
+)
+def test_what_is_asked_for_is_compared(words: tuple[str, ...], changed: set[str], tmp_path: Path) -> None:
+    pairs = new(tmp_path, *words).comparisons()
+    factors = ("dns_transport", "http_version", "resolver_miss_ratio", "browser")
+    differing = {
+        factor
+        for pair in pairs
+        for factor in factors
+        if getattr(pair.treatment, factor) != getattr(pair.baseline, factor)
+    }
+    assert differing == changed
+
+
 def test_an_own_page_lies_beside_the_plan(tmp_path: Path) -> None:
     assert main(["page", "new", str(tmp_path / "shop"), "--requests", "1"]) == 0
     assert new(tmp_path, "--page", "./shop,wikipedia").factors.page == ("shop", "wikipedia")
