@@ -6,11 +6,12 @@ For: writing a page's description. Not for: measuring; one load tells no time.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import Draft, plan_text
 from resolab.plan.own_pages import name_of
-from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record
+from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.testbed.judgement import answered_requests
 from resolab.testbed.layout import Site
 from resolab.testbed.sites import sites_of
@@ -60,9 +61,17 @@ async def load_first(folder: str) -> FirstLoad:
 
 
 def unknown_names(records: Iterable[Record], site: Site) -> set[str]:
-    """List the names that were asked for and that the lab's resolver does not have: no load of them could be given."""
-    asked = (one for one in records if isinstance(one, EdgeQueryRecord) and one.rcode in _NO_SUCH_NAME)
-    return {one.qname.rstrip(".").lower() for one in asked} - set(site.hosts)
+    """List the names the page wanted something of and that are no host's of it.
+
+    Those beyond the lab the browser does not even look up; only its own list of resources has them.
+    """
+    names = set()
+    for one in records:
+        if isinstance(one, ResourceRecord):
+            names.add(urlsplit(one.url).hostname or "")
+        elif isinstance(one, EdgeQueryRecord) and one.rcode in _NO_SUCH_NAME:
+            names.add(one.qname.rstrip(".").lower())
+    return names - {"", *site.hosts}
 
 
 def _plan(folder: str) -> Plan:
