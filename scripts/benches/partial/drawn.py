@@ -24,6 +24,8 @@ from resolab.stats.medians import paired_difference
 from resolab.stats.sample import Sample
 
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
+OVER_TCP = ("dotcp", "dot", "doh")
+"""Where answers may find a first window full; elsewhere none may be behind."""
 LEAST_MS, SHAPE = 10.0, 1.2
 """Of the Pareto law: nothing is answered sooner, and of 40 answers one takes more than 216 ms."""
 SEED = 1
@@ -120,7 +122,7 @@ def _part(bench: Bench, found: Sequence[Figure]) -> Part:
         "behind: more than half a round trip later after the first than by their delays, one message / one by one",
         "median: of those that are not behind",
         "less one by one: medians of paired differences, ms, 95 % intervals of order statistics",
-        f"must: the median of each c within {LIMIT_MS:g} ms",
+        f"must: the median of each c within {LIMIT_MS:g} ms; none behind but over TCP",
     ]
     for one in found:
         columns_ms = [(each[0], _median_of_prompt(each, rtt_ms), each[-1]) for each in one.beyond_ms]
@@ -135,6 +137,7 @@ def _part(bench: Bench, found: Sequence[Figure]) -> Part:
             shown.append(estimate_text(estimate))
             data[name] = [estimate.value, estimate.ci_low, estimate.ci_high]
         is_met = bool(beyond) and all(abs(value) <= LIMIT_MS for value in beyond)
+        is_met = is_met and (one.transport in OVER_TCP or not any(one.behind_count))
         verdict = "met" if is_met and len(one.beyond_ms) * 2 > len(one.in_message) else "MISSED"
         part.add([one.transport, str(len(one.beyond_ms)), *shown, verdict], data)
     return part
