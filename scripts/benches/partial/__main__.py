@@ -11,11 +11,11 @@ from pathlib import Path
 from benches.common import program
 from benches.common.progress import Progress
 from benches.dns.cold import TRANSPORTS
-from benches.partial import drawn, figures, loss
+from benches.partial import drawn, figures, loss, sizes
 from benches.partial.figures import Bench
 
 PROGRAM = "bench partial"
-PARTS = {"names": figures, "drawn": drawn, "loss": loss}
+PARTS = {"names": figures, "bytes": sizes, "drawn": drawn, "loss": loss}
 
 
 def main() -> int:

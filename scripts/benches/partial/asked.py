@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import itertools
 import math
+import os
 import subprocess
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,9 +18,11 @@ import msgspec
 
 from benches.common.servers import EDGE_NAME, edge_configuration, names
 from benches.dns import path_capture
-from benches.dns.cold import pause_ms
+from benches.dns.cold import pause_ms, rates
 from benches.dns.path_capture import Crossing
 from benches.dns.testbed import QUERY_TIMEOUT_S, SERVER_ADDRESS, TICKET_POLICIES, edge_behind
+from benches.partial import layers
+from benches.partial.layers import Directions, Flow
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
@@ -37,36 +40,21 @@ class Exchange:
     records: Sequence[QueryRecord]
     crossings: Sequence[Crossing] = field(repr=False)
     """Of its flows' packets."""
+    layers: Directions | None = field(default=None, repr=False)
+    """What its bytes were for, down and up; `None` where packets were not taken apart, or could not be."""
 
     @property
     def times_ms(self) -> list[float]:
         """When each name was known, sorted."""
         return sorted((one.query_response_time_ns or 0) / 1e6 for one in self.records)
 
-    @property
-    def up_bytes(self) -> int:
-        """IP bytes."""
-        return sum(one.ip_bytes for one in self.crossings if one.up)
+    def ip_bytes(self, *, up: bool) -> int:
+        """Of all packets in one direction."""
+        return sum(one.ip_bytes for one in self.crossings if one.up == up)
 
-    @property
-    def down_bytes(self) -> int:
-        """IP bytes."""
-        return sum(one.ip_bytes for one in self.crossings if not one.up)
-
-    @property
-    def up_packets(self) -> int:
-        """All of them."""
-        return sum(one.up for one in self.crossings)
-
-    @property
-    def down_packets(self) -> int:
-        """All of them."""
-        return sum(not one.up for one in self.crossings)
-
-    def counted(self) -> dict[str, int]:
-        """Return bytes and packets."""
-        names = ("up_bytes", "up_packets", "down_bytes", "down_packets")
-        return {name: getattr(self, name) for name in names}
+    def packet_count(self, *, up: bool) -> int:
+        """In one direction."""
+        return sum(one.up == up for one in self.crossings)
 
 
 @dataclass(frozen=True)
@@ -92,35 +80,51 @@ class Bed:
             self.ca_file[:] = [ca_file]
             yield
 
-    async def ask(self, transport: str, handshake: str, count: int) -> tuple[list[Exchange], list[Exchange]]:
-        """Ask in one message and one by one, `count` times each, in turns."""
+    async def ask(
+        self, transport: str, handshake: str, count: int, *, with_layers: bool = False
+    ) -> tuple[list[Exchange], list[Exchange]]:
+        """Ask in one message and one by one, `count` times each, in turns; take packets apart if asked to."""
         arms: tuple[list[Exchange], list[Exchange]] = ([], [])
         turns = itertools.count()
         while left := count - len(arms[0]):
             number = next(turns)
             for one_by_one in ((False, True), (True, False))[number % 2]:
-                arms[one_by_one].extend(
-                    await self._turn(transport, handshake, min(left, TURN_COUNT), one_by_one=one_by_one)
+                turn_count = min(left, TURN_COUNT)
+                turn = await self._turn(
+                    transport, handshake, turn_count, one_by_one=one_by_one, with_layers=with_layers
                 )
+                arms[one_by_one].extend(turn)
         return arms
 
-    async def _turn(self, transport: str, handshake: str, count: int, *, one_by_one: bool) -> list[Exchange]:
-        capture = self.folder / "turn.pcapng"
+    async def _turn(
+        self, transport: str, handshake: str, count: int, *, one_by_one: bool, with_layers: bool
+    ) -> list[Exchange]:
+        capture, key_log = self.folder / "turn.pcapng", self.folder / "keys.log"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
-        records = await asyncio.to_thread(self._query, transport, handshake, count, one_by_one=one_by_one)
+        records = await asyncio.to_thread(
+            self._query, transport, handshake, count, key_log if with_layers else None, one_by_one=one_by_one
+        )
+        # What closes the last connection is still on its way, then what is said to that, then what TCP makes of it.
+        await asyncio.sleep((2 * rates(self.profile).rtt_ms + pause_ms(self.profile)) / 1e3)
         await self.path.process.command(lambda number: PathStopCapture(id=number))
         crossings = path_capture.read(capture)
+        taken_apart = layers.read(capture, key_log) if with_layers else {}
         capture.unlink()
-        return _exchanges(records, crossings, count)
+        key_log.unlink(missing_ok=True)
+        return _exchanges(records, crossings, count, taken_apart)
 
-    def _query(self, transport: str, handshake: str, count: int, *, one_by_one: bool) -> list[QueryRecord]:
+    def _query(
+        self, transport: str, handshake: str, count: int, key_log: Path | None, *, one_by_one: bool
+    ) -> list[QueryRecord]:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
         command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", self.ca_file[0]]
         command += ["--resolve", f"{EDGE_NAME}={SERVER_ADDRESS}", "--interval-ms", str(pause_ms(self.profile))]
         command += ["--resolver", facts_of(transport).url(name=EDGE_NAME, address=SERVER_ADDRESS)]
         command += ["--questions-per-message", str(len(self.qnames)), *(["--one-by-one"] if one_by_one else [])]
         limit_s = QUERY_TIMEOUT_S * (count + 1)
-        done = subprocess.run([*command, *self.qnames], stdout=subprocess.PIPE, timeout=limit_s, check=True)
+        command += self.qnames
+        environment = os.environ | ({} if key_log is None else {"SSLKEYLOGFILE": str(key_log)})
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, timeout=limit_s, check=True)
         decoder = msgspec.json.Decoder(Record)
         return [one for one in map(decoder.decode, done.stdout.splitlines()) if isinstance(one, QueryRecord)]
 
@@ -136,7 +140,12 @@ async def bed(profile: str, delays_ms: Sequence[float], folder: Path) -> AsyncIt
         await path.close()
 
 
-def _exchanges(records: Iterable[QueryRecord], crossings: Sequence[Crossing], count: int) -> list[Exchange]:
+def _exchanges(
+    records: Iterable[QueryRecord],
+    crossings: Sequence[Crossing],
+    count: int,
+    taken_apart: Mapping[Flow, Directions],
+) -> list[Exchange]:
     """Tell rounds apart; packets of one that fetched tickets are nobody's."""
     rounds = defaultdict[int | None, list[QueryRecord]](list)
     begins = []
@@ -148,7 +157,20 @@ def _exchanges(records: Iterable[QueryRecord], crossings: Sequence[Crossing], co
             rounds[one.message_sequence].append(one)
     if len(rounds) != count:
         raise ResolabError(f"{len(rounds)} rounds of {count} have records")
-    return [Exchange(of_round, _of(crossings, of_round[0], begins)) for of_round in rounds.values()]
+    made = []
+    for of_round in rounds.values():
+        of_its_flows = _of(crossings, of_round[0], begins)
+        made.append(Exchange(of_round, of_its_flows, _layers(of_round[0], of_its_flows, taken_apart)))
+    return made
+
+
+def _layers(
+    first: QueryRecord, crossings: Sequence[Crossing], taken_apart: Mapping[Flow, Directions]
+) -> Directions | None:
+    """Layers of a round. Over DoUDP each message has a port, and a port may be another one's in the next round."""
+    if first.dns_transport is DnsTransport.DOUDP:
+        return layers.of_messages(crossings)
+    return layers.of_flows({(one.protocol, one.client_port) for one in crossings}, taken_apart)
 
 
 def _of(crossings: Sequence[Crossing], wanted: QueryRecord, begins: Iterable[int]) -> list[Crossing]:

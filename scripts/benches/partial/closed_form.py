@@ -1,6 +1,7 @@
-"""What the protocols say of an exchange of many names: when its first and its last answer are there, in which bytes.
+"""What the protocols say of an exchange of many names: when its first and its last answer are there.
 
-For: `k x RTT + bytes x 8 / rate`, and the delay of the late name. Not for: tables (`figures`).
+For: `k x RTT + bytes x 8 / rate`, and the delay of the late name. Not for: tables (`figures`), bytes
+(`expected_bytes`).
 """
 
 import statistics
@@ -11,9 +12,8 @@ from benches.dns import flights
 from benches.dns.path_capture import Crossing
 from benches.partial.asked import Exchange
 from resolab.protocols import cold_exchange_round_trips
-from resolab.records import DnsTransport, QueryRecord
+from resolab.records import QueryRecord
 
-IP_UDP_BYTES, LENGTH_BYTES = 28, 2
 EARLY_NS = 500_000
 """How much earlier than its delay a late answer is looked for: clocks of two processes."""
 
@@ -83,30 +83,3 @@ def medians(judged: Sequence[Judged]) -> Judged | None:
         return None
     columns = zip(*(one.in_order() for one in judged), strict=True)
     return Judged(*(statistics.median(column) for column in columns))
-
-
-def has_its_bytes(exchange: Exchange) -> bool | None:
-    """Whether packets carried the exchange's messages and nothing else; `None` where more has to be carried."""
-    transport = exchange.records[0].dns_transport
-    if transport not in {DnsTransport.DOUDP, DnsTransport.DOTCP}:
-        return None
-    queries, responses = _messages(exchange.records)
-    per_message = 0 if transport is DnsTransport.DOUDP else LENGTH_BYTES
-    payload = {up: sum(one.payload_bytes for one in exchange.crossings if one.up == up) for up in (True, False)}
-    is_whole = payload[True] == sum(queries) + per_message * len(queries) and payload[False] == (
-        sum(responses) + per_message * len(responses)
-    )
-    if transport is DnsTransport.DOTCP:
-        return is_whole
-    packets = exchange.up_packets == len(queries) and exchange.down_packets == len(responses)
-    ip_bytes = exchange.up_bytes + exchange.down_bytes
-    return is_whole and packets and ip_bytes == sum(queries + responses) + IP_UDP_BYTES * len(queries + responses)
-
-
-def _messages(records: Sequence[QueryRecord]) -> tuple[list[int], list[int]]:
-    """Bytes of each query and response message."""
-    alone = [one for one in records if one.asked_alone]
-    shared = [one for one in records if not one.asked_alone]
-    queries = [one.query_bytes for one in alone] + [one.query_bytes for one in shared[:1]]
-    responses = {one.partial_response_index: one.response_bytes or 0 for one in shared}
-    return queries, [one.response_bytes or 0 for one in alone] + list(responses.values())

@@ -1,6 +1,6 @@
-"""When twenty names are known that were asked in one message, and one by one; in how many bytes and packets.
+"""When twenty names are known that were asked in one message, and one by one.
 
-For: the tables of `scripts/bench partial`. Not for: running (`asked`), what the protocols say (`closed_form`).
+For: the part `names` of `scripts/bench partial`. Not for: running (`asked`), what the protocols say (`closed_form`).
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
 def measure(bench: Bench) -> list[Part]:
     """Measure every cell over one path."""
     found = asyncio.run(_measure(bench))
-    return [_against_closed_form(bench, found), _against_one_by_one(bench, found), _bytes(bench, found)]
+    return [_against_closed_form(bench, found), _against_one_by_one(bench, found)]
 
 
 async def _measure(bench: Bench) -> list[Cell]:
@@ -178,28 +178,3 @@ OUTCOMES: dict[str, Callable[[Exchange], float]] = {
     "last": lambda one: one.times_ms[-1],
     "mean": lambda one: statistics.mean(one.times_ms),
 }
-
-
-def _bytes(bench: Bench, found: Sequence[Cell]) -> Part:
-    title = f"Bytes and packets of {bench.names_count} names, by the path's capture"
-    columns = ["transport", "handshake", "up: one message", "one by one", "down: one message", "one by one", "verdict"]
-    part = Part("bytes", title, columns)
-    part.remarks = [
-        "IP bytes / packets of whole exchanges, connection and acknowledgements included; medians",
-        "must, over DoUDP and DoTCP: each exchange's payload bytes are its messages'; over DoUDP its packets, too",
-    ]
-    for cell in found:
-        arms = (cell.in_message, cell.one_by_one)
-        shown = [
-            f"{statistics.median(getattr(one, f'{way}_bytes') for one in arm):.0f} / "
-            f"{statistics.median(getattr(one, f'{way}_packets') for one in arm):.0f}"
-            for way in ("up", "down")
-            for arm in arms
-        ]
-        judged = [closed_form.has_its_bytes(one) for arm in arms for one in arm]
-        verdict = "" if None in judged else "met" if all(judged) else "MISSED"
-        part.add(
-            [cell.transport, cell.handshake, *shown, verdict],
-            {"cell": [cell.transport, cell.handshake], "arms": [[one.counted() for one in arm] for arm in arms]},
-        )
-    return part

@@ -1,0 +1,141 @@
+"""In how many bytes and packets twenty names are asked and answered, and what each byte is for.
+
+For: the part `bytes` of `scripts/bench partial`. Not for: running (`asked`), reading packets (`layers`), or what the
+protocols say (`expected_bytes`).
+"""
+
+import asyncio
+import statistics
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+
+from benches.common.part import Part
+from benches.dns.cold import cells, pause_ms, rates
+from benches.partial import asked, closed_form, expected_bytes
+from benches.partial.asked import TURN_COUNT, Exchange
+from benches.partial.figures import Bench
+from benches.partial.layers import Layers
+from resolab.records import DnsTransport
+
+ARMS = ("one message", "one by one")
+DISSECTION_S = 3.0
+"""About what taking a turn's packets apart takes."""
+UDP_HEADERS_BYTES = 20 + 8
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An arm of a transport with a handshake."""
+
+    transport: str
+    handshake: str
+    arm: str
+    exchanges: Sequence[Exchange]
+
+
+def estimate_s(bench: Bench) -> float:
+    """About how long it takes."""
+    return sum(_cell_s(bench, *cell) for cell in _cells(bench))
+
+
+def _cells(bench: Bench) -> list[tuple[str, str]]:
+    return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
+
+
+def _rounds_count(bench: Bench) -> int:
+    return min(bench.rounds_count, TURN_COUNT)
+
+
+def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
+    round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
+    return 2 * (_rounds_count(bench) * round_ms / 1e3 + DISSECTION_S)
+
+
+def measure(bench: Bench) -> list[Part]:
+    """Measure every cell over one path."""
+    return [_part(bench, asyncio.run(_measure(bench)))]
+
+
+async def _measure(bench: Bench) -> list[Cell]:
+    found = []
+    delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
+    async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:
+        for handshake, transports in cells(bench.transports).items():
+            async with bed.edge(handshake):
+                for transport in transports:
+                    bench.progress.step(f"{transport}, {handshake}, bytes", _cell_s(bench, transport, handshake))
+                    arms = await bed.ask(transport, handshake, _rounds_count(bench), with_layers=True)
+                    found += [Cell(transport, handshake, *arm) for arm in zip(ARMS, arms, strict=True)]
+    return found
+
+
+def _part(bench: Bench, found: Sequence[Cell]) -> Part:
+    title = f"Bytes of {bench.names_count} names over {bench.profile}, by what they are for"
+    columns = ["transport", "handshake", "asked", "way", "n", "packets", "IP bytes", "headers", "protection"]
+    columns += ["control", "padding", "handshake", "closed form", "messages", "closed form", "verdict"]
+    part = Part("bytes", title, columns)
+    part.remarks = [
+        "medians of whole exchanges, connection and closing included, by the path's capture, taken apart by tshark",
+        "headers: of IP, UDP, TCP; protection: of TLS's records, QUIC's packets; control: QUIC's other frames",
+        "handshake: TLS's messages; messages: DNS with lengths or HTTP; closed form: docs/method/partial-responses.md",
+        "must, of each exchange: each byte read, as many as crossed the path, both closed forms to the byte",
+    ]
+    for cell in found:
+        for up in (True, False):
+            _add(part, cell, up=up)
+    return part
+
+
+def _add(part: Part, cell: Cell, *, up: bool) -> None:
+    read = [(one, one.layers[up], expected_bytes.of(one, cell.handshake)) for one in cell.exchanges if one.layers]
+    way = "up" if up else "down"
+    verdict = "met" if all(is_as_expected(one, cell.handshake, up=up) for one in cell.exchanges) else "MISSED"
+    names = ("packet_count", "total", "packet_headers", "protection", "control", "padding", "handshake", "application")
+    shown = [f"{statistics.median(getattr(one, name) for _, one, _ in read):.0f}" if read else "-" for name in names]
+    handshakes = {expected.handshake[up] for _, _, expected in read}
+    applications = {expected.application[up] for _, _, expected in read}
+    closed = [_range(some) for some in (handshakes, applications)]
+    cells_shown = [cell.transport, cell.handshake, cell.arm, way, str(len(read)), *shown[:-1], closed[0]]
+    part.add(
+        [*cells_shown, shown[-1], closed[1], verdict],
+        {
+            "cell": [cell.transport, cell.handshake, cell.arm, way],
+            "layers": [asdict(one) for _, one, _ in read],
+            "expected": [[one.handshake[up], one.application[up]] for _, _, one in read],
+        },
+    )
+
+
+def _range(values: Collection[int | None]) -> str:
+    """Write them: over QUIC hellos are not all of one length."""
+    known = sorted(one for one in values if one is not None)
+    if not known:
+        return "-"
+    return str(known[0]) if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+
+
+def is_as_expected(exchange: Exchange, handshake: str, *, up: bool) -> bool:
+    """Whether every byte of a direction was read, and what has a closed form has its bytes."""
+    if exchange.layers is None:
+        return False
+    read, expected = exchange.layers[up], expected_bytes.of(exchange, handshake)
+    more = 0 if up else expected.more_application
+    is_whole = (read.total, read.packet_count) == (exchange.ip_bytes(up=up), exchange.packet_count(up=up))
+    return (
+        is_whole
+        and read.application in {expected.application[up], expected.application[up] + more}
+        and _handshake_is(read, expected.handshake[up], 0 if up else expected.shorter_handshake)
+        and _packets_are(exchange, read, up=up)
+    )
+
+
+def _handshake_is(read: Layers, expected: int | None, shorter: int) -> bool:
+    return expected is None or expected - shorter <= read.handshake <= expected
+
+
+def _packets_are(exchange: Exchange, read: Layers, *, up: bool) -> bool:
+    """Over DoUDP a packet is a message; over what has acknowledgements, who sends them when decides."""
+    if exchange.records[0].dns_transport is not DnsTransport.DOUDP:
+        return True
+    count = len(expected_bytes.messages(exchange.records)[up])
+    return read.packet_count == count and read.packet_headers == count * UDP_HEADERS_BYTES
