@@ -215,3 +215,41 @@ fn what_does_not_go_together_is_refused() {
         assert!(line.contains(says), "{line}");
     }
 }
+
+/// From the page's first byte to its last, of the median fetch, in round trips.
+fn transfer_round_trips(lab: &Lab, coalescing: &str, address: &str) -> f64 {
+    let edge = Edge::with_pages(lab, address, coalescing);
+    let count = COUNT.to_string();
+    let page = "https://page.resolab.test/20k.txt";
+    let arguments = [
+        "--mode",
+        "separate",
+        "--resolver",
+        H3,
+        "--count",
+        &count,
+        page,
+    ];
+    let records = edge.fetch_over(lab, &arguments);
+    let mut trips: Vec<f64> = measured(&records)
+        .iter()
+        .map(|one| {
+            one["page_complete_ns"].as_f64().unwrap() - one["page_first_byte_ns"].as_f64().unwrap()
+        })
+        .map(|ns| ns / 80e6)
+        .collect();
+    trips.sort_by(f64::total_cmp);
+    trips[trips.len() / 2]
+}
+
+#[test]
+fn a_page_beyond_the_servers_initial_window_waits_for_acknowledgements() {
+    let Some(lab) = Lab::open(FAR, FAR) else {
+        return;
+    };
+    let usual = transfer_round_trips(&lab, "", "10.77.1.3");
+    assert!(usual > 0.95, "20 kB fitted into 12: {usual}");
+    let wide = "[limits]\nquic_initial_window_bytes = 48000\n";
+    let wide = transfer_round_trips(&lab, wide, "10.77.1.4");
+    assert!(wide < 0.75, "20 kB waited, of 48 that may be sent: {wide}");
+}

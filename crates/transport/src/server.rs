@@ -30,7 +30,7 @@ pub use client_hello::{ClientHello, Progress, RecordReader};
 pub use facts::HandshakeFacts;
 pub use plain_stream::PlainStream;
 pub use policies::{ServerPolicies, TicketTerms};
-pub use quic::{QuicArrival, QuicListener, QuicSettings};
+pub use quic::{INITIAL_WINDOW_BYTES, QuicArrival, QuicListener, QuicSettings};
 pub use quic_control::QuicControl;
 pub use tcp_listener::listen_tcp;
 pub use tls_stream::TlsStream;

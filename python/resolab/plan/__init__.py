@@ -16,7 +16,18 @@ from resolab.plan.load import load_plan, parse_plan
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.order import block_order, page_of, page_order, stream_seed
 from resolab.plan.page import RESOLVER_NAME, Page
-from resolab.plan.settings import DecidedBy, Design, Instrument, Limits, Queries, ResolverSettings, Stop, StopRule, Unit
+from resolab.plan.settings import (
+    DecidedBy,
+    Design,
+    EdgeSettings,
+    Instrument,
+    Limits,
+    Queries,
+    ResolverSettings,
+    Stop,
+    StopRule,
+    Unit,
+)
 from resolab.plan.unit import EVERY_PAGE, compared_as, over_pages, trials_a_block
 
 __all__ = [
@@ -32,6 +43,7 @@ __all__ = [
     "Corpus",
     "DecidedBy",
     "Design",
+    "EdgeSettings",
     "Estimand",
     "Factors",
     "Instrument",

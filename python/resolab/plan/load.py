@@ -25,6 +25,7 @@ from resolab.plan.section import NAME, Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
+    EdgeSettings,
     Instrument,
     Limits,
     Queries,
@@ -141,7 +142,13 @@ def _table(text: str, source: str) -> Mapping[str, Any]:
 
 def _settings(top: Section) -> dict[str, Any]:
     """Read the tables that no other has a say in, by the plan's field."""
-    tables = {"limits": Limits, "instrument": Instrument, "resolver": ResolverSettings, "queries": Queries}
+    tables = {
+        "limits": Limits,
+        "instrument": Instrument,
+        "resolver": ResolverSettings,
+        "edge": EdgeSettings,
+        "queries": Queries,
+    }
     return {
         **{key: table_in(top.section(key, required=False), table) for key, table in tables.items()},
         "stop": stop_in(top.section("stop", required=False)) if "stop" in top else None,

@@ -20,6 +20,7 @@ from resolab.plan.preset_levels import fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
     Design,
+    EdgeSettings,
     Instrument,
     Limits,
     Queries,
@@ -66,6 +67,7 @@ class Plan:
     stop: Stop | None = None
     """None: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
+    edge: EdgeSettings = field(default_factory=EdgeSettings)
     queries: Queries = field(default_factory=Queries)
     key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)

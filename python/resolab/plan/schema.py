@@ -14,7 +14,17 @@ from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.page_levels import GeneratedPages
-from resolab.plan.settings import Design, Instrument, Limits, Queries, ResolverSettings, Stop, Unit, schema_of
+from resolab.plan.settings import (
+    Design,
+    EdgeSettings,
+    Instrument,
+    Limits,
+    Queries,
+    ResolverSettings,
+    Stop,
+    Unit,
+    schema_of,
+)
 from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
@@ -42,6 +52,7 @@ def plan_schema() -> Schema:
                 "comparison": {"type": "array", "items": _comparison()},
                 "stop": _settings(Stop),
                 "resolver": _settings(ResolverSettings),
+                "edge": _settings(EdgeSettings),
                 "queries": _settings(Queries),
                 "key_exchange": _table(key_exchange_schema()),
                 "analysis": _settings(Analysis),

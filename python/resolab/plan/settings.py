@@ -76,6 +76,14 @@ class ResolverSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeSettings:
+    """How the servers behind the path send."""
+
+    quic_initial_window_bytes: Annotated[int, Within(2_400, 1 << 24)] = 12_000
+    """On the way on a new QUIC connection before any is acknowledged (RFC 9002 section 7.2)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Queries:
     """What our own client asks in every trial, beside the cold exchange of each transport."""
 

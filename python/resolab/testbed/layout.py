@@ -6,13 +6,14 @@ For: the one place that says which page lives where. Not for: starting anything.
 import enum
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from resolab.engine import Resolver
-from resolab.plan import RESOLVER_NAME
+from resolab.plan import RESOLVER_NAME, EdgeSettings
 from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN
 from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
@@ -134,6 +135,7 @@ def edge_configuration(
     groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup),
     *,
     pages_at_resolver: bool = False,
+    settings: EdgeSettings | None = None,
 ) -> str:
     """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
 
@@ -156,6 +158,7 @@ def edge_configuration(
         ),
         *([("[coalescing]", {"shared_connection": True, "private_alpn": True})] if pages_at_resolver else []),
         ("[tls]", {"groups": [group.value for group in groups]}),
+        ("[limits]", asdict(settings or EdgeSettings())),
         *(("[[site]]", _site_table(origin)) for origin in resident),
         *(("[[certificate]]", {"names": names}) for site in sites for names in shared_certificates(site)),
         ("[[zone]]", {"name": DOH_PROBE_NAME, "type": "A", "value": DOH_PROBE_ADDRESS}),

@@ -122,6 +122,7 @@ class Testbed(Standing):
             list(self._sites.values()),
             self._plan.key_exchange.edge,
             pages_at_resolver=ConnectionSharing.RESOLVER_CONNECTION in sharing,
+            settings=self._plan.edge,
         )
 
     def _surroundings(self, folder: Path) -> Surroundings:

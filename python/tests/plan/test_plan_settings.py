@@ -18,7 +18,7 @@ def numbers() -> Iterator[tuple[str, str, dict[str, Any]]]:
     tables = {"": properties} | {
         name: one["properties"]
         for name, one in properties.items()
-        if name in {"stop", "resolver", "queries", "limits", "instrument", "analysis"}
+        if name in {"stop", "resolver", "edge", "queries", "limits", "instrument", "analysis"}
     }
     for table, keys in tables.items():
         for key, one in keys.items():
@@ -49,7 +49,7 @@ def test_the_schemas_bounds_are_those_of_the_reader(table: str, key: str, schema
 
 
 def test_every_number_of_the_schema_is_among_them() -> None:
-    assert len(list(numbers())) == 13
+    assert len(list(numbers())) == 14
 
 
 def test_the_back_end_is_one_of_the_schemas_words() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.plan import Corpus
+from resolab.plan import Corpus, EdgeSettings
 from resolab.plan.page import ADDRESSES_LIMIT
 from resolab.plan.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
@@ -31,6 +31,14 @@ def test_the_edge_takes_the_groups_asked_for_and_clients_offer_theirs():
     assert written["tls"] == {"groups": ["secp384r1", "x25519"]}
     told = layout.resolver(DnsTransport.DOT, Path("/ca.pem"), groups).arguments()
     assert told[-2:] == ["--groups", "secp384r1,x25519"]
+
+
+def test_the_edge_sends_as_much_at_first_as_the_plan_says():
+    written = tomllib.loads(layout.edge_configuration(Path("/ca"), []))
+    assert written["limits"] == {"quic_initial_window_bytes": 12_000}
+    told = EdgeSettings(quic_initial_window_bytes=40_000)
+    written = tomllib.loads(layout.edge_configuration(Path("/ca"), [], settings=told))
+    assert written["limits"] == {"quic_initial_window_bytes": 40_000}
 
 
 def test_every_name_of_a_page_has_an_address_and_files_of_its_own():

@@ -3,8 +3,13 @@
 //! For: numbers with defaults that no experiment should meet. Not for: enforcing them.
 
 use resolab_record::KeyExchangeGroup;
+use resolab_transport::server::INITIAL_WINDOW_BYTES;
 use serde::{Deserialize, Deserializer};
+use std::ops::RangeInclusive;
 use std::time::Duration;
+
+/// From two datagrams to 16 MiB.
+const INITIAL_WINDOWS_BYTES: RangeInclusive<u32> = 2_400..=1 << 24;
 
 /// `[limits]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -31,6 +36,8 @@ pub struct Limits {
     pub stream_window_bytes: u32,
     /// The same for all its streams.
     pub connection_window_bytes: u32,
+    /// Bytes the edge has on the way on a QUIC connection before any is acknowledged.
+    pub quic_initial_window_bytes: u32,
     /// First packets of QUIC clients waiting to be accepted.
     pub waiting_count: usize,
     /// Further bytes kept for each of those; for all, 64 times as much.
@@ -51,6 +58,7 @@ impl Default for Limits {
             header_bytes: 16_384,
             stream_window_bytes: 131_072,
             connection_window_bytes: 1_048_576,
+            quic_initial_window_bytes: INITIAL_WINDOW_BYTES,
             waiting_count: 4_096,
             waiting_bytes: 262_144,
             resident_bytes: 4 << 30,
@@ -80,6 +88,13 @@ impl Limits {
         ];
         if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
             return Some(format!("[limits] {name} is 0: nobody could be served"));
+        }
+        // RFC 9002 section 7.2: less than two datagrams is no window; more than this no queue of ours holds.
+        if !INITIAL_WINDOWS_BYTES.contains(&self.quic_initial_window_bytes) {
+            let (least, most) = (INITIAL_WINDOWS_BYTES.start(), INITIAL_WINDOWS_BYTES.end());
+            return Some(format!(
+                "[limits] quic_initial_window_bytes: {least} to {most}"
+            ));
         }
         // A stream must take the largest DNS message, or its sender waits for ever.
         (self.stream_window_bytes < 65_537 || self.connection_window_bytes < 65_537).then(|| {
@@ -156,6 +171,16 @@ mod tests {
         );
         let limits: Limits = toml::from_str("stream_window_bytes = 9").unwrap();
         assert!(limits.contradiction().unwrap().contains("65,537"));
+        for (bytes, is_wrong) in [
+            (2_399, true),
+            (2_400, false),
+            (1 << 24, false),
+            (20_000_000, true),
+        ] {
+            let text = format!("quic_initial_window_bytes = {bytes}");
+            let limits: Limits = toml::from_str(&text).unwrap();
+            assert_eq!(limits.contradiction().is_some(), is_wrong, "{text}");
+        }
     }
 
     #[test]

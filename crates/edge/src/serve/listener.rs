@@ -287,6 +287,7 @@ fn quic_settings(limits: &Limits, alpn: &[Vec<u8>]) -> QuicSettings {
         idle_timeout: limits.idle_timeout,
         stream_window_bytes: limits.stream_window_bytes,
         connection_window_bytes: limits.connection_window_bytes,
+        initial_window_bytes: limits.quic_initial_window_bytes,
         waiting_count: limits.waiting_count,
         waiting_bytes: limits.waiting_bytes,
     }

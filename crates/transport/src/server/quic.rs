@@ -10,6 +10,7 @@ use super::quic_socket::QuicSocket;
 use super::witness::WitnessedCertificate;
 use super::{HandshakeFacts, QuicControl, ServerPolicies, TicketTerms};
 use crate::socket::RawUdpSocket;
+use quinn::congestion::CubicConfig;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{
     Connection, ConnectionError, Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig,
@@ -21,6 +22,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// Ten datagrams of the size that all paths carry: what RFC 9002 section 7.2 recommends.
+pub const INITIAL_WINDOW_BYTES: u32 = 12_000;
 
 /// What a listener grants its clients.
 #[derive(Debug, Clone)]
@@ -35,6 +39,8 @@ pub struct QuicSettings {
     pub stream_window_bytes: u32,
     /// The same for all its streams.
     pub connection_window_bytes: u32,
+    /// Bytes a new connection may have on the way to its client (RFC 9002 section 7.2).
+    pub initial_window_bytes: u32,
     /// First packets waiting to be accepted.
     pub waiting_count: usize,
     /// Further bytes kept for each of those, and 64 times this for all.
@@ -50,6 +56,7 @@ impl QuicSettings {
             idle_timeout,
             stream_window_bytes: 1 << 17,
             connection_window_bytes: 1 << 20,
+            initial_window_bytes: INITIAL_WINDOW_BYTES,
             waiting_count: 1 << 12,
             waiting_bytes: 1 << 18,
         }
@@ -219,7 +226,10 @@ fn address_proof(incoming: &Incoming) -> AddressProof {
 fn transport_config(settings: &QuicSettings) -> io::Result<TransportConfig> {
     let mut config = TransportConfig::default();
     let idle = IdleTimeout::try_from(settings.idle_timeout).map_err(io::Error::other)?;
+    let mut congestion = CubicConfig::default();
+    congestion.initial_window(settings.initial_window_bytes.into());
     config
+        .congestion_controller_factory(Arc::new(congestion))
         .max_concurrent_bidi_streams(VarInt::from_u32(settings.max_bidi_streams_count))
         .max_concurrent_uni_streams(VarInt::from_u32(settings.max_uni_streams_count))
         .max_idle_timeout(Some(idle))

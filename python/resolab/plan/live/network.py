@@ -91,7 +91,7 @@ def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]
 
 
 def _refuse_the_labs(top: Section, table: Mapping[str, Any]) -> None:
-    for key in ("pages", "resolver"):
+    for key in ("pages", "resolver", "edge"):
         if key in table:
             top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
     for name, keys in _OF_THE_LAB.items():
