@@ -4,6 +4,7 @@ For: `scripts/bench recordings --broken N`. A crash is any exception but the one
 seed of its round is printed. Not for: sizes (`large`).
 """
 
+import copy
 import json
 import random
 import time
@@ -120,8 +121,9 @@ def _exchange(changed: Any, draw: random.Random) -> None:
         holder.pop(key, None)
         return
     other, other_key = draw.choice(places)
-    value = draw.choice(ODD) if draw.random() < 0.7 else json.loads(json.dumps(other[other_key]))
-    holder[key] = value
+    value = draw.choice(ODD) if draw.random() < 0.7 else other[other_key]
+    # A copy: what is put in may be changed next, and must not be what later rounds draw, or a circle.
+    holder[key] = copy.deepcopy(value)
 
 
 def _places(tree: Any) -> list[tuple[Any, Any]]:
