@@ -15,8 +15,9 @@ from statistics import fmean
 
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.live_expectation import expected_live_s
-from resolab.campaign.page_time import Link, PageSize, load_link_s, query_link_s
+from resolab.campaign.page_time import Link, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
+from resolab.pages.path import in_lab, lab_load_ms
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
 from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
 from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
@@ -79,6 +80,9 @@ class _Expectation:
         self._sites = sites_of(corpus, pages)
         self._pages = pages
         self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
+        self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}
+        self._graphs_s: dict[tuple[str, str], float] = {}
+        """Of a model behind a profile."""
         self._links: dict[tuple[str, str, float], tuple[LinkProfile, Link]] = {}
         """What conditions of a page, a profile and a distance share; of many hosts it takes its time."""
 
@@ -146,18 +150,33 @@ class _Expectation:
 
     def _load_s(self, condition: Condition, handshake: HandshakeMode, *, warm_dns: bool) -> float:
         size, cost = self._sizes[condition.page], COSTS[condition.browser]
-        link_s = load_link_s(
+        link_s = self._load_link_s(condition, handshake, warm_dns=warm_dns)
+        lookups_count = 0 if not looks_up(condition) else 1 if size.names_count == 1 else 2
+        own_s = cost.load_s + (size.requests_count - 1) * cost.request_s + size.body_bytes / 1e6 * cost.megabyte_s
+        return min(link_s + lookups_count * self._answer_delay_s(condition) + own_s, self._plan.limits.page_timeout_s)
+
+    def _load_link_s(self, condition: Condition, handshake: HandshakeMode, *, warm_dns: bool) -> float:
+        size, link = self._sizes[condition.page], self._link(condition)
+        transport = condition.dns_transport if looks_up(condition) else None
+        if condition.page in self._models:
+            graph_s = self._graph_s(condition)
+            return clone_link_s(size, link, graph_s, dns_transport=transport, warm_dns=warm_dns)
+        return load_link_s(
             size,
-            self._link(condition),
-            dns_transport=condition.dns_transport if looks_up(condition) else None,
+            link,
+            dns_transport=transport,
             dns_handshake_mode=condition.requested_dns_handshake_mode,
             warm_dns=warm_dns,
             http_version=condition.http_version,
             handshake_mode=handshake,
         )
-        lookups_count = 0 if not looks_up(condition) else 1 if size.names_count == 1 else 2
-        own_s = cost.load_s + (size.requests_count - 1) * cost.request_s + size.body_bytes / 1e6 * cost.megabyte_s
-        return min(link_s + lookups_count * self._answer_delay_s(condition) + own_s, self._plan.limits.page_timeout_s)
+
+    def _graph_s(self, condition: Condition) -> float:
+        key = condition.page, condition.profile
+        if key not in self._graphs_s:
+            profile = self._profiles[condition.profile]
+            self._graphs_s[key] = lab_load_ms(in_lab(self._models[condition.page], profile), profile) / 1e3
+        return self._graphs_s[key]
 
     def _link(self, condition: Condition) -> Link:
         return self._as_met(condition)[1]

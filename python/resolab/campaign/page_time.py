@@ -115,9 +115,20 @@ def load_link_s(
     if size.requests_count > 1:
         page_round_trips += 1 + (connecting if size.names_count > 1 else 0)
     page_round_trips += _window_round_trips(size.body_bytes / size.names_count, link)
-    wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
-    held_s = wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
-    return lookup_s + page_round_trips * link.rtt_s + held_s + _stalls_s(size, link)
+    return lookup_s + page_round_trips * link.rtt_s + _held_s(size, link) + _stalls_s(size, link)
+
+
+def clone_link_s(
+    size: PageSize, link: Link, graph_s: float, *, dns_transport: DnsTransport | None, warm_dns: bool
+) -> float:
+    """Seconds a load of a page model's clone waits for the link and for its scripts, by its graph (names over DoUDP).
+
+    The graph gives each name a connection to itself: what they share is the link's rate.
+    """
+    opening_s = 0.0
+    if dns_transport is not None and not warm_dns:
+        opening_s = (lookup_round_trips(dns_transport, HandshakeMode.FULL, "cold") - 1) * link.resolver_rtt_s
+    return max(graph_s, _held_s(size, link)) + opening_s + _stalls_s(size, link)
 
 
 def longest_of(count: int, loss_ratio: float) -> float:
@@ -149,6 +160,12 @@ def _window_round_trips(flow_bytes: float, link: Link) -> float:
     """Round trips beyond the first in which a flow's window doubles, until it holds all or fills the link."""
     filling_bytes = link.rate_bps / 8 * link.rtt_s if math.isfinite(link.rate_bps) else math.inf
     return max(0.0, math.log2(1 + min(flow_bytes, filling_bytes) / INITIAL_WINDOW_BYTES) - 1)
+
+
+def _held_s(size: PageSize, link: Link) -> float:
+    """Seconds that a page's bytes take of the link's rate."""
+    wire_bytes = size.body_bytes * WIRE_BYTES_PER_BODY_BYTE + size.names_count * CONNECTION_WIRE_BYTES
+    return wire_time_ms(max(0.0, wire_bytes - link.burst_bytes), link.rate_bps) / 1e3
 
 
 def _stalls_s(size: PageSize, link: Link) -> float:

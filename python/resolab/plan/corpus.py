@@ -17,6 +17,7 @@ from resolab.pages.clone.kept import kept_clone, kept_clone_of
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.generated import generate
+from resolab.pages.model import PageModel
 from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model
 from resolab.plan.page import Page, read_pages
 from resolab.records import LinkProfile
@@ -83,10 +84,14 @@ class Corpus:
         place = self._place(page)
         return isinstance(place, GeneratedPage) or is_model(place)
 
+    def model(self, page: str) -> PageModel:
+        """Read or draw the model of a page that is one."""
+        place = self._place(page)
+        return generate(place.seed, place.number) if isinstance(place, GeneratedPage) else read_model(place)
+
     def hosts_of_model(self, page: str) -> list[str]:
         """Name the hosts that the clone of a model has, without making it."""
-        place = self._place(page)
-        model = generate(place.seed, place.number) if isinstance(place, GeneratedPage) else read_model(place)
+        model = self.model(page)
         return [host_name(model, host) for host in sorted({one.host for one in model.resources})]
 
     def _place(self, page: str) -> OwnPage:

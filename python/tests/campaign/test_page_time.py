@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from resolab.campaign.page_time import Link, PageSize, load_link_s, longest_of, most_losses, query_link_s
+from resolab.campaign.page_time import Link, PageSize, clone_link_s, load_link_s, longest_of, most_losses, query_link_s
 from resolab.plan import Corpus
 from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
 from resolab.testbed.sites import sites_of
@@ -45,6 +45,17 @@ def test_a_document_takes_its_round_trips(
 ) -> None:
     taken_s = load_link_s(DOCUMENT, IDEAL, **(FULL | changes))  # type: ignore[arg-type]
     assert taken_s == pytest.approx(resolver_round_trips * 0.03 + page_round_trips * 0.1)
+
+
+def test_a_clone_takes_what_its_graph_says_and_no_less_than_its_bytes() -> None:
+    size = PageSize(body_bytes=1_000_000, requests_count=40, names_count=10)
+    over = {"dns_transport": DnsTransport.DOUDP, "warm_dns": False}
+    assert clone_link_s(size, IDEAL, 5.0, **over) == 5.0  # type: ignore[arg-type]
+    # Opening the connection to the resolver, once, and nothing where it stands.
+    assert clone_link_s(size, IDEAL, 5.0, dns_transport=DnsTransport.DOT, warm_dns=False) == pytest.approx(5.06)
+    assert clone_link_s(size, IDEAL, 5.0, dns_transport=DnsTransport.DOT, warm_dns=True) == 5.0
+    slow = replace(IDEAL, rate_bps=1e6)
+    assert clone_link_s(size, slow, 5.0, **over) == pytest.approx(1_125_000 * 8 / 1e6)  # type: ignore[arg-type]
 
 
 def test_further_requests_names_and_bytes_take_round_trips_of_their_own() -> None:

@@ -14,13 +14,13 @@ from benches.clones import trials
 from benches.clones.changes import Changed, changed_models
 from benches.clones.effects import effects_of
 from benches.clones.lines import add_lines, read_lines
-from benches.clones.predicted import in_lab, load_ms
 from benches.common.progress import Progress, duration
 from resolab.errors import ResolabError
 from resolab.fidelity.bars import EVIDENCE_RATIO
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
+from resolab.pages.path import in_lab, lab_load_ms
 from resolab.plan import Corpus
 
 LOAD_MOST_MS = 6_000.0
@@ -72,7 +72,7 @@ def measure(
                 missed += 1
                 say(f"{model.name}: {error}")
                 continue
-            graph_ms = load_ms(in_lab(model, profile), profile)
+            graph_ms = lab_load_ms(in_lab(model, profile), profile)
             effects = effects_of(model.name, of_one, times, graph_ms)
             add_lines(out, [msgspec.to_builtins(one) for one in effects])
     finally:

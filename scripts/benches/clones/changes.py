@@ -1,6 +1,6 @@
 """Page models changed in one thing, and which thing: a host's server times, a script's computing.
 
-For: the experiment of `causality`; what a change does to a load is asked of the graph (`predicted`). Pure.
+For: the experiment of `causality`; what a change does to a load is asked of the graph (`resolab.pages.path`). Pure.
 Not for: measuring.
 
 A clone asks `due_ms` after its script began, computing included, as recordings have it: so a script that computes
@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from benches.clones.predicted import in_lab, load_ms, slope
 from resolab.pages.clone.roles import has_body, roles_of
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, Resource
+from resolab.pages.path import in_lab, lab_load_ms
 from resolab.records import LinkProfile
 
+_STEP_MS = 0.01
+"""Small enough that no other chain becomes the longest."""
 _NAME_MOST = 32
 """Names of a clone's hosts hold 40 letters of the page's; what tells the changed ones apart must be among them."""
 
@@ -53,13 +55,13 @@ def changed_models(model: PageModel, profile: LinkProfile, *, server_ms: float, 
     A change by 0 ms is none.
     """
     at_home = in_lab(model, profile)
-    base_ms = load_ms(at_home, profile)
+    base_ms = lab_load_ms(at_home, profile)
     found = [Changed(Change.SAME, "nothing", _named(model, Change.SAME), 0.0)]
     for change, number in _numbers(model, at_home, profile, server_ms, run_ms).items():
         is_script = change is Change.SCRIPT
         changer, by_ms = (busier_script, run_ms) if is_script else (slower_host, server_ms)
         what = f"{'script ' if is_script else 'h'}{number} +{by_ms:g} ms"
-        predicted_ms = load_ms(changer(at_home, number, by_ms), profile) - base_ms
+        predicted_ms = lab_load_ms(changer(at_home, number, by_ms), profile) - base_ms
         found.append(Changed(change, what, _named(changer(model, number, by_ms), change), predicted_ms))
     return found
 
@@ -120,8 +122,13 @@ def _effect(
     changer: Callable[[PageModel, int, float], PageModel],
 ) -> tuple[bool, float]:
     """Say whether the longest path grows with a change at once, and by how much with all of it."""
-    predicted_ms = load_ms(changer(at_home, number, by_ms), profile) - load_ms(at_home, profile)
-    return slope(lambda ms: load_ms(changer(at_home, number, ms), profile)) > 0.5, predicted_ms
+    predicted_ms = lab_load_ms(changer(at_home, number, by_ms), profile) - lab_load_ms(at_home, profile)
+    return _slope(lambda ms: lab_load_ms(changer(at_home, number, ms), profile)) > 0.5, predicted_ms
+
+
+def _slope(load_after: Callable[[float], float]) -> float:
+    """Tell how often a change counts in the longest path: once for each of its requests that has it."""
+    return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
 
 
 def _on_path(candidates: Sequence[_Candidate], last: int | None) -> _Candidate | None:

@@ -13,6 +13,7 @@ from resolab.pages.path.estimate import (
     load_estimate,
     predicted_lookups,
 )
+from resolab.pages.path.lab import in_lab, lab_load_ms
 from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
 from resolab.pages.path.phases import Part, seen_round_trips
 from resolab.pages.path.records import instants_of
@@ -30,7 +31,9 @@ __all__ = [
     "Teller",
     "connections_of",
     "critical_path",
+    "in_lab",
     "instants_of",
+    "lab_load_ms",
     "load_estimate",
     "predicted_lookups",
     "seen_round_trips",

@@ -1,33 +1,25 @@
-"""What the graph says a load of a clone takes behind a profile: the closed form of `resolab.pages.path`, put there.
+"""What the graph says a load of a clone takes behind a profile: the closed form of `estimate`, put there.
 
-For: differences between a model and a changed one. Pure. Not for: load times as such: it has no queue and no loss, and
-each name has a connection of its own.
+For: how long a load will take, and differences between a model and a changed one. Pure. Not for: queues and losses, of
+which it has none, and what names that share a connection save: each has its own.
 
 The closed form takes round trips and transfers as they were recorded. In the lab round trips are the profile's, with
 what is farther beyond it, and bytes take what the profile's rate and a slow start take; every host is asked over h2.
 """
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from resolab.pages.model import Host, PageModel, Resource
-from resolab.pages.path import load_estimate
+from resolab.pages.path.estimate import load_estimate
 from resolab.records import LinkProfile
 
 _WINDOW_BYTES = 14_480
 """Ten full packets: a connection's first flight (RFC 6928)."""
-_STEP_MS = 0.01
 
 
-def load_ms(model: PageModel, profile: LinkProfile) -> float:
+def lab_load_ms(model: PageModel, profile: LinkProfile) -> float:
     """Estimate a load of a model that is in the lab, names asked over UDP."""
     return load_estimate(model, lookup_ms=_round_trip_ms(profile)).load_ms
-
-
-def slope(load_after: Callable[[float], float]) -> float:
-    """Tell how often a change counts in the longest path: once for each of its requests that has it."""
-    return (load_after(_STEP_MS) - load_after(0.0)) / _STEP_MS
 
 
 def in_lab(model: PageModel, profile: LinkProfile) -> PageModel:
