@@ -1,9 +1,10 @@
 """What page models foresaw of published loads, and what was measured of it.
 
-For: the closed forms of pushed answers and of names that a resolver lacks beside runs over real pages. Not for: the
-closed form itself (`pages.path`).
+For: closed forms of whole loads, of pushed answers and of names that a resolver lacks, beside runs over real pages.
+Not for: the closed form itself (`pages.path`).
 """
 
+import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
-from resolab.pages.path import Announced, predicted_lookups
+from resolab.pages.path import Announced, in_lab, lab_load_ms, predicted_lookups
+from resolab.plan import Corpus
 from resolab.testbed.misses import missed_names
 
 
@@ -21,6 +23,11 @@ class Foreseen:
 
     predicted_ms: float
     measured_ms: float
+
+    @property
+    def ratio(self) -> float:
+        """Measured over foreseen."""
+        return self.measured_ms / self.predicted_ms
 
     @property
     def beyond_ms(self) -> float:
@@ -40,6 +47,19 @@ def savings(models: Path, loads: Sequence[Mapping[str, Any]], rtt_ms: float) -> 
         Foreseen(_predicted_ms(models / f"{page}.page.json", over, rtt_ms), of_page["off"] - of_page["page_names"])
         for page, of_page in arms.items()
         if len(of_page) == 2
+    ]
+
+
+def whole_loads(models: Path, loads: Sequence[Mapping[str, Any]], profile: str) -> list[Foreseen]:
+    """Compare page by page what loads over DoUDP took, the median of those that ended, with what structures say."""
+    link = Corpus.of_project().profile(profile)
+    times_ms: dict[str, list[float]] = {}
+    for one in loads:
+        if one["failure"] is None and not one["is_incomplete"]:
+            times_ms.setdefault(one["page"], []).append(one["plt_ms"])
+    return [
+        Foreseen(lab_load_ms(in_lab(read_model(models / f"{page}.page.json"), link), link), statistics.median(of_page))
+        for page, of_page in times_ms.items()
     ]
 
 

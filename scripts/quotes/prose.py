@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 
 from quotes import words
-from quotes.predicted import later, savings
+from quotes.predicted import later, savings, whole_loads
 from quotes.published import Published
 
 _TAGS = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}|```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
@@ -66,6 +66,7 @@ def _environment(results: Path) -> jinja2.Environment:
         },
         savings=partial(savings, results.parents[1] / "pages/corpus"),
         later=partial(later, results.parents[1] / "pages/corpus"),
+        whole_loads=partial(whole_loads, results.parents[1] / "pages/corpus"),
         given=given,
         holds=holds,
     )
