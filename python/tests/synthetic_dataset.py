@@ -74,14 +74,20 @@ RTT_MS = {
     "default-h20": 20.0,
 }
 RATE_BPS = {"fiber": 99.9e6, "cable": 165e6, "dsl": 10.7e6, "4g": 54e6, "4g-medium": 28.6e6, "default-h20": 50e6}
-RENDER_MS = {"example": 60.0, "wikipedia": 450.0, "instagram": 600.0}
+RENDER_MS = {"example": 60.0, "wikipedia": 450.0, "instagram": 600.0, "flat-4": 80.0, "flat-12": 90.0}
 BROWSER_MS = {"chromium": 0.0, "firefox": 40.0}
 # Beyond their round trips: connecting with a full handshake, the request in early data, DoQ's handshake, TCP's.
 CONNECT_MS, EARLY_REQUEST_MS, QUIC_MS, TCP_MS = 0.5, 0.25, 1.0, 0.125
 SUM_EXTRA_MS = 3.0
 LCP_BEFORE_LOAD_MS = 2.0
 RECEIVE_MS = 7.0
-ADDRESS = {"example": "10.77.1.1", "wikipedia": "10.77.1.2", "instagram": "10.77.1.3"}
+ADDRESS = {
+    "example": "10.77.1.1",
+    "wikipedia": "10.77.1.2",
+    "instagram": "10.77.1.3",
+    "flat-4": "10.77.1.4",
+    "flat-12": "10.77.1.5",
+}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from resolab.plots import Drawing, save_drawings, write_csv
 from resolab.report.adjusted import adjusted_tables
+from resolab.report.by_names import names_drawing
 from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
@@ -132,7 +133,10 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: PathSection | None) -> str:
-    drawn = [*drawings(findings), *shift_drawings(findings), *(one for paper in papers for one in paper.drawings)]
+    by_names = names_drawing(findings)
+    of_names = () if by_names is None else (by_names,)
+    of_papers = (one for paper in papers for one in paper.drawings)
+    drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *of_papers]
     figures = {
         drawing.name: {"svg": Markup(svg), "caption": drawing.caption}  # noqa: S704
         for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)

@@ -3,8 +3,9 @@
 For: the text under figures. Not for: the figures.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from resolab.plots import NamesPoint
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.planned import is_live
@@ -56,6 +57,16 @@ def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
         f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} "
         f"{_same(findings)}. A dashed frame marks cells whose interval contains 0. "
         f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
+    )
+
+
+def by_names_caption(findings: Findings, points: Sequence[NamesPoint]) -> str:
+    """Caption of the differences by how many names a page has."""
+    return (
+        f"Median of the paired differences of {findings.plt.outcome.phrase} against {baseline_label(findings)} by the "
+        f"names a page has, with its interval; grey: the closed form. Pages of a panel differ in the number at the end "
+        f"of their names. {how_sure(one.difference_ms for one in points)} {_failed_loads(findings)} "
+        f"{_dataset(findings)}"
     )
 
 

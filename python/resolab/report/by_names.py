@@ -1,0 +1,56 @@
+"""The figure of pages that differ in their names alone: what a transport costs by how many names a page has.
+
+For: telling such pages and what of the findings goes in. Not for: how it looks (`plots.by_names`).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from resolab.plots import Drawing, NamesPoint, draw_by_names
+from resolab.report.captions import by_names_caption
+from resolab.report.findings.findings import Findings
+from resolab.report.labels import combination_of
+
+LEAST_COUNTS = 2
+"""Different counts of names that make a line."""
+_COUNT = re.compile(r"-\d+$")
+
+
+def names_drawing(findings: Findings) -> Drawing | None:
+    """Draw it; None where no two pages that are alike but for a number at the end have different counts of names."""
+    counts = _names_counts(findings)
+    points = [
+        NamesPoint(
+            place=f"{_COUNT.sub('', one.condition.page)}, {one.condition.profile}",
+            label=combination_of(findings, one.condition),
+            dns_transport=one.condition.dns_transport,
+            requested_handshake_mode=one.condition.requested_handshake_mode,
+            names_count=counts[one.condition.page],
+            difference_ms=comparison.difference_ms,
+            expected_ms=None if comparison.expected is None else comparison.expected.total_ms,
+        )
+        for one, comparison in findings.plt.compared
+        if one.condition.page in counts and _COUNT.search(one.condition.page)
+    ]
+    told = _of_several(points)
+    return draw_by_names(told, by_names_caption(findings, told), findings.plt.outcome.label) if told else None
+
+
+def _names_counts(findings: Findings) -> Mapping[str, int]:
+    """Names of each page as servers were asked for them: of the loads that asked for most."""
+    page_of = {one.id: one.page for one in findings.plan.conditions()}
+    counts: dict[str, int] = {}
+    for load in findings.load_connections:
+        page = page_of.get(load.condition)
+        if page is not None:
+            counts[page] = max(counts.get(page, 0), load.names_count)
+    return counts
+
+
+def _of_several(points: Iterable[NamesPoint]) -> list[NamesPoint]:
+    """Keep the panels whose pages have different counts of names."""
+    some = list(points)
+    counts: dict[str, set[int]] = {}
+    for one in some:
+        counts.setdefault(one.place, set()).add(one.names_count)
+    return [one for one in some if len(counts[one.place]) >= LEAST_COUNTS]
