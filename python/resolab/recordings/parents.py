@@ -5,6 +5,7 @@ parser for images that scripts made before the document was complete, so `parser
 (`timing`).
 """
 
+import bisect
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,8 +51,10 @@ class _Judge:
         """DOMContentLoaded of the page's document, on the exchanges' clock."""
         self._is_parser_sure = is_parser_sure
         self._found: list[Discovered] = []
-        self._of_kind: dict[tuple[int, Kind], list[int]] = defaultdict(list)
-        """What can have made others, by frame."""
+        self._of_kind = defaultdict[tuple[int, Kind], _Ended](_Ended)
+        """What can have made others, by frame, ..."""
+        self._of_site = defaultdict[tuple[int, Kind, str], _Ended](_Ended)
+        """... and by site."""
         self._lines: dict[int, int] = {}
         """How far each document's parser had come."""
 
@@ -61,7 +64,9 @@ class _Judge:
             self._found.append(one)
             self._known.add(place, one.frame)
             if exchange.status and not exchange.is_redirect:
-                self._of_kind[one.frame, exchange.kind].append(place)
+                site = site_of(host_of(exchange.url) or "")
+                self._of_kind[one.frame, exchange.kind].add(exchange.end_ms, place)
+                self._of_site[one.frame, exchange.kind, site].add(exchange.end_ms, place)
         return self._found
 
     def _of(self, place: int, exchange: Exchange) -> Discovered:
@@ -157,21 +162,28 @@ class _Judge:
 
     def _likely_script(self, document: int, exchange: Exchange) -> int | None:
         """Take the latest script of its own site, as those of third parties ask home; no other stands out."""
-        scripts = self._before(Kind.SCRIPT, document, exchange)
         home = site_of(host_of(exchange.url) or "")
-        at_home = [place for place in scripts if site_of(host_of(self._exchanges[place].url) or "") == home]
-        return max(at_home, key=lambda place: self._exchanges[place].end_ms, default=None)
+        return self._of_site[document, Kind.SCRIPT, home].latest(exchange.start_ms)
 
     def _latest(self, kind: Kind, document: int, exchange: Exchange) -> int | None:
         """Find what of a kind in a frame was the last to be there before a request began."""
-        return max(
-            self._before(kind, document, exchange), key=lambda place: self._exchanges[place].end_ms, default=None
-        )
+        return self._of_kind[document, kind].latest(exchange.start_ms)
 
-    def _before(self, kind: Kind, document: int, exchange: Exchange) -> list[int]:
-        """List what of a kind in a frame was there before a request began."""
-        there = self._of_kind.get((document, kind), ())
-        return [place for place in there if self._exchanges[place].end_ms <= exchange.start_ms]
+
+class _Ended:
+    """Places of exchanges by when they ended: recordings may have ten thousands."""
+
+    def __init__(self) -> None:
+        self._by_end: list[tuple[float, int]] = []
+        """With each place negative, so that of those that ended together the first stands last."""
+
+    def add(self, end_ms: float, place: int) -> None:
+        bisect.insort(self._by_end, (end_ms, -place))
+
+    def latest(self, until_ms: float) -> int | None:
+        """Find the last that had ended by then."""
+        count = bisect.bisect_right(self._by_end, (until_ms, 0))
+        return -self._by_end[count - 1][1] if count else None
 
 
 def discover(

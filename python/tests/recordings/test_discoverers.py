@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+import pytest
 from made_har import SITE, document, entry, har
 
 from resolab.pages.model import Discovery, Evidence, PageModel, ScriptMode
 from resolab.recordings.building import build
 from resolab.recordings.har import read_har
+from resolab.recordings.values import host_of
 
 ROOT = f"{SITE}/"
 
@@ -144,3 +146,24 @@ def test_requests_are_due_since_their_script_could_run() -> None:
 def test_markup_stands_where_the_document_had_come_to() -> None:
     rows = [entry(f"/{start}.png", start, parser=ROOT, line=start) for start in (10, 45, 120, 150)]
     assert [one.place for one in model(document(), *rows).resources] == [None, 0.0, 0.25, 1.0, 1.0]
+
+
+def test_large_recordings_are_judged_without_a_look_at_all_that_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def counted(url: str) -> str | None:
+        nonlocal looked_at
+        looked_at += 1
+        return host_of(url)
+
+    monkeypatch.setattr("resolab.recordings.parents.host_of", counted)
+    scripts = [entry(f"/{number}.js", 30 + number, "script") for number in range(300)]
+    asked = [entry(f"/{number}.json", 1_000 + number, "fetch") for number in range(300)]
+    made = model(document(), *scripts, *asked)
+    assert {one.parent for one in made.resources[301:]} == {300}, "the last script that was there"
+    assert looked_at < 3 * len(made.resources)
+
+
+def test_of_scripts_that_ended_together_the_first_is_taken() -> None:
+    scripts = (entry("/a.js", 40, "script"), entry("/b.js", 30, "script", wait=30))
+    assert last(*scripts, entry("/x.json", 400, "fetch")) == (1, Discovery.SCRIPT, Evidence.INFERRED)

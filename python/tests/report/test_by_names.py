@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
-from resolab.report import build_report
 from resolab.report.by_names import names_drawing
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.store import open_dataset
+from resolab.store import build_tables, open_dataset
 from resolab.store.connections.loads import LoadConnectionsRow
 
 ALIKE = make_plan(PLAN_TEXT.replace('page = ["example", "wikipedia"]', 'page = ["flat-4", "example", "flat-12"]'))
@@ -26,7 +25,7 @@ def load(condition: str, names_count: int) -> LoadConnectionsRow:
 
 def found(folder: Path, counts: dict[str, int]) -> Findings:
     make_dataset(folder, ALIKE)
-    build_report(folder)
+    build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
     loads = [load(one.id, counts[one.page]) for one in findings.plan.conditions()]
