@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -73,14 +73,27 @@ impl Drop for Echo {
     }
 }
 
-/// One round trip; `None` without an answer.
+/// One round trip; `None` without an answer. A read with a timeout that a signal interrupts is not
+/// begun again by the system (signal(7)): it is here, for what is left of the time.
 fn ask(asker: &UdpSocket, server: &str, patience_ms: u64) -> Option<f64> {
     let patience = Duration::from_millis(patience_ms);
-    asker.set_read_timeout(Some(patience)).unwrap();
     let began = Instant::now();
     asker.send_to(b"question", server).unwrap();
-    let answered = asker.recv_from(&mut [0; 100]).is_ok();
-    answered.then(|| began.elapsed().as_secs_f64() * 1e3)
+    while let Some(left) = patience
+        .checked_sub(began.elapsed())
+        .filter(|left| !left.is_zero())
+    {
+        asker.set_read_timeout(Some(left)).unwrap();
+        match asker.recv_from(&mut [0; 100]) {
+            Ok(_) => return Some(began.elapsed().as_secs_f64() * 1e3),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                break;
+            }
+            Err(error) => panic!("asked {server}: {error}"),
+        }
+    }
+    None
 }
 
 /// The shortest and the median of a few round trips.
