@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from resolab.plots.difference import difference_columns
 from resolab.plots.panels import PanelSize, add_key, panel_grid
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import HANDSHAKE_MARKERS, TRANSPORT_COLOURS, TRANSPORT_DASHES, ZERO_RTT_COLOURS, house_style
@@ -90,16 +91,5 @@ def _line(axes: Axes, line: Sequence[NamesPoint], aside: float) -> None:
 
 
 def _row(one: NamesPoint) -> dict[str, Value]:
-    estimate = one.difference_ms
-    return {
-        "place": one.place,
-        "combination": one.label,
-        "names_count": one.names_count,
-        "paired_difference_ms": estimate.value,
-        "ci_low_ms": estimate.ci_low,
-        "ci_high_ms": estimate.ci_high,
-        "ci_level": estimate.level,
-        "ci_method": estimate.method,
-        "pairs_count": estimate.n,
-        "closed_form_ms": one.expected_ms,
-    }
+    named: dict[str, Value] = {"place": one.place, "combination": one.label, "names_count": one.names_count}
+    return {**named, **difference_columns(one.difference_ms, one.expected_ms)}

@@ -107,11 +107,13 @@ def _open_end(axes: Axes, row: DifferenceRow, y: int) -> None:
 
 
 def _row(row: DifferenceRow) -> dict[str, Value]:
-    estimate = row.difference_ms
+    named = {"page": row.page, "profile": row.profile, "combination": row.combination}
+    return {**named, **difference_columns(row.difference_ms, row.expected_ms)}
+
+
+def difference_columns(estimate: Estimate, expected_ms: float | None) -> dict[str, Value]:
+    """Write a paired difference and its closed form as columns of a figure's CSV file."""
     return {
-        "page": row.page,
-        "profile": row.profile,
-        "combination": row.combination,
         "paired_difference_ms": estimate.value,
         "ci_low_ms": estimate.ci_low,
         "ci_high_ms": estimate.ci_high,
@@ -119,5 +121,5 @@ def _row(row: DifferenceRow) -> dict[str, Value]:
         "ci_method": estimate.method,
         "pairs_count": estimate.n,
         "censored_count": estimate.censored_count,
-        "closed_form_ms": row.expected_ms,
+        "closed_form_ms": expected_ms,
     }

@@ -33,6 +33,11 @@ TURN_COUNT = 5
 """Rounds of one arm before it is the other's turn."""
 
 
+def closing_s(profile: str, count: int) -> float:
+    """Return how long is waited for connections' ends, once in each turn of so many exchanges of an arm."""
+    return math.ceil(count / TURN_COUNT) * (2 * rates(profile).rtt_ms + pause_ms(profile)) / 1e3
+
+
 @dataclass(frozen=True)
 class Exchange:
     """All names asked once."""
@@ -105,7 +110,7 @@ class Bed:
             self._query, transport, handshake, count, key_log if with_layers else None, one_by_one=one_by_one
         )
         # What closes the last connection is still on its way, then what is said to that, then what TCP makes of it.
-        await asyncio.sleep((2 * rates(self.profile).rtt_ms + pause_ms(self.profile)) / 1e3)
+        await asyncio.sleep(closing_s(self.profile, count))
         await self.path.process.command(lambda number: PathStopCapture(id=number))
         crossings = path_capture.read(capture)
         taken_apart = layers.read(capture, key_log) if with_layers else {}

@@ -49,10 +49,11 @@ class Cell:
 
 def estimate_s(bench: Bench) -> float:
     """About how long it takes."""
-    return sum(_cell_s(bench, *cell) for cell in _cells(bench))
+    return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
 
 
-def _cells(bench: Bench) -> list[tuple[str, str]]:
+def cells_of(bench: Bench) -> list[tuple[str, str]]:
+    """List each transport with each handshake."""
     return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
 
 
@@ -61,24 +62,27 @@ def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
     if handshake != "full":
         trips += closed_form.round_trips(transport, "full")
     round_ms = trips * rates(bench.profile).rtt_ms + bench.delay_ms + pause_ms(bench.profile)
-    return 2 * bench.rounds_count * round_ms / 1e3 + START_S
+    return 2 * (bench.rounds_count * round_ms / 1e3 + asked.closing_s(bench.profile, bench.rounds_count)) + START_S
 
 
 def measure(bench: Bench) -> list[Part]:
     """Measure every cell over one path."""
-    found = asyncio.run(_measure(bench))
+    found = asyncio.run(ask_cells(bench, bench.rounds_count, _cell_s))
     return [_against_closed_form(bench, found), _against_one_by_one(bench, found)]
 
 
-async def _measure(bench: Bench) -> list[Cell]:
+async def ask_cells(
+    bench: Bench, rounds_count: int, cell_s: Callable[[Bench, str, str], float], *, with_layers: bool = False
+) -> list[Cell]:
+    """Ask in every cell over one path, one name of each message late; `cell_s` says how long one takes."""
     found = []
     delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
     async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:
         for handshake, transports in cells(bench.transports).items():
             async with bed.edge(handshake):
                 for transport in transports:
-                    bench.progress.step(f"{transport}, {handshake}", _cell_s(bench, transport, handshake))
-                    arms = await bed.ask(transport, handshake, bench.rounds_count)
+                    bench.progress.step(f"{transport}, {handshake}", cell_s(bench, transport, handshake))
+                    arms = await bed.ask(transport, handshake, rounds_count, with_layers=with_layers)
                     found.append(Cell(transport, handshake, *arms))
     return found
 

@@ -7,13 +7,13 @@ protocols say (`expected_bytes`).
 import asyncio
 import statistics
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from benches.common.part import Part
-from benches.dns.cold import cells, pause_ms, rates
+from benches.dns.cold import pause_ms, rates
 from benches.partial import asked, closed_form, expected_bytes
 from benches.partial.asked import TURN_COUNT, Exchange
-from benches.partial.figures import Bench
+from benches.partial.figures import Bench, Cell, ask_cells, cells_of
 from benches.partial.layers import Layers
 from resolab.records import DnsTransport
 
@@ -23,23 +23,9 @@ DISSECTION_S = 3.0
 UDP_HEADERS_BYTES = 20 + 8
 
 
-@dataclass(frozen=True)
-class Cell:
-    """An arm of a transport with a handshake."""
-
-    transport: str
-    handshake: str
-    arm: str
-    exchanges: Sequence[Exchange]
-
-
 def estimate_s(bench: Bench) -> float:
     """About how long it takes."""
-    return sum(_cell_s(bench, *cell) for cell in _cells(bench))
-
-
-def _cells(bench: Bench) -> list[tuple[str, str]]:
-    return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
+    return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
 
 
 def _rounds_count(bench: Bench) -> int:
@@ -47,26 +33,14 @@ def _rounds_count(bench: Bench) -> int:
 
 
 def _cell_s(bench: Bench, transport: str, handshake: str) -> float:
+    count = _rounds_count(bench)
     round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
-    return 2 * (_rounds_count(bench) * round_ms / 1e3 + DISSECTION_S)
+    return 2 * (count * round_ms / 1e3 + asked.closing_s(bench.profile, count) + DISSECTION_S)
 
 
 def measure(bench: Bench) -> list[Part]:
     """Measure every cell over one path."""
-    return [_part(bench, asyncio.run(_measure(bench)))]
-
-
-async def _measure(bench: Bench) -> list[Cell]:
-    found = []
-    delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
-    async with asked.bed(bench.profile, delays_ms, bench.scratch) as bed:
-        for handshake, transports in cells(bench.transports).items():
-            async with bed.edge(handshake):
-                for transport in transports:
-                    bench.progress.step(f"{transport}, {handshake}, bytes", _cell_s(bench, transport, handshake))
-                    arms = await bed.ask(transport, handshake, _rounds_count(bench), with_layers=True)
-                    found += [Cell(transport, handshake, *arm) for arm in zip(ARMS, arms, strict=True)]
-    return found
+    return [_part(bench, asyncio.run(ask_cells(bench, _rounds_count(bench), _cell_s, with_layers=True)))]
 
 
 def _part(bench: Bench, found: Sequence[Cell]) -> Part:
@@ -81,25 +55,26 @@ def _part(bench: Bench, found: Sequence[Cell]) -> Part:
         "must, of each exchange: each byte read, as many as crossed the path, both closed forms to the byte",
     ]
     for cell in found:
-        for up in (True, False):
-            _add(part, cell, up=up)
+        for arm, exchanges in zip(ARMS, (cell.in_message, cell.one_by_one), strict=True):
+            for up in (True, False):
+                _add(part, cell, arm, exchanges, up=up)
     return part
 
 
-def _add(part: Part, cell: Cell, *, up: bool) -> None:
-    read = [(one, one.layers[up], expected_bytes.of(one, cell.handshake)) for one in cell.exchanges if one.layers]
+def _add(part: Part, cell: Cell, arm: str, exchanges: Sequence[Exchange], *, up: bool) -> None:
+    read = [(one, one.layers[up], expected_bytes.of(one, cell.handshake)) for one in exchanges if one.layers]
     way = "up" if up else "down"
-    verdict = "met" if all(is_as_expected(one, cell.handshake, up=up) for one in cell.exchanges) else "MISSED"
+    verdict = "met" if all(is_as_expected(one, cell.handshake, up=up) for one in exchanges) else "MISSED"
     names = ("packet_count", "total", "packet_headers", "protection", "control", "padding", "handshake", "application")
     shown = [f"{statistics.median(getattr(one, name) for _, one, _ in read):.0f}" if read else "-" for name in names]
     handshakes = {expected.handshake[up] for _, _, expected in read}
     applications = {expected.application[up] for _, _, expected in read}
     closed = [_range(some) for some in (handshakes, applications)]
-    cells_shown = [cell.transport, cell.handshake, cell.arm, way, str(len(read)), *shown[:-1], closed[0]]
+    cells_shown = [cell.transport, cell.handshake, arm, way, str(len(read)), *shown[:-1], closed[0]]
     part.add(
         [*cells_shown, shown[-1], closed[1], verdict],
         {
-            "cell": [cell.transport, cell.handshake, cell.arm, way],
+            "cell": [cell.transport, cell.handshake, arm, way],
             "layers": [asdict(one) for _, one, _ in read],
             "expected": [[one.handshake[up], one.application[up]] for _, _, one in read],
         },

@@ -4,27 +4,20 @@ For: reports, which have a dataset and no files named by hand. Not for: whether 
 that is another by now finds fewer of its requests in the loads, which are counted.
 """
 
+import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from resolab.errors import ResolabError
-from resolab.pages.file import read_model
-from resolab.pages.generated import generate
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan
-from resolab.plan.own_pages import GeneratedPage, is_model
 
 
 def models_of(plan: Plan, corpus: Corpus) -> Mapping[str, PageModel]:
     """Read them, by the page's name; a file that is not there any more, or none, is left out."""
-    that_come_along = corpus.models()
+    with_own = replace(corpus, own_pages=plan.own_pages)
     found: dict[str, PageModel] = {}
-    for page in plan.factors.page:
-        place = plan.own_pages.get(page) or that_come_along.get(page)
-        if isinstance(place, GeneratedPage):
-            found[page] = generate(place.seed, place.number)
-        elif place is not None and is_model(place):
-            try:
-                found[page] = read_model(place)
-            except ResolabError:
-                continue
+    for page in filter(with_own.is_model, plan.factors.page):
+        with contextlib.suppress(ResolabError):
+            found[page] = with_own.model(page)
     return found
