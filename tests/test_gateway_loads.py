@@ -36,7 +36,7 @@ seed = 1
 blocks = 1
 [factors]
 page = ["wikipedia"]
-profile = ["fiber"]
+profile = ["4g"] # a request is early data if the browser sends it within a round trip of its hello: 92 ms
 dns_transport = ["{transport}"]
 http_version = ["h3"]
 requested_handshake_mode = ["full", "zero_rtt"]
