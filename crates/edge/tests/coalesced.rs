@@ -7,9 +7,10 @@ use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
 use resolab_edge::EdgeConfig;
-use resolab_http::{OriginReader, Origins, private_alpn};
+use resolab_http::{ControlReader, Origins, private_alpn};
 use resolab_record::{DnsTransport, HttpVersion};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
 
@@ -54,7 +55,7 @@ async fn origins_of(quic: &Connection) -> Origins {
     let origins = Origins::default();
     let read = async {
         while let Ok(mut stream) = quic.accept_uni().await {
-            let mut reader = OriginReader::new(origins.clone());
+            let mut reader = ControlReader::new(Arc::new(origins.clone()));
             tokio::spawn(async move {
                 while let Ok(Some(chunk)) = stream.read_chunk(usize::MAX, true).await {
                     reader.feed(&chunk.bytes);

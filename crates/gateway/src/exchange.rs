@@ -5,11 +5,13 @@
 
 mod entry;
 mod passing;
+mod priority;
 
 use crate::leg::{Arrived, Down, Leg, Up};
 use crate::upstream::{Begun, Connection};
 use entry::Entry;
 use http::{Method, Request, StatusCode};
+use priority::Priority;
 use resolab_http::streaming::{BodyWriter, ResetReason, ResponseReader};
 use resolab_record::{ConnectionReason, Failure};
 use resolab_transport::client::MeasuredFailure;
@@ -22,6 +24,7 @@ pub(crate) struct Exchange {
     up: Option<Up>,
     down: Down,
     sent: Sent,
+    priority: Priority,
     /// Its head, for as long as it may be sent once more: it has no body.
     again: Option<Request<()>>,
 }
@@ -43,6 +46,7 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
         head,
         mut up,
         mut down,
+        reprioritized,
         ..
     } = arrived;
     if !is_for(&head, &leg.host) {
@@ -71,6 +75,7 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
                 up,
                 down,
                 sent,
+                priority: Priority::new(reprioritized),
                 again,
             })
         }

@@ -3,12 +3,15 @@
 //! request is sent again.
 
 use crate::PieceObserver;
+use crate::control_stream::ControlWriter;
 use crate::origins::Origins;
+use crate::priorities::priority_update_frame;
 use crate::quic_streams::{Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use h3::client::{Connection, SendRequest};
 use h3::error::StreamError;
+use h3::quic::StreamId;
 use http::{Request, Response};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, Phase, QuicConnection, quic_failure};
@@ -49,6 +52,7 @@ pub struct ResponseTimes {
 /// HTTP/3 as it stands on the connection; replaced when early data is rejected.
 struct State {
     requests: SendRequest<StreamOpener, Bytes>,
+    writer: ControlWriter,
     /// Reads control streams. Not running before the handshake's end: while early data may still
     /// be rejected, it would take the loss of its streams for a broken peer and close.
     control: Option<Connection<Http3Quic, Bytes>>,
@@ -221,6 +225,18 @@ impl H3Client {
         Ok((body, ResponseReader::h3(receive)))
     }
 
+    /// Change the priority of a request that was begun here (RFC 9218 section 7.2), to a Priority Field
+    /// Value; leaves once early data can no longer be rejected. Whether it will leave: not where the
+    /// server has taken nothing of many such.
+    pub async fn reprioritize(&self, stream: StreamId, value: &[u8]) -> bool {
+        let frame = priority_update_frame(stream.into_inner(), value);
+        let will_leave = self.state.lock().await.writer.push(&frame);
+        if self.quic.log.is_past_early_data() {
+            self.run_driver().await;
+        }
+        will_leave
+    }
+
     /// Whether requests broke off because early data was rejected, and may be begun again.
     pub fn may_begin_again(&self) -> bool {
         self.quic.log.early_data_was_rejected() && !self.quic.is_closed()
@@ -369,6 +385,7 @@ impl State {
         is_remade: bool,
     ) -> Result<Self, MeasuredFailure> {
         let mut transport = Http3Quic::client(quic.connection.clone(), origins.clone());
+        let writer = transport.control_writer();
         let mut builder = h3::client::builder();
         builder.send_grease(false);
         if let Some(bytes) = head_max_bytes {
@@ -383,6 +400,7 @@ impl State {
         })?;
         Ok(Self {
             requests,
+            writer,
             control: Some(control),
             driver: None,
             is_remade,

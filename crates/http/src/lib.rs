@@ -4,17 +4,23 @@
 //! beside its own name; telling DoQ from HTTP/3 on a connection that has both.
 //! Not for: opening connections (`resolab-transport`), what the bodies mean (`resolab-dns`).
 
+#[deny(clippy::disallowed_methods)] // no clock
+mod control_stream;
 mod h2_client;
 mod h3_client;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod origins;
+#[deny(clippy::disallowed_methods)] // no clock
+mod priorities;
 pub mod private_alpn;
 pub mod quic_streams;
 pub mod streaming;
 
+pub use control_stream::{ControlFrames, ControlReader};
 pub use h2_client::{H2Client, H2Windows};
 pub use h3_client::{H3Client, ResponseTimes};
-pub use origins::{OriginReader, Origins, https_origin, origin_frame};
+pub use origins::{Origins, https_origin, origin_frame};
+pub use priorities::{PriorityUpdate, PriorityUpdates, priority_update_frame};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;

@@ -1,23 +1,19 @@
 //! The ORIGIN frame of HTTP/3 (RFC 9412; its contents are RFC 8336's): which origins a server says
 //! its connection may be used for.
 //!
-//! For: writing the frame, and reading it off the server's control stream while the h3 crate, which
-//! knows no such frame and passes it over, reads the same bytes.
-//! Not for: whether a certificate covers an origin; a frame proves nothing without one (RFC 8336
+//! For: writing the frame, and keeping what such frames said.
+//! Not for: reading it off the control stream; whether a certificate covers an origin; a frame proves nothing without one (RFC 8336
 //! section 2.4).
 
+use crate::control_stream::{ControlFrames, frame};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Stream type of the control stream (RFC 9114 section 6.2.1).
-const CONTROL_STREAM: u64 = 0x00;
 /// Frame type (RFC 9412 section 2).
 const ORIGIN_FRAME: u64 = 0x0c;
-/// Origins a client remembers of a connection, and the longest frame it reads: a server has no say
-/// in how much memory that takes.
+/// Origins a client remembers of a connection: a server has no say in how much memory that takes.
 const ORIGINS_MAX_COUNT: usize = 1_024;
-const FRAME_MAX_BYTES: u64 = 64 << 10;
 
 /// The frame; `None` of no origins, for an empty frame means something (RFC 8336 section 2.3).
 /// Origins too long for their 16-bit length are left out.
@@ -32,11 +28,7 @@ pub fn origin_frame<'a>(origins: impl IntoIterator<Item = &'a str>) -> Option<By
     if payload.is_empty() {
         return None;
     }
-    let mut frame = BytesMut::with_capacity(payload.len() + 9);
-    put_varint(&mut frame, ORIGIN_FRAME);
-    put_varint(&mut frame, payload.len() as u64);
-    frame.put_slice(&payload);
-    Some(frame.freeze())
+    Some(frame(ORIGIN_FRAME, &payload))
 }
 
 /// `https://host`, the port only when it is not 443 (RFC 6454 section 6.2).
@@ -80,8 +72,14 @@ impl Origins {
             set.remove(origin);
         }
     }
+}
 
-    fn add(&self, payload: &[u8]) {
+impl ControlFrames for Origins {
+    fn frame_type(&self) -> u64 {
+        ORIGIN_FRAME
+    }
+
+    fn take(&self, payload: &[u8]) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let set = known.get_or_insert_default();
         let mut rest = payload;
@@ -102,142 +100,10 @@ impl Origins {
     }
 }
 
-/// Reads one unidirectional stream of a server as it arrives.
-#[derive(Debug)]
-pub struct OriginReader {
-    origins: Origins,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    StreamType(Varint),
-    FrameType(Varint),
-    FrameLength(u64, Varint),
-    /// Bytes of a frame that is of no interest.
-    Passing(u64),
-    /// Bytes of an ORIGIN frame: how many there will be, and those here.
-    Gathering(u64, Vec<u8>),
-    /// Not the control stream, or nothing to be made of it.
-    Done,
-}
-
-impl OriginReader {
-    /// For a stream nothing was read of yet.
-    pub fn new(origins: Origins) -> Self {
-        Self {
-            origins,
-            state: State::StreamType(Varint::default()),
-        }
-    }
-
-    /// The next bytes.
-    pub fn feed(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && !matches!(self.state, State::Done) {
-            self.step(&mut bytes);
-        }
-    }
-
-    fn step(&mut self, bytes: &mut &[u8]) {
-        let next = match &mut self.state {
-            State::StreamType(varint) => varint.take(bytes).map(|stream_type| {
-                if stream_type == CONTROL_STREAM {
-                    State::FrameType(Varint::default())
-                } else {
-                    State::Done
-                }
-            }),
-            State::FrameType(varint) => {
-                let frame_type = varint.take(bytes);
-                frame_type.map(|frame_type| State::FrameLength(frame_type, Varint::default()))
-            }
-            State::FrameLength(frame_type, varint) => {
-                let frame_type = *frame_type;
-                varint.take(bytes).map(|length| {
-                    if (frame_type, length) == (ORIGIN_FRAME, 0) {
-                        self.origins.add(&[]);
-                    }
-                    frame(frame_type, length)
-                })
-            }
-            State::Passing(left) => {
-                let count = bytes
-                    .len()
-                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
-                *bytes = &bytes[count..];
-                *left -= count as u64;
-                (*left == 0).then(|| State::FrameType(Varint::default()))
-            }
-            State::Gathering(length, gathered) => {
-                let missing = usize::try_from(*length).unwrap_or(usize::MAX) - gathered.len();
-                let (taken, rest) = bytes.split_at(missing.min(bytes.len()));
-                gathered.extend_from_slice(taken);
-                *bytes = rest;
-                let is_whole = gathered.len() as u64 == *length;
-                is_whole.then(|| {
-                    self.origins.add(gathered);
-                    State::FrameType(Varint::default())
-                })
-            }
-            State::Done => None,
-        };
-        if let Some(next) = next {
-            self.state = next;
-        }
-    }
-}
-
-/// What follows a frame's head.
-fn frame(frame_type: u64, length: u64) -> State {
-    match (frame_type, length) {
-        (ORIGIN_FRAME, 1..=FRAME_MAX_BYTES) => State::Gathering(length, Vec::new()),
-        (_, 0) => State::FrameType(Varint::default()),
-        _ => State::Passing(length),
-    }
-}
-
-/// A variable-length integer (RFC 9000 section 16) that arrives in pieces.
-#[derive(Debug, Default)]
-struct Varint {
-    value: u64,
-    missing: Option<u8>,
-}
-
-impl Varint {
-    /// Its value once it is whole; its bytes are taken off the front.
-    fn take(&mut self, bytes: &mut &[u8]) -> Option<u64> {
-        while let Some((&byte, rest)) = bytes.split_first() {
-            *bytes = rest;
-            let missing = match self.missing {
-                None => {
-                    self.value = u64::from(byte & 0x3f);
-                    (1_u8 << (byte >> 6)) - 1
-                }
-                Some(missing) => {
-                    self.value = self.value << 8 | u64::from(byte);
-                    missing - 1
-                }
-            };
-            self.missing = Some(missing);
-            if missing == 0 {
-                return Some(self.value);
-            }
-        }
-        None
-    }
-}
-
-fn put_varint(buffer: &mut BytesMut, value: u64) {
-    match value {
-        0..=0x3f => buffer.put_u8(value as u8),
-        0x40..=0x3fff => buffer.put_u16(value as u16 | 0x4000),
-        _ => buffer.put_u32(value as u32 | 0x8000_0000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control_stream::ControlReader;
 
     const ORIGINS: [&str; 2] = ["https://dns.resolab.test", "https://a.test:8443"];
 
@@ -257,7 +123,7 @@ mod tests {
 
     fn read(bytes: &[u8], piece: usize) -> Origins {
         let origins = Origins::default();
-        let mut reader = OriginReader::new(origins.clone());
+        let mut reader = ControlReader::new(Arc::new(origins.clone()));
         bytes.chunks(piece).for_each(|chunk| reader.feed(chunk));
         origins
     }

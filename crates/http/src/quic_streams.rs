@@ -1,6 +1,6 @@
 //! HTTP/3 transport over a quinn connection, for both roles, with what the stock adapter keeps to
-//! itself: which requests came as early data, which origins the server says it has, a frame of our
-//! own after SETTINGS, and request streams somebody else has looked at first.
+//! itself: which requests came as early data, frames of control streams that the h3 crate does not know,
+//! read and sent, and request streams somebody else has looked at first.
 //!
 //! Not for: what is asked or answered.
 //!
@@ -12,13 +12,17 @@ mod halves;
 #[deny(clippy::disallowed_methods)] // pure
 mod head_guard;
 
+pub(crate) use halves::SharedStream;
 pub use halves::{Exchange, Receiver, Sender};
 
-use crate::origins::{OriginReader, Origins};
+use crate::control_stream::{ControlFrames, ControlReader, ControlWriter};
+use crate::origins::Origins;
+use crate::priorities::PriorityUpdates;
 use bytes::{Buf, Bytes};
 use errors::{close, connection_error, lost};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
+use halves::Outgoing;
 use head_guard::HeadGuard;
 use quinn::{ConnectionError, StoppedError, VarInt};
 use std::collections::{HashMap, HashSet};
@@ -100,7 +104,8 @@ pub struct Http3Quic {
     requests: Requests,
     accepting_uni: Option<Waiting<quinn::RecvStream>>,
     opener: StreamOpener,
-    origins: Option<Origins>,
+    control_frames: Option<Arc<dyn ControlFrames>>,
+    control_writer: Option<ControlWriter>,
     taken_back: Option<TakenBackStreams>,
 }
 
@@ -112,7 +117,8 @@ impl Http3Quic {
             early: EarlyStreams::default(),
             requests,
             accepting_uni: None,
-            origins: None,
+            control_frames: None,
+            control_writer: None,
             taken_back: None,
         }
     }
@@ -120,8 +126,23 @@ impl Http3Quic {
     /// Client side; what the server says of its origins goes into `origins`.
     pub fn client(connection: quinn::Connection, origins: Origins) -> Self {
         let mut quic = Self::new(connection, Requests::Accepted(None));
-        quic.origins = Some(origins);
+        quic.control_frames = Some(Arc::new(origins));
         quic
+    }
+
+    /// For frames of our own, at any time.
+    pub(crate) fn control_writer(&mut self) -> ControlWriter {
+        let writer = ControlWriter::default();
+        self.opener.control_writer = Some(writer.clone());
+        self.control_writer = Some(writer.clone());
+        writer
+    }
+
+    /// Server side: what the client says of its requests' priorities after it sent them.
+    pub fn priority_updates(&mut self) -> PriorityUpdates {
+        let updates = PriorityUpdates::default();
+        self.control_frames = Some(Arc::new(updates.clone()));
+        updates
     }
 
     /// Server side of a connection that is all HTTP/3.
@@ -202,6 +223,9 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Receiver, ConnectionErrorIncoming>> {
+        if let Some(writer) = &self.control_writer {
+            writer.drive(cx);
+        }
         let connection = &self.connection;
         let waiting = self.accepting_uni.get_or_insert_with(|| {
             let connection = connection.clone();
@@ -209,7 +233,7 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
         });
         let accepted = ready!(waiting.as_mut().poll(cx));
         self.accepting_uni = None;
-        let observer = self.origins.clone().map(OriginReader::new);
+        let observer = self.control_frames.clone().map(ControlReader::new);
         Poll::Ready(
             accepted
                 .map(|stream| Receiver {
@@ -276,6 +300,8 @@ pub struct StreamOpener {
     /// For the first unidirectional stream, which is the control stream (the h3 crate opens it
     /// before those of QPACK).
     control_tail: Option<Bytes>,
+    /// For the same one.
+    control_writer: Option<ControlWriter>,
     /// Of every request stream.
     guard: Option<HeadGuard>,
     opening_bi: Option<Waiting<BiStreams>>,
@@ -287,6 +313,7 @@ impl StreamOpener {
         Self {
             connection,
             control_tail: None,
+            control_writer: None,
             guard: None,
             opening_bi: None,
             opening_uni: None,
@@ -339,15 +366,17 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         });
         let opened = ready!(waiting.as_mut().poll(cx));
         self.opening_uni = None;
-        let tail = self.control_tail.take();
-        Poll::Ready(
-            opened
-                .map(|stream| Sender {
-                    tail,
-                    ..Sender::new(stream)
-                })
-                .map_err(lost),
-        )
+        let stream = opened.map_err(lost)?;
+        let mut sender = match self.control_writer.take() {
+            Some(writer) => {
+                let stream = Arc::new(Mutex::new(stream));
+                writer.open(Arc::clone(&stream));
+                Sender::of(Outgoing::Shared(stream))
+            }
+            None => Sender::new(stream),
+        };
+        sender.tail = self.control_tail.take();
+        Poll::Ready(Ok(sender))
     }
 
     fn close(&mut self, code: Code, reason: &[u8]) {

@@ -252,6 +252,10 @@ pub struct GatewayRequestRecord {
     pub path: String,
     /// The `priority` field (RFC 9218), verbatim.
     pub priority: Option<String>,
+    /// Changes of it (PRIORITY_UPDATE, RFC 9218 section 7.2) that were passed on, over HTTP/3 on both
+    /// sides.
+    #[serde(default)]
+    pub priority_updates_count: u32,
     /// Its head was here.
     pub received_ns: u64,
     /// Its head was handed to the connection upstream.

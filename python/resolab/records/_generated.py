@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.18"
+FORMAT_VERSION = "1.19"
 
 
 class AddressProof(enum.StrEnum):
@@ -1043,6 +1043,7 @@ class GatewayRequestRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field=
     authority: str
     path: str
     priority: str | None = None
+    priority_updates_count: int = 0
     received_ns: int
     sent_ns: int | None = None
     interim_responses_count: int

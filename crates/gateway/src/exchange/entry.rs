@@ -36,6 +36,7 @@ impl Entry {
                 .map(ToString::to_string)
                 .unwrap_or_default(),
             priority,
+            priority_updates_count: 0,
             received_ns: arrived.received_ns,
             sent_ns: None,
             interim_responses_count: 0,
@@ -75,6 +76,11 @@ impl Entry {
     pub fn sent_again(&mut self, sent: &Sent) {
         self.record.sent_again_count += 1;
         self.sent(sent);
+    }
+
+    /// A change of its priority was passed on.
+    pub fn reprioritized(&mut self) {
+        self.record.priority_updates_count += 1;
     }
 
     /// An interim response was passed on.

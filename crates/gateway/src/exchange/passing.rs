@@ -1,6 +1,7 @@
 //! Both directions of one exchange at once. Not for: how it began.
 
 use super::entry::Entry;
+use super::priority::Priority;
 use super::{Exchange, Sent, send};
 use crate::leg::{Down, DownBody, Leg, Up};
 use http::{Request, StatusCode};
@@ -30,6 +31,7 @@ impl Exchange {
             up,
             down,
             mut sent,
+            priority,
             again,
         } = self;
         let body_bytes = AtomicU64::new(0);
@@ -37,6 +39,7 @@ impl Exchange {
         let mut awaited = Awaited {
             leg: &leg,
             sent,
+            priority,
             again,
             again_count: 0,
         };
@@ -97,6 +100,7 @@ async fn upload(
 struct Awaited<'a> {
     leg: &'a Leg,
     sent: Sent,
+    priority: Priority,
     /// Its head, for as long as it may be sent once more.
     again: Option<Request<()>>,
     again_count: u32,
@@ -120,7 +124,7 @@ impl Awaited<'_> {
         let sent = down.head(head, ends).await;
         let mut down = sent.map_err(|_| Ended::Unwanted)?;
         entry.head_passed();
-        match pass_body(&mut body, &mut down, entry).await {
+        match self.pass_body(&mut body, &mut down, entry).await {
             Err(Ended::Upstream(broken)) => {
                 down.fail(broken.reason).await;
                 Err(Ended::Upstream(broken))
@@ -140,6 +144,10 @@ impl Awaited<'_> {
                 biased;
                 head = self.sent.response.head() => head,
                 () = down.unwanted() => return Err(Ended::Unwanted),
+                update = self.priority.changed() => {
+                    self.priority.pass(&update, &self.sent, entry).await;
+                    continue;
+                }
             };
             match head {
                 Ok((head, Some(body))) => {
@@ -194,34 +202,40 @@ impl Awaited<'_> {
             return false;
         };
         self.sent = sent;
+        self.priority.sent_again();
         entry.sent_again(&self.sent);
         true
     }
-}
 
-async fn pass_body(
-    body: &mut BodyReader,
-    down: &mut DownBody,
-    entry: &mut Entry,
-) -> Result<(), Ended> {
-    loop {
-        let piece = tokio::select! {
-            biased;
-            piece = body.data() => piece.map_err(Ended::Upstream)?,
-            () = down.unwanted() => return Err(Ended::Unwanted),
-        };
-        let Some(piece) = piece else {
-            break;
-        };
-        let bytes = piece.len();
-        let sent = down.send(piece).await;
-        sent.map_err(|_| Ended::Unwanted)?;
-        entry.piece_passed(bytes);
+    async fn pass_body(
+        &mut self,
+        body: &mut BodyReader,
+        down: &mut DownBody,
+        entry: &mut Entry,
+    ) -> Result<(), Ended> {
+        loop {
+            let piece = tokio::select! {
+                biased;
+                piece = body.data() => piece.map_err(Ended::Upstream)?,
+                () = down.unwanted() => return Err(Ended::Unwanted),
+                update = self.priority.changed() => {
+                    self.priority.pass(&update, &self.sent, entry).await;
+                    continue;
+                }
+            };
+            let Some(piece) = piece else {
+                break;
+            };
+            let bytes = piece.len();
+            let sent = down.send(piece).await;
+            sent.map_err(|_| Ended::Unwanted)?;
+            entry.piece_passed(bytes);
+        }
+        let trailers = body.trailers().await.map_err(Ended::Upstream)?;
+        entry.last();
+        let finished = down.finish(trailers).await;
+        finished.map_err(|_| Ended::Unwanted)?;
+        entry.last_passed();
+        Ok(())
     }
-    let trailers = body.trailers().await.map_err(Ended::Upstream)?;
-    entry.last();
-    let finished = down.finish(trailers).await;
-    finished.map_err(|_| Ended::Unwanted)?;
-    entry.last_passed();
-    Ok(())
 }

@@ -1,6 +1,6 @@
-//! A request as it came on a leg.
+//! A request as it came on a leg. Not for: what becomes of it.
 
-use super::{Down, Up};
+use super::{Down, Reprioritized, Up};
 use http::Request;
 use resolab_record::HttpVersion;
 
@@ -10,5 +10,7 @@ pub(crate) struct Arrived {
     pub up: Up,
     pub down: Down,
     pub version: HttpVersion,
+    /// What the browser says of its priority later; over HTTP/3.
+    pub reprioritized: Option<Reprioritized>,
     pub received_ns: u64,
 }

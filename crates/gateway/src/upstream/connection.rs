@@ -4,6 +4,7 @@
 use super::identity::Identity;
 use super::servers::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, Server, Way};
 use crate::leg::HEAD_MAX_BYTES;
+use h3::quic::StreamId;
 use http::{Method, Request, Version};
 use resolab_http::streaming::{BodyWriter, ResponseReader};
 use resolab_http::{H2Client, H2Windows, H3_NO_ERROR, H3Client};
@@ -137,6 +138,14 @@ impl Connection {
             response,
             is_early,
         })
+    }
+
+    /// Change the priority of a request; whether the server will be told, which is over HTTP/3 only.
+    pub async fn reprioritize(&self, stream: StreamId, value: &[u8]) -> bool {
+        match self.http3() {
+            Some(client) => client.reprioritize(stream, value).await,
+            None => false,
+        }
     }
 
     /// Whether a request broke off for early data was rejected, and may be begun again here.

@@ -46,7 +46,7 @@ pub fn request(method: Method, host: &str, path: &str) -> Request<()> {
         .unwrap()
 }
 
-fn tls(roots: RootCertStore, alpn: &str) -> Arc<ClientConfig> {
+pub fn tls(roots: RootCertStore, alpn: &str) -> Arc<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])

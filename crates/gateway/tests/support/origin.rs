@@ -2,10 +2,11 @@
 
 use super::{COVERED, ELSEWHERE, FAR, FIRST, LONG, PORT};
 use bytes::{Buf, Bytes};
+use h3::quic::StreamId;
 use http::{HeaderMap, Request, Response, StatusCode};
-use resolab_http::origin_frame;
 use resolab_http::quic_streams::{Http3Quic, Sender, TakenBack};
 use resolab_http::streaming::{BodyReader, BodyWriter};
+use resolab_http::{PriorityUpdates, origin_frame};
 use resolab_record::{RetryMode, TicketPolicy};
 use resolab_transport::server::{
     ByteCounts, CertificateAuthority, HandshakeFacts, QuicControl, QuicListener, QuicSettings,
@@ -24,6 +25,8 @@ use tokio::sync::watch;
 pub struct Seen {
     /// Connection, authority and path of each request, in the order of arrival.
     pub requests: Mutex<Vec<(u64, String, String)>>,
+    /// Path of a request and what it was told of its priority behind it, over HTTP/3.
+    pub priorities: Mutex<Vec<(String, String)>>,
     /// Bytes of bodies handed to connections.
     pub sent_bytes: AtomicU64,
     /// Bytes of request bodies read.
@@ -181,6 +184,7 @@ async fn serve_quic(world: World, listener: QuicListener) {
             };
             let mut transport = Http3Quic::server(quic.clone());
             let taken_back = transport.taken_back_streams();
+            let priorities = transport.priority_updates();
             let transport = transport.with_control_frames(world.origin_frame.clone());
             let http = h3::server::builder().build::<_, Bytes>(transport).await;
             let Ok(mut http) = http else {
@@ -204,12 +208,30 @@ async fn serve_quic(world: World, listener: QuicListener) {
                     continue;
                 };
                 let taken_back = taken_back.take(stream.id()).unwrap();
+                let (seen, path) = (Arc::clone(&world.seen), head.uri().path().to_owned());
+                tokio::spawn(note_priorities(seen, path, priorities.clone(), stream.id()));
                 let (send, receive) = stream.split();
                 let body = BodyReader::h3_request(receive);
                 world.take(&place, head, body, Respond::H3(Box::new(send), taken_back));
             }
             world.seen.open_count.fetch_sub(1, Ordering::Relaxed);
         });
+    }
+}
+
+async fn note_priorities(
+    seen: Arc<Seen>,
+    path: String,
+    priorities: PriorityUpdates,
+    stream: StreamId,
+) {
+    let mut number = 0;
+    loop {
+        let update = priorities.after(stream, number).await;
+        number = update.number;
+        let value = String::from_utf8(update.value.to_vec()).unwrap();
+        let mut noted = seen.priorities.lock().unwrap();
+        noted.push((path.clone(), value));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::errors::{lost, read_error, stream_id, too_long, var_int, write_error};
 use super::head_guard::HeadGuard;
-use crate::origins::OriginReader;
+use crate::control_stream::ControlReader;
 use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
@@ -10,6 +10,7 @@ use quinn::{StoppedError, VarInt, WriteError};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 /// Both directions of a request stream.
@@ -73,7 +74,7 @@ pub struct Receiver {
     pub(super) stream: quinn::RecvStream,
     /// Bytes somebody read before.
     pub(super) first: Bytes,
-    pub(super) observer: Option<OriginReader>,
+    pub(super) observer: Option<ControlReader>,
     pub(super) guard: Option<HeadGuard>,
 }
 
@@ -126,9 +127,34 @@ impl quic::RecvStream for Receiver {
     }
 }
 
+/// A stream that more than one may write to; each writes whole frames while it has the lock.
+pub(crate) type SharedStream = Arc<Mutex<quinn::SendStream>>;
+
+/// Whose a stream is.
+pub(super) enum Outgoing {
+    Own(quinn::SendStream),
+    Shared(SharedStream),
+}
+
+impl Outgoing {
+    fn with<T>(&mut self, act: impl FnOnce(&mut quinn::SendStream) -> T) -> T {
+        match self {
+            Self::Own(stream) => act(stream),
+            Self::Shared(stream) => act(&mut stream.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn id(&self) -> quinn::StreamId {
+        match self {
+            Self::Own(stream) => stream.id(),
+            Self::Shared(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).id(),
+        }
+    }
+}
+
 /// The sending direction of a stream.
 pub struct Sender<B: Buf> {
-    pub(super) stream: quinn::SendStream,
+    pub(super) stream: Outgoing,
     pub(super) writing: Option<WriteBuf<B>>,
     /// Follows what is written first.
     pub(super) tail: Option<Bytes>,
@@ -142,6 +168,10 @@ pub(super) type Stopped =
 
 impl<B: Buf> Sender<B> {
     pub(super) fn new(stream: quinn::SendStream) -> Self {
+        Self::of(Outgoing::Own(stream))
+    }
+
+    pub(super) fn of(stream: Outgoing) -> Self {
         Self {
             stream,
             writing: None,
@@ -151,10 +181,10 @@ impl<B: Buf> Sender<B> {
     }
 
     fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<StreamErrorIncoming> {
-        let stream = &self.stream;
+        let stream = &mut self.stream;
         let stopped = self
             .stopped
-            .get_or_insert_with(|| Box::pin(stream.stopped()));
+            .get_or_insert_with(|| Box::pin(stream.with(|stream| stream.stopped())));
         let end = ready!(stopped.as_mut().poll(cx));
         self.stopped = None;
         Poll::Ready(match end {
@@ -172,16 +202,17 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
             .as_mut()
             .filter(|data| Buf::has_remaining(*data))
         {
-            let stream = Pin::new(&mut self.stream);
-            match stream.poll_write(cx, data.chunk()) {
+            let write =
+                |stream: &mut quinn::SendStream| Pin::new(stream).poll_write(cx, data.chunk());
+            match self.stream.with(write) {
                 Poll::Ready(written) => data.advance(written.map_err(write_error)?),
                 Poll::Pending => return self.poll_stopped(cx).map(Err),
             }
         }
         if self.writing.is_some() {
             while let Some(tail) = self.tail.as_mut().filter(|tail| !tail.is_empty()) {
-                let stream = Pin::new(&mut self.stream);
-                let written = ready!(stream.poll_write(cx, tail)).map_err(write_error)?;
+                let write = |stream: &mut quinn::SendStream| Pin::new(stream).poll_write(cx, tail);
+                let written = ready!(self.stream.with(write)).map_err(write_error)?;
                 tail.advance(written);
             }
             self.tail = None;
@@ -203,14 +234,14 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
     fn poll_finish(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
         Poll::Ready(
             self.stream
-                .finish()
+                .with(quinn::SendStream::finish)
                 .map_err(|e| StreamErrorIncoming::Unknown(Box::new(e))),
         )
     }
 
     fn reset(&mut self, reset_code: u64) {
         // A stream that ended already needs no reset.
-        let _ = self.stream.reset(var_int(reset_code));
+        let _ = self.stream.with(|stream| stream.reset(var_int(reset_code)));
     }
 
     fn send_id(&self) -> StreamId {

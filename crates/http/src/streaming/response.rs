@@ -6,6 +6,7 @@ use super::broken::BrokenOff;
 use super::pushed::PushedResponses;
 use super::reader::BodyReader;
 use h2::client::ResponseFuture;
+use h3::quic::StreamId;
 use http::Response;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,6 +15,7 @@ use std::task::{Context, Poll, ready};
 /// A response that is waited for.
 pub struct ResponseReader {
     source: Source,
+    stream: Option<StreamId>,
 }
 
 enum Source {
@@ -27,13 +29,22 @@ pub type ReadHead = (Response<()>, Option<BodyReader>);
 
 impl ResponseReader {
     pub(crate) fn h2(response: ResponseFuture) -> Self {
-        let source = Source::H2(response, false);
-        Self { source }
+        Self {
+            source: Source::H2(response, false),
+            stream: None,
+        }
     }
 
     pub(crate) fn h3(stream: ReceivedResponse) -> Self {
-        let source = Source::H3(Some(Box::new(stream)));
-        Self { source }
+        Self {
+            stream: Some(stream.id()),
+            source: Source::H3(Some(Box::new(stream))),
+        }
+    }
+
+    /// The request's stream; `None` over HTTP/2.
+    pub fn stream(&self) -> Option<StreamId> {
+        self.stream
     }
 
     /// The promises that come with it; `None` over HTTP/3, where nothing of ours pushes, and when they

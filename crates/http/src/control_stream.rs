@@ -1,0 +1,195 @@
+//! Frames of HTTP/3's control streams (RFC 9114 section 6.2.1) that the h3 crate does not know: read
+//! off the same bytes, which it passes over, and written between its own.
+//!
+//! Not for: what such frames mean; that is for whoever wants them.
+
+mod varint;
+mod writer;
+
+pub(crate) use varint::{put_varint, take_varint};
+pub(crate) use writer::ControlWriter;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use varint::Varint;
+
+/// Stream type of the control stream (RFC 9114 section 6.2.1).
+const CONTROL_STREAM: u64 = 0x00;
+/// The longest frame that is read: a peer has no say in how much memory that takes.
+const FRAME_MAX_BYTES: u64 = 64 << 10;
+
+/// Who wants frames of one type.
+pub trait ControlFrames: Debug + Send + Sync {
+    /// The type.
+    fn frame_type(&self) -> u64;
+    /// What such a frame holds.
+    fn take(&self, payload: &[u8]);
+}
+
+/// A frame, whole.
+pub(crate) fn frame(frame_type: u64, payload: &[u8]) -> bytes::Bytes {
+    let mut frame = bytes::BytesMut::with_capacity(payload.len() + 16);
+    put_varint(&mut frame, frame_type);
+    put_varint(&mut frame, payload.len() as u64);
+    frame.extend_from_slice(payload);
+    frame.freeze()
+}
+
+/// Reads one unidirectional stream of a peer as it arrives.
+#[derive(Debug)]
+pub struct ControlReader {
+    wanted_by: Arc<dyn ControlFrames>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    StreamType(Varint),
+    FrameType(Varint),
+    FrameLength(u64, Varint),
+    /// Bytes of a frame that is of no interest.
+    Passing(u64),
+    /// Bytes of a frame that is wanted: how many there will be, and those here.
+    Gathering(u64, Vec<u8>),
+    /// Not the control stream.
+    Done,
+}
+
+impl ControlReader {
+    /// For a stream nothing was read of yet.
+    pub fn new(wanted_by: Arc<dyn ControlFrames>) -> Self {
+        Self {
+            wanted_by,
+            state: State::StreamType(Varint::default()),
+        }
+    }
+
+    /// The next bytes.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && !matches!(self.state, State::Done) {
+            self.step(&mut bytes);
+        }
+    }
+
+    fn step(&mut self, bytes: &mut &[u8]) {
+        let next = match &mut self.state {
+            State::StreamType(varint) => varint.take(bytes).map(|stream_type| {
+                if stream_type == CONTROL_STREAM {
+                    State::FrameType(Varint::default())
+                } else {
+                    State::Done
+                }
+            }),
+            State::FrameType(varint) => {
+                let frame_type = varint.take(bytes);
+                frame_type.map(|frame_type| State::FrameLength(frame_type, Varint::default()))
+            }
+            State::FrameLength(frame_type, varint) => {
+                let is_wanted = *frame_type == self.wanted_by.frame_type();
+                let length = varint.take(bytes);
+                length.map(|length| self.behind_head(is_wanted, length))
+            }
+            State::Passing(left) => {
+                let count = bytes
+                    .len()
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *bytes = &bytes[count..];
+                *left -= count as u64;
+                (*left == 0).then(|| State::FrameType(Varint::default()))
+            }
+            State::Gathering(length, gathered) => {
+                let missing = usize::try_from(*length).unwrap_or(usize::MAX) - gathered.len();
+                let (taken, rest) = bytes.split_at(missing.min(bytes.len()));
+                gathered.extend_from_slice(taken);
+                *bytes = rest;
+                let is_whole = gathered.len() as u64 == *length;
+                is_whole.then(|| {
+                    self.wanted_by.take(gathered);
+                    State::FrameType(Varint::default())
+                })
+            }
+            State::Done => None,
+        };
+        if let Some(next) = next {
+            self.state = next;
+        }
+    }
+
+    /// What follows a frame's head.
+    fn behind_head(&self, is_wanted: bool, length: u64) -> State {
+        match (is_wanted, length) {
+            (true, 1..=FRAME_MAX_BYTES) => State::Gathering(length, Vec::new()),
+            (_, 0) => {
+                if is_wanted {
+                    self.wanted_by.take(&[]);
+                }
+                State::FrameType(Varint::default())
+            }
+            _ => State::Passing(length),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    const WANTED: u64 = 0x000f_0700;
+
+    #[derive(Debug, Default)]
+    struct Taken(Mutex<Vec<Vec<u8>>>);
+
+    impl ControlFrames for Taken {
+        fn frame_type(&self) -> u64 {
+            WANTED
+        }
+
+        fn take(&self, payload: &[u8]) {
+            self.0.lock().unwrap().push(payload.to_vec());
+        }
+    }
+
+    fn read(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
+        let taken = Arc::<Taken>::default();
+        let mut reader = ControlReader::new(Arc::clone(&taken) as Arc<dyn ControlFrames>);
+        bytes.chunks(piece).for_each(|chunk| reader.feed(chunk));
+        taken.0.lock().unwrap().clone()
+    }
+
+    /// Control stream: its type, SETTINGS with one setting, three frames that are wanted among others.
+    fn control_stream() -> Vec<u8> {
+        let wanted = |payload: &[u8]| frame(WANTED, payload);
+        [
+            &[0x00][..],
+            &[0x04, 0x03, 0x06, 0x50, 0x00],
+            &wanted(b"one"),
+            &[0x07, 0x01, 0x00],
+            &wanted(b""),
+            &wanted(&[7; 300]),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn frames_are_read_however_the_bytes_arrive() {
+        for piece in [1, 2, 3, 7, 1_000] {
+            let expected = [b"one".to_vec(), Vec::new(), vec![7; 300]];
+            assert_eq!(read(&control_stream(), piece), expected, "{piece}");
+        }
+    }
+
+    #[test]
+    fn other_streams_and_endless_frames_teach_nothing() {
+        let mut other = control_stream();
+        other[0] = 0x02;
+        assert_eq!(read(&other, 5), [] as [Vec<u8>; 0]);
+        let head = [
+            &[0x00][..],
+            &frame(WANTED, b"")[..4],
+            &[0xbf, 0xff, 0xff, 0xff],
+        ]
+        .concat();
+        assert_eq!(read(&[head, vec![0; 100]].concat(), 9), [] as [Vec<u8>; 0]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Variable-length integers (RFC 9000 section 16). Not for: what they count.
+
+use bytes::{BufMut, BytesMut};
+
+/// One that arrives in pieces.
+#[derive(Debug, Default)]
+pub(super) struct Varint {
+    value: u64,
+    missing: Option<u8>,
+}
+
+impl Varint {
+    /// Its value once it is whole; its bytes are taken off the front.
+    pub fn take(&mut self, bytes: &mut &[u8]) -> Option<u64> {
+        while let Some((&byte, rest)) = bytes.split_first() {
+            *bytes = rest;
+            let missing = match self.missing {
+                None => {
+                    self.value = u64::from(byte & 0x3f);
+                    (1_u8 << (byte >> 6)) - 1
+                }
+                Some(missing) => {
+                    self.value = self.value << 8 | u64::from(byte);
+                    missing - 1
+                }
+            };
+            self.missing = Some(missing);
+            if missing == 0 {
+                return Some(self.value);
+            }
+        }
+        None
+    }
+}
+
+/// One at the front of bytes that are all here.
+pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    Varint::default().take(bytes)
+}
+
+/// In as few bytes as it takes.
+pub(crate) fn put_varint(buffer: &mut BytesMut, value: u64) {
+    match value {
+        0..=0x3f => buffer.put_u8(value as u8),
+        0x40..=0x3fff => buffer.put_u16(value as u16 | 0x4000),
+        0x4000..=0x3fff_ffff => buffer.put_u32(value as u32 | 0x8000_0000),
+        _ => buffer.put_u64(value | 0xc000_0000_0000_0000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of RFC 9000 appendix A.1.
+    #[test]
+    fn integers_are_as_the_standard_says() {
+        let examples: [(u64, &[u8]); 4] = [
+            (37, &[0x25]),
+            (15_293, &[0x7b, 0xbd]),
+            (494_878_333, &[0x9d, 0x7f, 0x3e, 0x7d]),
+            (
+                151_288_809_941_952_652,
+                &[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c],
+            ),
+        ];
+        for (value, bytes) in examples {
+            let mut written = BytesMut::new();
+            put_varint(&mut written, value);
+            assert_eq!(written, bytes);
+            assert_eq!(take_varint(&mut &bytes[..]), Some(value));
+            assert_eq!(take_varint(&mut &bytes[..bytes.len() - 1]), None);
+        }
+    }
+}

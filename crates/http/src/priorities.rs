@@ -1,0 +1,154 @@
+//! The PRIORITY_UPDATE frame of HTTP/3 (RFC 9218 section 7.2): a client changes the priority of a
+//! request it has sent, or will send.
+//!
+//! For: writing the frame, and keeping the latest one of each request for whoever passes requests on.
+//! Not for: what a priority means (nothing of ours schedules by it); pushed streams, of which
+//! there are none; HTTP/2, whose library lets no such frame through.
+
+use crate::control_stream::{ControlFrames, frame, put_varint, take_varint};
+use bytes::{Bytes, BytesMut};
+use h3::quic::StreamId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Frame type for requests (RFC 9218 section 7.2).
+const PRIORITY_UPDATE_FRAME: u64 = 0x000f_0700;
+/// Requests whose latest update is kept, and the longest Priority Field Value: a client has no say in
+/// how much memory that takes.
+const STREAMS_MAX_COUNT: usize = 1_024;
+const VALUE_MAX_BYTES: usize = 1_024;
+
+/// The frame for a request's stream, with a Priority Field Value such as `u=1, i`.
+pub fn priority_update_frame(stream: u64, value: &[u8]) -> Bytes {
+    let mut payload = BytesMut::new();
+    put_varint(&mut payload, stream);
+    payload.extend_from_slice(value);
+    frame(PRIORITY_UPDATE_FRAME, &payload)
+}
+
+/// What was said of one request last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriorityUpdate {
+    /// The Priority Field Value, verbatim.
+    pub value: Bytes,
+    /// How many there were of this request, with this one.
+    pub number: u32,
+}
+
+/// What a connection's client said of its requests' priorities.
+#[derive(Debug, Clone, Default)]
+pub struct PriorityUpdates(Arc<watch::Sender<BTreeMap<u64, PriorityUpdate>>>);
+
+impl PriorityUpdates {
+    /// The latest update of a request once there is one with a higher number.
+    pub async fn after(&self, stream: StreamId, number: u32) -> PriorityUpdate {
+        let stream = stream.into_inner();
+        let mut watching = self.0.subscribe();
+        let newer = |all: &BTreeMap<_, PriorityUpdate>| {
+            let latest = all.get(&stream)?;
+            (latest.number > number).then(|| latest.clone())
+        };
+        loop {
+            let update = newer(&watching.borrow_and_update());
+            if let Some(update) = update {
+                return update;
+            }
+            if watching.changed().await.is_err() {
+                // Not while there is a sender, which this is.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// A request has ended: what was said of it is of no interest any more.
+    pub fn forget(&self, stream: StreamId) {
+        let stream = stream.into_inner();
+        self.0.send_if_modified(|all| {
+            all.remove(&stream);
+            false // nobody waits for it to go
+        });
+    }
+}
+
+impl ControlFrames for PriorityUpdates {
+    fn frame_type(&self) -> u64 {
+        PRIORITY_UPDATE_FRAME
+    }
+
+    fn take(&self, payload: &[u8]) {
+        let mut value = payload;
+        let Some(stream) = take_varint(&mut value).filter(|_| value.len() <= VALUE_MAX_BYTES)
+        else {
+            return;
+        };
+        self.0.send_modify(|all| {
+            let number = all.get(&stream).map_or(0, |before| before.number);
+            let value = Bytes::copy_from_slice(value);
+            let number = number + 1;
+            all.insert(stream, PriorityUpdate { value, number });
+            if all.len() > STREAMS_MAX_COUNT {
+                // The oldest, which has most likely ended.
+                all.pop_first();
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::control_stream::ControlReader;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    fn stream(number: u64) -> StreamId {
+        StreamId::try_from(number).unwrap()
+    }
+
+    fn feed(updates: &PriorityUpdates, frames: &[Bytes]) {
+        let mut reader = ControlReader::new(Arc::new(updates.clone()));
+        reader.feed(&[0x00, 0x04, 0x00]);
+        frames.iter().for_each(|frame| reader.feed(frame));
+    }
+
+    #[test]
+    fn the_frame_is_as_the_standard_says() {
+        let frame = priority_update_frame(8, b"u=1");
+        assert_eq!(frame[..], [0x80, 0x0f, 0x07, 0x00, 4, 8, b'u', b'=', b'1']);
+        let large = priority_update_frame(1 << 40, b"");
+        assert_eq!(large[4..6], [8, 0xc0]);
+    }
+
+    #[tokio::test]
+    async fn the_latest_of_each_request_is_told_once() {
+        let updates = PriorityUpdates::default();
+        let of = |stream, value| priority_update_frame(stream, value);
+        feed(&updates, &[of(4, b"u=5"), of(8, b"u=1"), of(4, b"u=2, i")]);
+        let latest = updates.after(stream(4), 0).await;
+        assert_eq!((&latest.value[..], latest.number), (&b"u=2, i"[..], 2));
+        assert_eq!(updates.after(stream(8), 0).await.number, 1);
+        let more = updates.after(stream(4), 2);
+        let short = Duration::from_millis(50);
+        assert!(timeout(short, updates.after(stream(0), 0)).await.is_err());
+        let (more, ()) = tokio::join!(more, async { feed(&updates, &[of(4, b"")]) });
+        assert_eq!((more.value.len(), more.number), (0, 3));
+        updates.forget(stream(4));
+        assert!(timeout(short, updates.after(stream(4), 0)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_a_client_says_takes_bounded_memory() {
+        let updates = PriorityUpdates::default();
+        let long = vec![b'x'; VALUE_MAX_BYTES + 1];
+        feed(&updates, &[priority_update_frame(0, &long)]);
+        assert_eq!(updates.0.borrow().len(), 0);
+        let many: Vec<_> = (0..5_000)
+            .map(|number| priority_update_frame(number * 4, b"u=0"))
+            .collect();
+        feed(&updates, &many);
+        assert_eq!(updates.0.borrow().len(), STREAMS_MAX_COUNT);
+        assert_eq!(updates.after(stream(4_999 * 4), 0).await.number, 1);
+    }
+}
