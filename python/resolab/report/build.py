@@ -133,16 +133,37 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: PathSection | None) -> str:
+    figures = _draw(findings, folder / "figures", papers)
+    sensitivity = _told_named(findings, sensitivity_table(findings))
+    effects, connections = _effects(findings), connection_table(findings)
+    of_loads = () if connections is None else (connections,)
+    of_paths = paths.tables if paths is not None else ()
+    for one in (sensitivity, *effects, *of_loads, *of_paths, *(one for paper in papers for one in paper.tables)):
+        write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
+    return _template().render(
+        **_said(findings),
+        figures=figures,
+        sensitivity=sensitivity,
+        effects=effects,
+        connections=connections,
+        papers=papers,
+        paths=paths,
+    )
+
+
+def _draw(findings: Findings, folder: Path, papers: Sequence[Paper]) -> dict[str, dict[str, str]]:
+    """Draw every figure there is, into files as well."""
     by_names = names_drawing(findings)
     of_names = () if by_names is None else (by_names,)
     of_papers = (one for paper in papers for one in paper.drawings)
     drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *of_papers]
-    figures = {
-        drawing.name: {"svg": Markup(svg), "caption": drawing.caption}  # noqa: S704
-        for drawing, svg in zip(drawn, save_drawings(drawn, folder / "figures"), strict=True)
-    }
-    (folder / "figures").mkdir(exist_ok=True)
-    sensitivity = _told_named(findings, sensitivity_table(findings))
+    folder.mkdir(exist_ok=True)
+    saved = zip(drawn, save_drawings(drawn, folder), strict=True)
+    return {drawing.name: {"svg": Markup(svg), "caption": drawing.caption} for drawing, svg in saved}  # noqa: S704
+
+
+def _effects(findings: Findings) -> list[NamedTable]:
+    """Tables of what conditions change, beside those of each outcome."""
     tables = (
         across_table(findings),
         *effect_tables(findings),
@@ -150,50 +171,47 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
         shift_table(findings),
         *adjusted_tables(findings),
     )
-    effects = [_told_named(findings, one) for one in tables if one is not None]
-    connections = connection_table(findings)
-    of_loads = () if connections is None else (connections,)
-    of_paths = paths.tables if paths is not None else ()
-    for one in (sensitivity, *effects, *of_loads, *of_paths, *(one for paper in papers for one in paper.tables)):
-        write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
+    return [_told_named(findings, one) for one in tables if one is not None]
+
+
+def _template() -> jinja2.Template:
     loader = jinja2.PackageLoader("resolab.report", "templates")
-    template = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).get_template("report.html.j2")
-    return template.render(
-        findings=findings,
-        manifest=findings.manifest,
-        plan=findings.plan,
-        figures=figures,
-        plain_answers=plain_answers(findings),
-        trouble=trouble_sentence(findings),
-        failures_line=failures_line(findings),
-        too_few=too_few_sentence(findings.primary),
-        live_lines=live_lines(findings),
-        live_answers=live_answers(findings),
-        answers=answers(findings),
-        baseline=baseline_label(findings),
-        level=level_text(level_of(findings.plan)),
-        citation=CITATION,
-        statuses_citation=STATUSES_CITATION,
-        tables=_told(findings, _tables(findings)),
-        comparisons_title="The comparisons the plan names"
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _said(findings: Findings) -> dict[str, Any]:
+    """Gather what the page says by itself, whatever is drawn."""
+    return {
+        "findings": findings,
+        "manifest": findings.manifest,
+        "plan": findings.plan,
+        "plain_answers": plain_answers(findings),
+        "trouble": trouble_sentence(findings),
+        "failures_line": failures_line(findings),
+        "too_few": too_few_sentence(findings.primary),
+        "live_lines": live_lines(findings),
+        "live_answers": live_answers(findings),
+        "answers": answers(findings),
+        "baseline": baseline_label(findings),
+        "level": level_text(level_of(findings.plan)),
+        "citation": CITATION,
+        "statuses_citation": STATUSES_CITATION,
+        "tables": _told(findings, _tables(findings)),
+        "comparisons_title": "The comparisons the plan names"
         if findings.plan.comparison_rules
         else "Each condition against its baseline, tested",
-        connections=connections,
-        sensitivity=sensitivity,
-        effects=effects,
-        slope_sentences=slope_sentences(findings),
-        aa_sentences=aa_sentences(findings),
-        papers=papers,
-        paths=paths,
-        outcomes=[_told(findings, _section(findings, found)) for found in further_outcomes(findings)],
-        device_drops=sum(one.dropped_device_count for one in findings.lateness),
-        calibrations_outside=outside_count(findings),
-        environment=[*environment(findings), *live_environment(findings)],
-        profiles=[] if findings.live else profiles(findings),
-        command_line=command_line(findings),
-    )
+        "slope_sentences": slope_sentences(findings),
+        "aa_sentences": aa_sentences(findings),
+        "outcomes": [_told(findings, _section(findings, found)) for found in further_outcomes(findings)],
+        "device_drops": sum(one.dropped_device_count for one in findings.lateness),
+        "calibrations_outside": outside_count(findings),
+        "environment": [*environment(findings), *live_environment(findings)],
+        "profiles": [] if findings.live else profiles(findings),
+        "command_line": command_line(findings),
+    }
 
 
 def _told_named(findings: Findings, one: NamedTable) -> NamedTable:
