@@ -4,8 +4,6 @@ For: what a person wants to see before opening the report; a rich renderable, pr
 Not for: everything.
 """
 
-import math
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -104,16 +102,11 @@ def _load(findings: Findings, one: ConditionResult) -> tuple[str, ...]:
 
 
 def times_text(change: Estimate) -> str:
-    """Say how many times slower or faster than the baseline, as the ratio of the medians above 1."""
+    """Say how many times as long as the baseline it takes: the ratio of the medians, with its interval."""
     if change.value is None:
         return estimate_text(change, scale=100, signed=True) + (" %" if change.n else "")
-    if change.ci_low is None:
+    if change.ci_low is None or change.ci_high is None:
         return f"{counted(change.n, 'pair')}: too few to tell"
-    slower = change.value >= 0
-    ratio, *ends = (1 + part for part in (change.value, change.ci_low, change.ci_high) if part is not None)
-    if not slower:
-        ratio, ends = 1 / ratio, [1 / end for end in ends if end > 0]
-    half = abs(ends[1] - ends[0]) / 2 if len(ends) == 2 else math.inf
-    spread = f" ± {half:.2f}" if math.isfinite(half) else ""
+    low, high = (number_text(1 + end, 2) for end in (change.ci_low, change.ci_high))
     unsure = " (interval contains 1)" if change.ci_contains_zero else ""
-    return f"{ratio:.2f}{spread} times {'slower' if slower else 'faster'}{unsure}"
+    return f"{number_text(1 + change.value, 2)} times as long [{low}, {high}]{unsure}"
