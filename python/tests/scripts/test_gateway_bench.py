@@ -6,7 +6,7 @@ import pytest
 
 from benches.common.part import Part
 from benches.common.progress import Progress
-from benches.gateway import bodies, corpus, round_trips
+from benches.gateway import bodies, corpus, in_ms, round_trips
 from benches.gateway.bench import Bench, plan
 from benches.gateway.bodies import Transfer
 from benches.gateway.corpus import Loaded
@@ -92,6 +92,19 @@ def test_a_load_counts_from_its_first_query_and_only_with_its_handshake(
     named_ns = QUERY_NS + 1_000_000 + 190_000_000
     assert spans == [(QUERY_NS, named_ns), (named_ns, FIRST_NS)]
     assert round_trips._seen(full, records(HandshakeMode.RESUMED), tmp_path / "none.pcapng") == []
+
+
+def test_what_an_arm_takes_is_judged_without_what_every_arm_has() -> None:
+    trips = {"separate": 4, "shared": 3, "early": 1}
+    times = {"chromium": {"separate": [410.0, 408.0, 430.0], "shared": [304.0], "early": [116.0]}, "firefox": {}}
+    part = in_ms.part(times, trips, 100.0)
+    assert [(row[1], row[-3], row[-1]) for row in part.rows] == [
+        ("separate", "", ""),
+        ("shared", "-6.0", "MISSED"),
+        ("early", "+6.0", "MISSED"),
+    ]
+    nearer = in_ms.part({"chromium": {**times["chromium"], "shared": [306.0], "early": [111.0]}}, trips, 100.0)
+    assert [row[-1] for row in nearer.rows] == ["", "met", "met"]
 
 
 def test_rates_and_processor_time_are_judged_of_the_gateways_ways_alone() -> None:

@@ -4,7 +4,7 @@ For: `scripts/bench gateway`, its part `round-trips`. Not for: the critical path
 client's round trips (`bench coalescing`).
 
 They are counted on the critical path of what crossed the link, from the browser's first query for the page's name to
-the first byte of its document at the gateway; times are shown beside them.
+the first byte of its document at the gateway; times stand beside them and in a table of their own (`in_ms`).
 """
 
 import asyncio
@@ -15,8 +15,9 @@ from pathlib import Path
 
 from benches.common.part import Part
 from benches.dns import flights, path_capture
+from benches.gateway import in_ms
 from benches.gateway.bench import Bench, plan
-from resolab.plan import Condition, Corpus
+from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import (
     ConnectionSharing,
     GatewayConnectionRecord,
@@ -69,15 +70,18 @@ def measure(bench: Bench) -> list[Part]:
         [*_ARM, "n", "first byte ms", "round trips by the tap", "must", "verdict"],
     )
     part.remarks = ["loads whose packets cannot be told apart, or whose handshake was another one, are not among n"]
-    for browser in bench.browsers:
-        asyncio.run(_measure(bench, part, browser))
-    return [part]
+    times_ms = {browser: asyncio.run(_measure(bench, part, browser)) for browser in bench.browsers}
+    rtt_ms = access_rtt_ms(Corpus.of_project().profile(PROFILE))
+    trips = {_arm_text(*arm): count for arm, count in MUST.items()}
+    return [part, in_ms.part(times_ms, trips, rtt_ms)]
 
 
-async def _measure(bench: Bench, part: Part, browser: str) -> None:
+async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[float]]:
+    """Count in one browser; return the times of each arm."""
     wanted = plan(PAGE, PROFILE, browser)
     folder = bench.scratch / f"captures-{browser}"
     arms = [one for one in wanted.conditions() if one.resolver_path == "gateway"]
+    times_ms: dict[str, list[float]] = {}
     async with Testbed(wanted, Corpus.of_project(), wanted.seed, kept=Kept(capture_folder=folder)) as testbed:
         for condition in arms:
             seen: list[Seen] = []
@@ -87,6 +91,16 @@ async def _measure(bench: Bench, part: Part, browser: str) -> None:
                 assert result.files.capture_file is not None  # there is a folder for it
                 seen += _seen(condition, result.records, result.files.capture_file)
             _add_row(part, browser, condition, seen)
+            times_ms[_arm_text(*_arm_of(condition))] = [one.first_byte_ms for one in seen]
+    return times_ms
+
+
+def _arm_of(condition: Condition) -> tuple[ConnectionSharing, PageSpeculation, HandshakeMode]:
+    return condition.connection_sharing, condition.speculation, condition.requested_handshake_mode
+
+
+def _arm_text(sharing: ConnectionSharing, speculation: PageSpeculation, mode: HandshakeMode) -> str:
+    return f"{sharing}, {mode}" if speculation is PageSpeculation.OFF else f"{sharing}, {speculation}, {mode}"
 
 
 def _seen(condition: Condition, records: Sequence[Record], capture: Path) -> list[Seen]:
@@ -142,7 +156,7 @@ def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: 
 
 
 def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[Seen]) -> None:
-    must = MUST[condition.connection_sharing, condition.speculation, condition.requested_handshake_mode]
+    must = MUST[_arm_of(condition)]
     counted = [one.round_trips for one in seen if one.round_trips is not None]
     trips = statistics.median_low(counted) if counted else None
     first_ms = statistics.median([one.first_byte_ms for one in seen]) if seen else None
