@@ -96,15 +96,18 @@ def test_a_load_counts_from_its_first_query_and_only_with_its_handshake(
 
 def test_what_an_arm_takes_is_judged_without_what_every_arm_has() -> None:
     trips = {"separate": 4, "shared": 3, "early": 1}
+    against = dict.fromkeys(trips, "separate")
     times = {"chromium": {"separate": [410.0, 408.0, 430.0], "shared": [304.0], "early": [116.0]}, "firefox": {}}
-    part = in_ms.part(times, trips, 100.0)
+    part = in_ms.part(times, trips, against, 100.0)
     assert [(row[1], row[-3], row[-1]) for row in part.rows] == [
         ("separate", "", ""),
         ("shared", "-6.0", "MISSED"),
         ("early", "+6.0", "MISSED"),
     ]
-    nearer = in_ms.part({"chromium": {**times["chromium"], "shared": [306.0], "early": [111.0]}}, trips, 100.0)
+    nearer = in_ms.part({"chromium": {**times["chromium"], "shared": [306.0], "early": [111.0]}}, trips, against, 100.0)
     assert [row[-1] for row in nearer.rows] == ["", "met", "met"]
+    # Without what it is held against there is nothing to judge.
+    assert in_ms.part({"firefox": {"shared": [306.0], "separate": []}}, trips, against, 100.0).rows == []
 
 
 def test_rates_and_processor_time_are_judged_of_the_gateways_ways_alone() -> None:

@@ -3,8 +3,8 @@
 For: the second table of `scripts/bench gateway --only round-trips`. Not for: counting round trips, or what a load
 through the gateway costs against one without it (`plans/gateway-tax.toml`).
 
-The gateway's own time, the browser's and the bytes' are in every arm alike: what `separate` with full handshakes takes
-beyond its round trips is taken off all others, so that what is judged is what differs between arms.
+The gateway's own time, the browser's, the handshakes' and the bytes' are in every arm alike: what `separate` takes
+beyond its round trips is taken off the other arms with the same handshakes, so that sharing alone is judged.
 """
 
 import statistics
@@ -15,21 +15,24 @@ from benches.common.part import Part, verdict
 WITHIN_MS = 5.0
 
 
-def part(first_byte_ms: Mapping[str, Mapping[str, Sequence[float]]], trips: Mapping[str, int], rtt_ms: float) -> Part:
-    """Judge arms by browser and name; the arm of the most round trips is the one the others are held against."""
+def part(
+    first_byte_ms: Mapping[str, Mapping[str, Sequence[float]]],
+    trips: Mapping[str, int],
+    held_against: Mapping[str, str],
+    rtt_ms: float,
+) -> Part:
+    """Judge arms by browser and name, each but those that others are held against."""
     made = Part(
         "in-ms",
-        f"The same in ms, k round trips of {rtt_ms:.1f} ms; what the arm of most round trips has beyond them taken off",
+        f"The same in ms, k x {rtt_ms:.1f} ms; what `separate` with the same handshakes has beyond its own taken off",
         ["browser", "arm", "k", "n", "first byte ms", "taken off", "k x rtt", "off by", "must", "verdict"],
     )
-    most = max(trips, key=lambda arm: trips[arm])
     for browser, arms in first_byte_ms.items():
-        if not arms.get(most):
-            continue
-        own_ms = statistics.median(arms[most]) - trips[most] * rtt_ms
         for arm, times in arms.items():
-            if times:
-                _add_row(made, browser, arm, trips[arm], times, own_ms, rtt_ms, is_judged=arm != most)
+            own = held_against[arm]
+            if times and arms.get(own):
+                own_ms = statistics.median(arms[own]) - trips[own] * rtt_ms
+                _add_row(made, browser, arm, trips[arm], times, own_ms, rtt_ms, is_judged=arm != own)
     return made
 
 

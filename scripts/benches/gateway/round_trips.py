@@ -73,7 +73,8 @@ def measure(bench: Bench) -> list[Part]:
     times_ms = {browser: asyncio.run(_measure(bench, part, browser)) for browser in bench.browsers}
     rtt_ms = access_rtt_ms(Corpus.of_project().profile(PROFILE))
     trips = {_arm_text(*arm): count for arm, count in MUST.items()}
-    return [part, in_ms.part(times_ms, trips, rtt_ms)]
+    held_against = {_arm_text(*arm): _arm_text(ConnectionSharing.SEPARATE, PageSpeculation.OFF, arm[2]) for arm in MUST}
+    return [part, in_ms.part(times_ms, trips, held_against, rtt_ms)]
 
 
 async def _measure(bench: Bench, part: Part, browser: str) -> dict[str, list[float]]:
