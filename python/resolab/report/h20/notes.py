@@ -12,7 +12,8 @@ NETWORKS_NOTE = (
     "retransmission timeout, 1 s for its first packet and less afterwards (RFC 6298): DoT and DoH gain where "
     "look-ups are lost. With a share p of the loads waiting, the median is the (0.5 - p) / (1 - p) quantile of the "
     "pairs that do not wait, so that it moves long before half of them do; one exchange is counted for each name, lost "
-    "with its query or its response, by the profile's own loss: theirs was in one direction only. What emulation "
+    "with its query or its response, by the profile's own loss, not by what its queue drops: theirs was in one "
+    "direction only. What emulation "
     "leaves out of theirs: live pages, resolvers whose answers differ by transport, three browsers on one link."
 )
 

@@ -1,0 +1,230 @@
+"""Where the spread of one condition's page load times lies, by Chromium's own trace.
+
+For: loads as in a trial, one after the other, each traced; the spans between a load's marks, and in each what the
+page's main thread did: ran on a processor, was kept from one, or had nothing to do. Every part has its median, its
+standard deviation, and its share in the variance of the load time, cov(part, plt) / var(plt), which add up to 1. Not
+for: load times to be quoted (tracing costs some); what a browser waits for on the network.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import statistics
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from resolab.browser import Chromium
+from resolab.plan import Condition, Corpus, parse_plan
+from resolab.records import PageLoadRecord
+from resolab.testbed import Testbed
+from resolab.testbed.ways import way_of
+
+PLAN = """
+name = "browser-noise"
+question = "Where does the spread of load times lie?"
+seed = 1
+blocks = 1
+[factors]
+page = ["{page}"]
+profile = ["{profile}"]
+dns_transport = ["doudp"]
+http_version = ["h3"]
+requested_handshake_mode = ["full"]
+[resolver_path]
+doudp = "native"
+[baseline]
+dns_transport = "doudp"
+[instrument]
+keep_awake = true
+"""
+CATEGORIES = [
+    "blink.user_timing",
+    "toplevel",
+    "devtools.timeline",
+    "disabled-by-default-devtools.timeline",
+]
+MARKS = ("navigationStart", "responseStart", "responseEnd", "domInteractive", "loadEventStart")
+"""Of Navigation Timing; the load time ends with the last."""
+TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
+PARTS = ("on a processor", "kept from one", "nothing to do")
+TRACE_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a thread ran without a break; microseconds."""
+
+    began_us: int
+    ended_us: int
+    processor_us: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load: its marks, and its main thread's tasks."""
+
+    marks_us: dict[str, int]
+    tasks: list[Task]
+
+    def parts_ms(self) -> dict[tuple[str, str], float]:
+        """Split each span between marks, by the mark that ends it."""
+        found: dict[tuple[str, str], float] = {}
+        for since, until in itertools.pairwise(MARKS):
+            began_us, ended_us = self.marks_us[since], self.marks_us[until]
+            busy_us, processor_us = 0.0, 0.0
+            for task in self.tasks:
+                inside_us = min(task.ended_us, ended_us) - max(task.began_us, began_us)
+                if inside_us > 0:
+                    busy_us += inside_us
+                    whole_us = max(task.ended_us - task.began_us, 1)
+                    processor_us += inside_us * min(task.processor_us / whole_us, 1.0)
+            split_us = (processor_us, busy_us - processor_us, ended_us - began_us - busy_us)
+            found |= {(until, part): us / 1000 for part, us in zip(PARTS, split_us, strict=True)}
+        return found
+
+
+def load_of(events: Sequence[dict[str, Any]], url: str) -> Load | None:
+    """Find the load of a document in a trace; none where a mark is missing."""
+    starts = [
+        one
+        for one in events
+        if one["name"] == "navigationStart" and one["args"].get("data", {}).get("documentLoaderURL") == url
+    ]
+    if not starts:
+        return None
+    start = max(starts, key=lambda one: one["ts"])
+    thread = (start["pid"], start["tid"])
+    marks_us = {
+        one["name"]: one["ts"]
+        for one in sorted(events, key=lambda one: one["ts"])
+        if one["name"] in MARKS and (one["pid"], one["tid"]) == thread and one["ts"] >= start["ts"]
+    }
+    tasks = [
+        Task(one["ts"], one["ts"] + one["dur"], one.get("tdur", one["dur"]))
+        for one in events
+        if one["name"] in TASKS and one.get("ph") == "X" and (one["pid"], one["tid"]) == thread
+    ]
+    return Load(marks_us, _outermost(tasks)) if set(MARKS) <= set(marks_us) else None
+
+
+def _outermost(tasks: Sequence[Task]) -> list[Task]:
+    """Leave out tasks inside others: both names may stand for one, and a nested loop runs tasks in a task."""
+    kept: list[Task] = []
+    for one in sorted(tasks, key=lambda one: (one.began_us, -one.ended_us)):
+        if not kept or one.began_us >= kept[-1].ended_us:
+            kept.append(one)
+    return kept
+
+
+def rows(loads: Sequence[Load]) -> list[dict[str, Any]]:
+    """Sum up: each part's median, spread, and share in the load time's variance."""
+    plts_ms = [(one.marks_us[MARKS[-1]] - one.marks_us[MARKS[0]]) / 1000 for one in loads]
+    parts = [one.parts_ms() for one in loads]
+    variance = statistics.variance(plts_ms)
+    found = []
+    for until, part in parts[0]:
+        values = [one[until, part] for one in parts]
+        share = statistics.covariance(values, plts_ms) / variance
+        row = {"until": until, "part": part, "median_ms": statistics.median(values)}
+        found.append({**row, "sd_ms": statistics.stdev(values), "share": share})
+    whole = {"until": "all", "part": "plt", "median_ms": statistics.median(plts_ms)}
+    return [*found, {**whole, "sd_ms": statistics.stdev(plts_ms), "share": 1.0}]
+
+
+class Tracing:
+    """Chromium's trace of what happens between two calls."""
+
+    def __init__(self, browser: Chromium) -> None:
+        self._connection = browser._connected  # no part of what a browser is to be asked in a trial
+        self._events: list[dict[str, Any]] = []
+        self._complete = asyncio.Event()
+
+    async def begin(self) -> None:
+        """From now on."""
+        self._events.clear()
+        self._complete.clear()
+        self._connection.listen(None, self._take)
+        config = {"includedCategories": CATEGORIES, "recordMode": "recordUntilFull"}
+        await self._connection.call("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": config})
+
+    async def end(self) -> list[dict[str, Any]]:
+        """Return all events."""
+        await self._connection.call("Tracing.end")
+        async with asyncio.timeout(TRACE_TIMEOUT_S):
+            await self._complete.wait()
+        self._connection.listen(None, None)
+        return self._events
+
+    def _take(self, method: str, parameters: dict[str, Any]) -> None:
+        if method == "Tracing.dataCollected":
+            self._events += parameters["value"]
+        elif method == "Tracing.tracingComplete":
+            self._complete.set()
+
+
+@contextlib.asynccontextmanager
+async def traced(testbed: Testbed, condition: Condition) -> AsyncIterator[Tracing]:
+    """Begin a trace in every trial when its warm-up is over."""
+    browser = await testbed._browsers.get(way_of(condition))
+    assert isinstance(browser, Chromium)
+    tracing, summary = Tracing(browser), type(testbed.path).summary
+
+    async def then(label: str | None) -> None:
+        await summary(testbed.path, label)
+        if label == "before_measured":
+            await tracing.begin()
+
+    testbed.path.summary = then  # type: ignore[method-assign]
+    yield tracing
+
+
+async def measure(page: str, profile: str, count: int) -> list[Load]:
+    """Load and trace."""
+    corpus = Corpus.of_project()
+    plan = parse_plan(PLAN.format(page=page, profile=profile), "browser-noise", corpus)
+    (condition,) = plan.conditions()
+    loads: list[Load] = []
+    async with Testbed(plan, corpus, plan.seed) as testbed, traced(testbed, condition) as tracing:
+        for number in range(count):
+            result = await testbed.run_trial(condition, f"b{number:03}-t000")
+            events = await tracing.end()
+            (measured,) = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
+            found = load_of(events, measured.url) if measured.failure is None else None
+            if found is None:
+                print(f"load {number + 1}: {measured.failure or 'no marks in its trace'}", file=sys.stderr)
+            else:
+                loads.append(found)
+    return loads
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", default="example", help="a name in pages/ (default: %(default)s)")
+    parser.add_argument("--profile", default="fiber", help="a name in profiles/ (default: %(default)s)")
+    parser.add_argument("--loads", type=int, default=40, metavar="N", help="(default: %(default)s; at least 3)")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    asked = parser.parse_args()
+    loads = asyncio.run(measure(asked.page, asked.profile, asked.loads))
+    if len(loads) < 3:
+        print("browser_noise: fewer than three loads to compare", file=sys.stderr)
+        return 1
+    found, load_average = rows(loads), os.getloadavg()[0]
+    if asked.json:
+        print(json.dumps({"page": asked.page, "profile": asked.profile, "loads": len(loads), "rows": found}))
+        return 0
+    print(f"{asked.page} over {asked.profile}, {len(loads)} loads, load average {load_average:.1f}")
+    print("| until | main thread | median ms | sd ms | share of plt's variance |\n|---|---|---|---|---|")
+    for row in found:
+        numbers = f"{row['median_ms']:.1f} | {row['sd_ms']:.1f} | {row['share']:+.2f}"
+        print(f"| {row['until']} | {row['part']} | {numbers} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
