@@ -1,9 +1,10 @@
 """Where the spread of one condition's page load times lies, by Chromium's own trace.
 
 For: loads as in a trial, one after the other, each traced; the spans between a load's marks, and in each what the
-page's main thread did: ran on a processor, was kept from one, or had nothing to do. Every part has its median, its
-standard deviation, and its share in the variance of the load time, cov(part, plt) / var(plt), which add up to 1. Not
-for: load times to be quoted (tracing costs some); what a browser waits for on the network.
+page's main thread did: ran on a processor, was in a task and on none (waiting for one, or for another process), or had
+nothing to do. Every part has its median, its standard deviation, and its share in the variance of the load time,
+cov(part, plt) / var(plt), which add up to 1. Not for: load times to be quoted (tracing costs some); what a browser
+waits for on the network.
 """
 
 import argparse
@@ -51,7 +52,7 @@ CATEGORIES = [
 MARKS = ("navigationStart", "responseStart", "responseEnd", "domInteractive", "loadEventStart")
 """Of Navigation Timing; the load time ends with the last."""
 TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
-PARTS = ("on a processor", "kept from one", "nothing to do")
+PARTS = ("in a task, on a processor", "in a task, not on one", "nothing to do")
 TRACE_TIMEOUT_S = 30.0
 
 
@@ -88,8 +89,11 @@ class Load:
         return found
 
 
-def load_of(events: Sequence[dict[str, Any]], url: str) -> Load | None:
-    """Find the load of a document in a trace; none where a mark is missing."""
+def load_of(events: Sequence[dict[str, Any]], url: str, response_start_ms: float) -> Load | None:
+    """Find the load of a document in a trace; none where a mark is missing.
+
+    The one mark that a trace has not is Navigation Timing's own, from the navigation's start.
+    """
     starts = [
         one
         for one in events
@@ -97,13 +101,14 @@ def load_of(events: Sequence[dict[str, Any]], url: str) -> Load | None:
     ]
     if not starts:
         return None
-    start = max(starts, key=lambda one: one["ts"])
-    thread = (start["pid"], start["tid"])
-    marks_us = {
-        one["name"]: one["ts"]
-        for one in sorted(events, key=lambda one: one["ts"])
-        if one["name"] in MARKS and (one["pid"], one["tid"]) == thread and one["ts"] >= start["ts"]
-    }
+    start = min(starts, key=lambda one: one["ts"])
+    thread, frame = (start["pid"], start["tid"]), start["args"].get("frame")
+    marks_us = {MARKS[0]: start["ts"], MARKS[1]: start["ts"] + round(response_start_ms * 1000)}
+    for one in sorted(events, key=lambda one: one["ts"]):
+        # Pictures have documents of their own, and so has the blank page before.
+        is_own = (one["pid"], one["tid"], one["args"].get("frame")) == (*thread, frame)
+        if is_own and one["name"] in MARKS[2:] and one["ts"] >= marks_us[MARKS[1]]:
+            marks_us.setdefault(one["name"], one["ts"])
     tasks = [
         Task(one["ts"], one["ts"] + one["dur"], one.get("tdur", one["dur"]))
         for one in events
@@ -194,7 +199,8 @@ async def measure(page: str, profile: str, count: int) -> list[Load]:
             result = await testbed.run_trial(condition, f"b{number:03}-t000")
             events = await tracing.end()
             (measured,) = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
-            found = load_of(events, measured.url) if measured.failure is None else None
+            first_ms = measured.response_start_ms if measured.failure is None else None
+            found = None if first_ms is None else load_of(events, measured.url, first_ms)
             if found is None:
                 print(f"load {number + 1}: {measured.failure or 'no marks in its trace'}", file=sys.stderr)
             else:

@@ -76,7 +76,7 @@ def _loads(findings: Findings, found: OutcomeFindings) -> FittingTable:
     level, phrase = level_text(level_of_loads(findings.plan)), found.outcome.phrase
     title = (
         f"{phrase[0].upper()}{phrase[1:]} against {baseline_label(findings)}: median and {level} interval, range of "
-        "the loads that ended; ± half of the interval"
+        "the loads that ended"
     )
     unit = found.outcome.unit
     where = "page, vantage point, condition" if findings.live else "page, profile, condition"

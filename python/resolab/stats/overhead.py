@@ -11,6 +11,8 @@ from resolab.stats.estimate import Estimate, Method
 from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
+BLOCKS_FOR_SHARE = 8
+"""Of fewer blocks a bootstrap's interval of a ratio of medians holds less than it says."""
 
 
 def remaining_share(
@@ -28,7 +30,7 @@ def remaining_share(
     share = float(_share(arrays)) if size else np.nan
     if not np.isfinite(share):
         return Estimate(None, None, None, None, size, censored, level, Method.NONE)
-    if size < 2:
+    if size < BLOCKS_FOR_SHARE:
         return Estimate(share, share, None, None, size, censored, level, Method.NONE)
     # A share of an overhead that may be none has no interval (Fieller 1954): then the share itself says nothing.
     if percentile(arrays[1:], _overhead, level, seed)[0] <= 0:

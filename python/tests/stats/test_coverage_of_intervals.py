@@ -23,10 +23,12 @@ ASKED = {
     "difference of P50": ((12,), 120, 0.88, 0.995),
     "difference of P75": ((12,), 120, 0.88, 0.995),
     "difference of P90": ((20,), 200, 0.90, 0.999),
+    "difference of P95": ((40,), 200, 0.90, 0.999),
     "shift of pairs": ((12,), ROUNDS, 0.91, 0.985),
     "shift of two samples": ((10,), ROUNDS, 0.91, 0.985),
     "change of medians": ((10,), ROUNDS, 0.91, 0.99),
     "Cliff's delta": ((10,), ROUNDS, 0.91, 0.985),
+    "share of an overhead": ((8, 12), 120, 0.88, 0.999),
     "slope over blocks": ((6, 12), 150, 0.90, 0.995),
 }
 

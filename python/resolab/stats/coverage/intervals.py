@@ -13,6 +13,7 @@ from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import PAIRS_FOR_CHANGE, median, paired_difference, relative_change
 from resolab.stats.order import quantile
+from resolab.stats.overhead import BLOCKS_FOR_SHARE, remaining_share
 from resolab.stats.quantile_shift import pairs_for_quantile, quantile_differences
 from resolab.stats.sample import FloatArray, Sample
 from resolab.stats.shift import hodges_lehmann
@@ -24,6 +25,8 @@ Draw = Callable[[np.random.Generator, int], FloatArray]
 TRUTH_SIZE = 1_000_001
 SLOPE, SLOPE_LEVELS = 2.0, (15.0, 25.0, 42.0, 92.0, 105.0)
 """Round trips, and round-trip times as those of the project's profiles."""
+OVERHEAD = 200.0
+"""Two round trips of a good mobile network."""
 WAIT = 5_000.0
 """The limit of the system's resolver after which it asks again (resolv.conf(5))."""
 CAP = 60
@@ -77,15 +80,21 @@ the median lies where nothing is; the first rounded to 20, so that some eight di
 with 1.5 degrees of freedom around 500; 500 with sigma 0.1, of which a share waits 5,000 for a query that was lost."""
 
 
+def arms_of(kind: str, rng: np.random.Generator, blocks: int, count: int) -> list[FloatArray]:
+    """Draw arms of the same blocks that differ by nothing: the block slows all alike, by some 10 %."""
+    drift = np.exp(0.1 * rng.standard_normal(blocks))
+    arms = [DATA[kind](rng, blocks) * drift for _ in range(count)]
+    if kind in {"tied", "coarse"}:
+        step = 2 if kind == "tied" else 20
+        arms = [np.round(one / step) * step for one in arms]
+    return arms
+
+
 def pair_of(
     kind: str, rng: np.random.Generator, blocks: int, *, add: float = 0.0, factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw a treatment and a baseline of the same blocks: the block slows both alike, by some 10 %."""
-    drift = np.exp(0.1 * rng.standard_normal(blocks))
-    treatment, baseline = DATA[kind](rng, blocks) * drift, DATA[kind](rng, blocks) * drift
-    if kind in {"tied", "coarse"}:
-        step = 2 if kind == "tied" else 20
-        treatment, baseline = np.round(treatment / step) * step, np.round(baseline / step) * step
+    """Draw a treatment and a baseline of the same blocks."""
+    treatment, baseline = arms_of(kind, rng, blocks, 2)
     return treatment * factor + add, baseline
 
 
@@ -95,18 +104,29 @@ def truth_of(kind: str, statistic: Callable[[FloatArray], float]) -> float:
 
 
 def coverage(
-    estimate: Callable[[np.random.Generator, int], Estimate], truth: float, rounds: int, seed: int = 1
+    estimate: Callable[[np.random.Generator, int], Estimate],
+    truth: float,
+    rounds: int,
+    seed: int = 1,
+    *,
+    offered_least: float = 1.0,
 ) -> float:
-    """Return the share of rounds whose interval holds the truth; `estimate` gets the generator and the round."""
+    """Return the share of rounds whose interval holds the truth; `estimate` gets the generator and the round.
+
+    Where a method may offer none for what was drawn, it is the share of the others, if they are as many as said.
+    """
     rng = np.random.default_rng(seed)
-    held = 0
+    held = offered = 0
     for number in range(rounds):
         one = estimate(rng, number)
         if one.ci_low is None or one.ci_high is None:
-            raise ValueError("too few values for an interval")
+            continue
+        offered += 1
         # Rounding of the last digit decides nothing: 1.2 * x / x - 1 is 0.2 within it.
         held += one.ci_low - 1e-9 <= truth <= one.ci_high + 1e-9
-    return held / rounds
+    if offered < offered_least * rounds:
+        raise ValueError("too few values for an interval")
+    return held / offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +139,17 @@ class Interval:
     """The number, or the statistic of the data's own distribution."""
     least_blocks: int = 5
     """With fewer it is not offered."""
+    offered_least: float = 1.0
+    """Of what is drawn, the least share for which it must be offered."""
 
     def coverage(self, kind: str, blocks: int, rounds: int) -> float:
         """Return the share of rounds in which it holds the truth."""
         truth = truth_of(kind, self.truth) if callable(self.truth) else self.truth
-        return coverage(lambda rng, number: self.estimate(kind, blocks, rng, number), truth, rounds)
+
+        def drawn(rng: np.random.Generator, number: int) -> Estimate:
+            return self.estimate(kind, blocks, rng, number)
+
+        return coverage(drawn, truth, rounds, offered_least=self.offered_least)
 
 
 def _one(kind: str, n: int, rng: np.random.Generator) -> Sample:
@@ -148,6 +174,13 @@ def _lines(kind: str, n: int, rng: np.random.Generator) -> list[dict[float, tupl
     return found
 
 
+def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
+    """Draw a costly reference and a treatment that goes half of the way back to the baseline."""
+    baseline, treatment, reference = arms_of(kind, rng, n, 3)
+    arms = (treatment + OVERHEAD / 2, reference + OVERHEAD, baseline)
+    return remaining_share(*map(Sample.exact, arms), seed=seed)
+
+
 def _of_quantiles(probability: float) -> Interval:
     def estimate(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
         pair = _pair(kind, n, rng, add=10)
@@ -165,11 +198,12 @@ INTERVALS: Mapping[str, Interval] = {
     "relative change": Interval(
         lambda kind, n, rng, seed: relative_change(*_pair(kind, n, rng, factor=1.2), seed=seed), 0.2, PAIRS_FOR_CHANGE
     ),
-    **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9)},
+    **{f"difference of P{share * 100:g}": _of_quantiles(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)},
     "shift of pairs": Interval(lambda kind, n, rng, _: hodges_lehmann(*_pair(kind, n, rng, add=10), paired=True), 10.0),
     "shift of two samples": Interval(lambda kind, n, rng, _: hodges_lehmann(*_two(kind, n, rng)), 0.0),
     "change of medians": Interval(lambda kind, n, rng, _: change_of_medians(*_two(kind, n, rng)), 0.0),
     "Cliff's delta": Interval(lambda kind, n, rng, _: cliffs_delta(*_two(kind, n, rng)), 0.0),
+    "share of an overhead": Interval(_share_of_overhead, 0.5, BLOCKS_FOR_SHARE, offered_least=0.5),
     "slope over blocks": Interval(lambda kind, n, rng, _: slope_over_blocks(_lines(kind, n, rng)), SLOPE),
 }
 """Every interval of the report that is simulated, by the name it has in docs/method/statistics.md."""
