@@ -157,8 +157,8 @@ def _draw(findings: Findings, folder: Path, papers: Sequence[Paper]) -> dict[str
     of_names = () if by_names is None else (by_names,)
     of_papers = (one for paper in papers for one in paper.drawings)
     drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *of_papers]
-    folder.mkdir(exist_ok=True)
     saved = zip(drawn, save_drawings(drawn, folder), strict=True)
+    folder.mkdir(exist_ok=True)  # there may be tables only
     return {drawing.name: {"svg": Markup(svg), "caption": drawing.caption} for drawing, svg in saved}  # noqa: S704
 
 

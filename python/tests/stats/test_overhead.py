@@ -4,13 +4,21 @@ from resolab.stats import Sample, remaining_share
 
 
 def test_the_share_is_of_the_medians_differences() -> None:
-    base, doh, own = [100.0, 101.0, 99.0], [200.0, 203.0, 190.0], [150.0, 140.0, 155.0]
+    base, doh, own = [100.0, 101.0, 99.0] * 3, [200.0, 203.0, 190.0] * 3, [150.0, 140.0, 155.0] * 3
     found = remaining_share(Sample.exact(own), Sample.exact(doh), Sample.exact(base), seed=1)
     assert found.value == pytest.approx((150 - 100) / (200 - 100))
-    assert found.n == 3
+    assert found.n == 9
     assert found.ci_low is not None
     assert found.ci_high is not None
     assert found.ci_low <= 0.5 <= found.ci_high
+
+
+def test_fewer_than_eight_blocks_have_a_share_and_no_interval() -> None:
+    base, doh, own = [100.0, 101.0, 99.0], [200.0, 203.0, 190.0], [150.0, 140.0, 155.0]
+    for copies, has_interval in ((1, False), (2, False), (3, True)):
+        found = remaining_share(*(Sample.exact(one * copies) for one in (own, doh, base)), seed=1)
+        assert found.value == pytest.approx(0.5)
+        assert (found.ci_low is not None) == has_interval
 
 
 def test_without_an_overhead_there_is_no_share() -> None:
@@ -20,7 +28,7 @@ def test_without_an_overhead_there_is_no_share() -> None:
 
 
 def test_of_an_overhead_that_may_be_none_there_is_no_share() -> None:
-    base, doh, own = [90.0, 100.0, 110.0], [102.0, 101.0, 80.0], [91.0, 101.0, 111.0]
+    base, doh, own = [90.0, 100.0, 110.0] * 3, [102.0, 101.0, 80.0] * 3, [91.0, 101.0, 111.0] * 3
     found = remaining_share(Sample.exact(own), Sample.exact(doh), Sample.exact(base), seed=1)
     assert (found.value, found.ci_low, found.ci_high) == (None, None, None)
 
