@@ -44,7 +44,8 @@ impl ByHand {
             bytes
         };
         let fields = [
-            vec![0, 0, 0xc0 | 17, 0xc0 | 23],
+            // `:method: GET` and `:scheme: https` are entries 17 and 23 (RFC 9204 appendix A).
+            vec![0, 0, 0xd1, 0xd7],
             literal(0, FIRST),
             literal(1, path),
         ]

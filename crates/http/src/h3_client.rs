@@ -102,7 +102,8 @@ impl H3Client {
         head_max_bytes: Option<u32>,
     ) -> Result<Self, MeasuredFailure> {
         let origins = Origins::default();
-        let state = State::make(&quic, &origins, head_max_bytes, false).await?;
+        // The transport under way is large: whoever opens one keeps a pointer.
+        let state = Box::pin(State::make(&quic, &origins, head_max_bytes, false)).await?;
         Ok(Self {
             quic,
             state: Mutex::new(state),
@@ -252,7 +253,8 @@ impl H3Client {
     async fn remake(&self) -> Result<SendRequest<StreamOpener, Bytes>, MeasuredFailure> {
         let mut state = self.state.lock().await;
         if !state.is_remade {
-            *state = State::make(&self.quic, &self.origins, self.head_max_bytes, true).await?;
+            let made = State::make(&self.quic, &self.origins, self.head_max_bytes, true);
+            *state = Box::pin(made).await?;
         }
         Ok(state.requests.clone())
     }

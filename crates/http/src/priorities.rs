@@ -110,7 +110,9 @@ mod tests {
     fn feed(updates: &PriorityUpdates, frames: &[Bytes]) {
         let mut reader = ControlReader::new(Arc::new(updates.clone()));
         reader.feed(&[0x00, 0x04, 0x00]);
-        frames.iter().for_each(|frame| reader.feed(frame));
+        for frame in frames {
+            reader.feed(frame);
+        }
     }
 
     #[test]
