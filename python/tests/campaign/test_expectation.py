@@ -12,7 +12,11 @@ from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import BrowserName
 
 CORPUS = Corpus.of_project()
-MEASURED = {"plans/quick": (8, 310), "docs/results/s24-quick/plan": (8, 1_629), "docs/results/h20-quick/plan": (8, 1_422)}
+MEASURED = {
+    "plans/quick": (8, 310),
+    "docs/results/s24-quick/plan": (8, 1_629),
+    "docs/results/h20-quick/plan": (8, 1_422),
+}
 """Blocks and seconds of whole runs on two cores, from `created` to `ended` of their manifests (docs/benchmarks.md)."""
 MOST_WRONG = 1.5
 
