@@ -46,7 +46,7 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
         head,
         mut up,
         mut down,
-        reprioritized,
+        priority,
         ..
     } = arrived;
     if !is_for(&head, &leg.host) {
@@ -75,7 +75,7 @@ pub(crate) async fn begin(leg: &Arc<Leg>, arrived: Arrived) -> Option<Exchange> 
                 up,
                 down,
                 sent,
-                priority: Priority::new(reprioritized),
+                priority: Priority::new(priority),
                 again,
             })
         }

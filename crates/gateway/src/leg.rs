@@ -11,14 +11,12 @@ mod h3;
 mod held;
 mod queue;
 pub(crate) mod quic;
-mod reprioritized;
 pub(crate) mod tcp;
 mod up;
 
 pub(crate) use arrived::Arrived;
 pub(crate) use down::{Down, DownBody};
 pub(crate) use held::Leg;
-pub(crate) use reprioritized::Reprioritized;
 pub(crate) use up::Up;
 
 /// Largest head, of a request and of a response.

@@ -20,7 +20,7 @@ pub use control_stream::{ControlFrames, ControlReader};
 pub use h2_client::{H2Client, H2Windows};
 pub use h3_client::{H3Client, ResponseTimes};
 pub use origins::{Origins, https_origin, origin_frame};
-pub use priorities::{PriorityUpdate, PriorityUpdates, priority_update_frame};
+pub use priorities::{PriorityUpdate, PriorityUpdates, RequestPriority};
 
 /// The error code of an orderly end of an HTTP/3 connection (RFC 9114 section 8.1).
 pub const H3_NO_ERROR: u32 = 0x0100;

@@ -20,7 +20,7 @@ const STREAMS_MAX_COUNT: usize = 1_024;
 const VALUE_MAX_BYTES: usize = 1_024;
 
 /// The frame for a request's stream, with a Priority Field Value such as `u=1, i`.
-pub fn priority_update_frame(stream: u64, value: &[u8]) -> Bytes {
+pub(crate) fn priority_update_frame(stream: u64, value: &[u8]) -> Bytes {
     let mut payload = BytesMut::new();
     put_varint(&mut payload, stream);
     payload.extend_from_slice(value);
@@ -41,12 +41,28 @@ pub struct PriorityUpdate {
 pub struct PriorityUpdates(Arc<watch::Sender<BTreeMap<u64, PriorityUpdate>>>);
 
 impl PriorityUpdates {
-    /// The latest update of a request once there is one with a higher number.
-    pub async fn after(&self, stream: StreamId, number: u32) -> PriorityUpdate {
-        let stream = stream.into_inner();
-        let mut watching = self.0.subscribe();
+    /// What is said of one request, before it came and later; forgotten when this is dropped.
+    pub fn of(&self, stream: StreamId) -> RequestPriority {
+        RequestPriority {
+            updates: self.clone(),
+            stream: stream.into_inner(),
+        }
+    }
+}
+
+/// What a connection's client said of one request's priority.
+#[derive(Debug)]
+pub struct RequestPriority {
+    updates: PriorityUpdates,
+    stream: u64,
+}
+
+impl RequestPriority {
+    /// The latest update once there is one with a higher number.
+    pub async fn after(&self, number: u32) -> PriorityUpdate {
+        let mut watching = self.updates.0.subscribe();
         let newer = |all: &BTreeMap<_, PriorityUpdate>| {
-            let latest = all.get(&stream)?;
+            let latest = all.get(&self.stream)?;
             (latest.number > number).then(|| latest.clone())
         };
         loop {
@@ -55,17 +71,17 @@ impl PriorityUpdates {
                 return update;
             }
             if watching.changed().await.is_err() {
-                // Not while there is a sender, which this is.
+                // Not while there is a sender, which this has.
                 std::future::pending::<()>().await;
             }
         }
     }
+}
 
-    /// A request has ended: what was said of it is of no interest any more.
-    pub fn forget(&self, stream: StreamId) {
-        let stream = stream.into_inner();
-        self.0.send_if_modified(|all| {
-            all.remove(&stream);
+impl Drop for RequestPriority {
+    fn drop(&mut self) {
+        self.updates.0.send_if_modified(|all| {
+            all.remove(&self.stream);
             false // nobody waits for it to go
         });
     }
@@ -128,16 +144,18 @@ mod tests {
         let updates = PriorityUpdates::default();
         let of = |stream, value| priority_update_frame(stream, value);
         feed(&updates, &[of(4, b"u=5"), of(8, b"u=1"), of(4, b"u=2, i")]);
-        let latest = updates.after(stream(4), 0).await;
+        let [first, second, third] = [0, 4, 8].map(|number| updates.of(stream(number)));
+        let latest = second.after(0).await;
         assert_eq!((&latest.value[..], latest.number), (&b"u=2, i"[..], 2));
-        assert_eq!(updates.after(stream(8), 0).await.number, 1);
-        let more = updates.after(stream(4), 2);
+        assert_eq!(third.after(0).await.number, 1);
+        let more = second.after(2);
         let short = Duration::from_millis(50);
-        assert!(timeout(short, updates.after(stream(0), 0)).await.is_err());
+        assert!(timeout(short, first.after(0)).await.is_err());
         let (more, ()) = tokio::join!(more, async { feed(&updates, &[of(4, b"")]) });
         assert_eq!((more.value.len(), more.number), (0, 3));
-        updates.forget(stream(4));
-        assert!(timeout(short, updates.after(stream(4), 0)).await.is_err());
+        drop(second);
+        let again = updates.of(stream(4));
+        assert!(timeout(short, again.after(0)).await.is_err());
     }
 
     #[tokio::test]
@@ -151,6 +169,6 @@ mod tests {
             .collect();
         feed(&updates, &many);
         assert_eq!(updates.0.borrow().len(), STREAMS_MAX_COUNT);
-        assert_eq!(updates.after(stream(4_999 * 4), 0).await.number, 1);
+        assert_eq!(updates.of(stream(4_999 * 4)).after(0).await.number, 1);
     }
 }

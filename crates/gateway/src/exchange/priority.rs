@@ -3,17 +3,16 @@
 
 use super::Sent;
 use super::entry::Entry;
-use crate::leg::Reprioritized;
-use resolab_http::PriorityUpdate;
+use resolab_http::{PriorityUpdate, RequestPriority};
 
 /// What the browser says of it, and how much of that was passed on.
 pub(super) struct Priority {
-    said: Option<Reprioritized>,
+    said: Option<RequestPriority>,
     passed_number: u32,
 }
 
 impl Priority {
-    pub fn new(said: Option<Reprioritized>) -> Self {
+    pub fn new(said: Option<RequestPriority>) -> Self {
         Self {
             said,
             passed_number: 0,

@@ -1,7 +1,8 @@
 //! A request as it came on a leg. Not for: what becomes of it.
 
-use super::{Down, Reprioritized, Up};
+use super::{Down, Up};
 use http::Request;
+use resolab_http::RequestPriority;
 use resolab_record::HttpVersion;
 
 /// A request as it came on a leg: its head, and both directions of its exchange.
@@ -10,7 +11,7 @@ pub(crate) struct Arrived {
     pub up: Up,
     pub down: Down,
     pub version: HttpVersion,
-    /// What the browser says of its priority later; over HTTP/3.
-    pub reprioritized: Option<Reprioritized>,
+    /// What the browser says of its priority beside its head; over HTTP/3.
+    pub priority: Option<RequestPriority>,
     pub received_ns: u64,
 }

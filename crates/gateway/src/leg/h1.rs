@@ -98,7 +98,7 @@ async fn answer(queue: &Queue, request: Request<Incoming>) -> Result<Response<Pi
         up: Up::H1(body, None),
         down: Down::H1(down),
         version: HttpVersion::H1,
-        reprioritized: None,
+        priority: None,
         received_ns,
     };
     queue.push(arrived).await;

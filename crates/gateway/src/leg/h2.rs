@@ -58,7 +58,7 @@ pub(super) async fn serve(leg: &Arc<Leg>, stream: TlsStream) {
             up: Up::Streamed(Box::new(BodyReader::h2(body))),
             down: Down::H2(respond),
             version: HttpVersion::H2,
-            reprioritized: None,
+            priority: None,
             received_ns: monotonic_ns(),
         });
     }

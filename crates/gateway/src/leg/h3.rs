@@ -1,7 +1,7 @@
 //! HTTP/3 towards the browser. Not for: what becomes of requests.
 
 use super::queue::Queue;
-use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Reprioritized, Up};
+use super::{Arrived, Down, HEAD_MAX_BYTES, Leg, Up};
 use bytes::Bytes;
 use h3::server::RequestResolver;
 use quinn::Connection;
@@ -66,14 +66,14 @@ async fn read_heads(
         let Some(taken_back) = told.taken_back.take(stream.id()) else {
             continue;
         };
-        let reprioritized = Reprioritized::new(&told.priorities, stream.id());
+        let priority = told.priorities.of(stream.id());
         let (send, receive) = stream.split();
         queue.push_now(Arrived {
             head,
             up: Up::Streamed(Box::new(BodyReader::h3_request(receive))),
             down: Down::H3(Box::new(send), taken_back),
             version: HttpVersion::H3,
-            reprioritized: Some(reprioritized),
+            priority: Some(priority),
             received_ns: monotonic_ns(),
         });
     }

@@ -2,11 +2,10 @@
 
 use super::{COVERED, ELSEWHERE, FAR, FIRST, LONG, PORT};
 use bytes::{Buf, Bytes};
-use h3::quic::StreamId;
 use http::{HeaderMap, Request, Response, StatusCode};
 use resolab_http::quic_streams::{Http3Quic, Sender, TakenBack};
 use resolab_http::streaming::{BodyReader, BodyWriter};
-use resolab_http::{PriorityUpdates, origin_frame};
+use resolab_http::{RequestPriority, origin_frame};
 use resolab_record::{RetryMode, TicketPolicy};
 use resolab_transport::server::{
     ByteCounts, CertificateAuthority, HandshakeFacts, QuicControl, QuicListener, QuicSettings,
@@ -209,7 +208,7 @@ async fn serve_quic(world: World, listener: QuicListener) {
                 };
                 let taken_back = taken_back.take(stream.id()).unwrap();
                 let (seen, path) = (Arc::clone(&world.seen), head.uri().path().to_owned());
-                tokio::spawn(note_priorities(seen, path, priorities.clone(), stream.id()));
+                tokio::spawn(note_priorities(seen, path, priorities.of(stream.id())));
                 let (send, receive) = stream.split();
                 let body = BodyReader::h3_request(receive);
                 world.take(&place, head, body, Respond::H3(Box::new(send), taken_back));
@@ -219,15 +218,10 @@ async fn serve_quic(world: World, listener: QuicListener) {
     }
 }
 
-async fn note_priorities(
-    seen: Arc<Seen>,
-    path: String,
-    priorities: PriorityUpdates,
-    stream: StreamId,
-) {
+async fn note_priorities(seen: Arc<Seen>, path: String, priority: RequestPriority) {
     let mut number = 0;
     loop {
-        let update = priorities.after(stream, number).await;
+        let update = priority.after(number).await;
         number = update.number;
         let value = String::from_utf8(update.value.to_vec()).unwrap();
         let mut noted = seen.priorities.lock().unwrap();
