@@ -9,40 +9,23 @@ waits for on the network.
 
 import argparse
 import asyncio
-import contextlib
 import itertools
 import json
 import os
 import statistics
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from resolab.browser import Chromium
-from resolab.plan import Condition, Corpus, parse_plan
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.draft import Draft, plan_text
 from resolab.records import PageLoadRecord
 from resolab.testbed import Testbed
-from resolab.testbed.ways import way_of
 
-PLAN = """
-name = "browser-noise"
-question = "Where does the spread of load times lie?"
-seed = 1
-blocks = 1
-[factors]
-page = ["{page}"]
-profile = ["{profile}"]
-dns_transport = ["doudp"]
-http_version = ["h3"]
-requested_handshake_mode = ["full"]
-[resolver_path]
-doudp = "native"
-[baseline]
-dns_transport = "doudp"
-[instrument]
-keep_awake = true
-"""
 CATEGORIES = [
     "blink.user_timing",
     "toplevel",
@@ -53,7 +36,7 @@ MARKS = ("navigationStart", "responseStart", "responseEnd", "domInteractive", "l
 """Of Navigation Timing; the load time ends with the last."""
 TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
 PARTS = ("in a task, on a processor", "in a task, not on one", "nothing to do")
-TRACE_TIMEOUT_S = 30.0
+NAME = "browser-noise"
 
 
 @dataclass(frozen=True)
@@ -141,60 +124,30 @@ def rows(loads: Sequence[Load]) -> list[dict[str, Any]]:
     return [*found, {**whole, "sd_ms": statistics.stdev(plts_ms), "share": 1.0}]
 
 
-class Tracing:
-    """Chromium's trace of what happens between two calls."""
-
-    def __init__(self, browser: Chromium) -> None:
-        self._connection = browser._connected  # no part of what a browser is to be asked in a trial
-        self._events: list[dict[str, Any]] = []
-        self._complete = asyncio.Event()
-
-    async def begin(self) -> None:
-        """From now on."""
-        self._events.clear()
-        self._complete.clear()
-        self._connection.listen(None, self._take)
-        config = {"includedCategories": CATEGORIES, "recordMode": "recordUntilFull"}
-        await self._connection.call("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": config})
-
-    async def end(self) -> list[dict[str, Any]]:
-        """Return all events."""
-        await self._connection.call("Tracing.end")
-        async with asyncio.timeout(TRACE_TIMEOUT_S):
-            await self._complete.wait()
-        self._connection.listen(None, None)
-        return self._events
-
-    def _take(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Tracing.dataCollected":
-            self._events += parameters["value"]
-        elif method == "Tracing.tracingComplete":
-            self._complete.set()
-
-
-@contextlib.asynccontextmanager
-async def traced(testbed: Testbed, condition: Condition) -> AsyncIterator[Tracing]:
-    """Begin a trace in every trial when its warm-up is over."""
-    browser = await testbed._browsers.get(way_of(condition))
-    assert isinstance(browser, Chromium)
-    tracing, summary = Tracing(browser), type(testbed.path).summary
-
-    async def then(label: str | None) -> None:
-        await summary(testbed.path, label)
-        if label == "before_measured":
-            await tracing.begin()
-
-    testbed.path.summary = then  # type: ignore[method-assign]
-    yield tracing
+def plan_of(page: str, profile: str) -> Plan:
+    """Make a plan of one condition."""
+    levels = {
+        "page": [page],
+        "profile": [profile],
+        "dns_transport": ["doudp"],
+        "http_version": ["h3"],
+        "requested_handshake_mode": ["full"],
+    }
+    draft = Draft(NAME, "Where does the spread of load times lie?", 1, 1, levels, {})
+    text = plan_text(draft, Path.cwd()) + "[instrument]\nkeep_awake = true\n"
+    return parse_plan(text, NAME, Corpus.of_project())
 
 
 async def measure(page: str, profile: str, count: int) -> list[Load]:
     """Load and trace."""
-    corpus = Corpus.of_project()
-    plan = parse_plan(PLAN.format(page=page, profile=profile), "browser-noise", corpus)
+    plan = plan_of(page, profile)
     (condition,) = plan.conditions()
     loads: list[Load] = []
-    async with Testbed(plan, corpus, plan.seed) as testbed, traced(testbed, condition) as tracing:
+    async with Testbed(plan, Corpus.of_project(), plan.seed) as testbed:
+        browser = await testbed.browser_of(condition)
+        assert isinstance(browser, Chromium)  # the plan has no other
+        tracing = browser.tracing()
+        testbed.before_measured = partial(tracing.begin, CATEGORIES)
         for number in range(count):
             result = await testbed.run_trial(condition, f"b{number:03}-t000")
             events = await tracing.end()

@@ -51,18 +51,6 @@ async def begin_trial(testbed, condition):
     return asyncio.create_task(testbed.run_trial(condition, "b000-t000"))
 
 
-def before_measured_load(testbed, action):
-    """Have something done in every trial from now on when its warm-up is over, before anything of the load is asked."""
-    summary = type(testbed.path).summary
-
-    async def then(label):
-        await summary(testbed.path, label)
-        if label == "before_measured":
-            await action()
-
-    testbed.path.summary = then
-
-
 async def measured_load_begins(testbed):
     """Wait until the warm-up is over and nothing of the measured load was asked yet."""
     await _until(lambda: bool(_after_warmup(testbed)))

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 import pytest
-from browser_lab import before_measured_load, measured, one_condition
+from browser_lab import measured, one_condition
 
 from resolab.records import DnsFailure, FailureMode, PageFailure
 
@@ -21,10 +21,10 @@ async def scenario(browser, folder):
     async with one_condition(browser, "native", folder / "screenshots") as (testbed, condition):
         results = {}
         for mode in MODES:
-            before_measured_load(testbed, partial(testbed.edge.set_name_behaviour, HOST, failure=mode))
+            testbed.before_measured = partial(testbed.edge.set_name_behaviour, HOST, failure=mode)
             results[mode] = await testbed.run_trial(condition, "b000-t000")
             await testbed.edge.set_name_behaviour(HOST)
-        del testbed.path.summary
+        testbed.before_measured = None
         results["after"] = await testbed.run_trial(condition, "b000-t001")
         return results
 

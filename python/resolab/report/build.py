@@ -141,7 +141,7 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
     for one in (sensitivity, *effects, *of_loads, *of_paths, *(one for paper in papers for one in paper.tables)):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     return _template().render(
-        **_said(findings),
+        **_content(findings),
         figures=figures,
         sensitivity=sensitivity,
         effects=effects,
@@ -182,7 +182,7 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-def _said(findings: Findings) -> dict[str, Any]:
+def _content(findings: Findings) -> dict[str, Any]:
     """Gather what the page says by itself, whatever is drawn."""
     return {
         "findings": findings,

@@ -15,7 +15,7 @@ import random
 import socket
 import time
 import weakref
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,6 +77,9 @@ class Testbed(Standing):
         self._records: list[Record] = []
         self._left_open = False
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
+        self.before_measured: Callable[[], Awaitable[None]] | None = None
+        """Done in each trial when its warm-up is over and nothing of the measured load was asked: for those who disturb
+        a load or look into it; campaigns leave it alone."""
 
     async def _start(self) -> None:
         ways = [way_of(condition) for condition in self._plan.conditions()]
@@ -175,6 +178,10 @@ class Testbed(Standing):
         await self._unless_dead(self.edge, self.edge.flush())
         return heard, self._records.copy()
 
+    async def browser_of(self, condition: Condition) -> Browser:
+        """Return the browser that loads a condition's pages; another one once it has ended."""
+        return await self._browsers.get(way_of(condition))
+
     def url_of(self, page: str) -> str:
         """Tell the URL of a page's document."""
         return self._sites[page].url
@@ -265,6 +272,8 @@ class Testbed(Standing):
         async def between() -> None:
             await self._close_connections(condition)
             await self.path.summary("before_measured")
+            if self.before_measured is not None:
+                await self.before_measured()
             if self._profiles[condition.profile].schedule:
                 await self.path.start_schedule()
             since_ns[0] = time.monotonic_ns()

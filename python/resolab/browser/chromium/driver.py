@@ -15,6 +15,7 @@ from resolab.browser.chromium.flags import command_line
 from resolab.browser.chromium.hearing.hearing import Hearing
 from resolab.browser.chromium.page_load import TrialLoad, check_supported
 from resolab.browser.chromium.profile import ChromiumHome
+from resolab.browser.chromium.tracing import Tracing
 from resolab.browser.find import find_chromium
 from resolab.browser.heard import Heard, HearingRequest
 from resolab.browser.process import BrowserProcess, piped_command
@@ -66,6 +67,10 @@ class Chromium(StockBrowser[Connection]):
         if self._process is None:
             raise AssertionError("usable, so it has a process")
         return self._process.pid
+
+    def tracing(self) -> Tracing:
+        """Return what traces this process."""
+        return Tracing(self._connected)
 
     async def _listen(self, asked: HearingRequest) -> Heard:
         await self._probed()
