@@ -13,7 +13,7 @@ from resolab.stats.sample import FloatArray, Sample
 
 LEVEL = 0.95
 BLOCKS_FOR_SHARE = PAIRS_FOR_CHANGE
-"""As of the other ratio of medians. Simulated, 91.7 to 96.6 % of such intervals of five to seven blocks hold the share."""
+"""As of the other ratio of medians; simulated, intervals of five to seven blocks hold the share in 91.7 to 96.6 %."""
 
 
 def remaining_share(
