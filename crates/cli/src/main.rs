@@ -21,6 +21,7 @@ mod probe_questions;
 mod query;
 mod relay;
 mod schema;
+mod small_pages;
 mod standing;
 mod stub;
 
@@ -91,8 +92,19 @@ enum Command {
     Schema,
 }
 
+impl Command {
+    /// Whether it is there to run a program that is not ours.
+    const fn runs_others(&self) -> bool {
+        matches!(self, Self::Enter(_) | Self::Relay(_))
+    }
+}
+
 fn main() -> ExitCode {
-    match Arguments::parse().command {
+    let command = Arguments::parse().command;
+    if !command.runs_others() {
+        small_pages::ask_for_small_pages();
+    }
+    match command {
         Command::Path(arguments) => path::run(arguments),
         Command::Internet(arguments) => internet::run(&arguments),
         Command::Enter(arguments) => enter::run(arguments),
