@@ -4,6 +4,7 @@ use crate::transports::framed::FramedConnection;
 use resolab_transport::client::{MeasuredFailure, SetupLog, TcpOptions, connect_tcp};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::io::BufWriter;
 
 /// Open a connection in the usual way.
 pub async fn open(
@@ -20,5 +21,8 @@ pub async fn open_with(
     log: &Arc<SetupLog>,
 ) -> Result<FramedConnection, MeasuredFailure> {
     let stream = connect_tcp(resolver, options, log).await?;
-    Ok(FramedConnection::new(stream, Arc::clone(log)))
+    Ok(FramedConnection::new(
+        BufWriter::new(stream),
+        Arc::clone(log),
+    ))
 }

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 const LENGTH_BYTES: usize = 2;
-/// Queries that leave in one write at most, if that many are there.
+/// Queries before a flush at most, if that many are there.
 const FRAMES_AT_ONCE_COUNT: usize = 64;
 
 type Pending = Arc<Mutex<HashMap<u16, Waiting>>>;
@@ -62,7 +62,7 @@ pub struct FramedConnection {
     driver: JoinHandle<()>,
 }
 
-/// Put the length in front, so that both leave in one write (RFC 7766 section 8).
+/// Put the length in front, so that both are one write (RFC 7766 section 8).
 pub fn frame(message: &[u8]) -> Vec<u8> {
     let mut framed = Vec::with_capacity(LENGTH_BYTES + message.len());
     framed.extend((message.len() as u16).to_be_bytes());
@@ -80,7 +80,9 @@ pub fn take_message(buffer: &mut BytesMut) -> Option<Vec<u8>> {
 }
 
 impl FramedConnection {
-    /// Take over an open stream.
+    /// Take over an open stream. Each query is a write of its own; the stream keeps writes until a flush, so that those
+    /// that are there at once leave together: in segments of their own they would fill the congestion window, which
+    /// counts segments.
     pub fn new<S>(stream: S, log: Arc<SetupLog>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -215,10 +217,10 @@ async fn write_queries(
 ) -> io::Result<()> {
     let mut frames = Vec::new();
     while queue.recv_many(&mut frames, FRAMES_AT_ONCE_COUNT).await > 0 {
-        // Each in a segment of its own they would fill the congestion window, which counts segments.
-        writer.write_all(&frames.concat()).await?;
+        for frame in frames.drain(..) {
+            writer.write_all(&frame).await?;
+        }
         writer.flush().await?;
-        frames.clear();
     }
     Ok(())
 }
@@ -297,8 +299,14 @@ mod tests {
         assert_eq!(logs[0].attempt_count(), 1);
     }
 
-    /// A stream that counts what is written on it.
-    struct Counted(DuplexStream, Arc<AtomicU32>);
+    #[derive(Default)]
+    struct Counts {
+        writes: AtomicU32,
+        flushes: AtomicU32,
+    }
+
+    /// A stream that counts what is done on it.
+    struct Counted(DuplexStream, Arc<Counts>);
 
     impl AsyncRead for Counted {
         fn poll_read(
@@ -316,11 +324,12 @@ mod tests {
             cx: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            self.1.fetch_add(1, Ordering::Relaxed);
+            self.1.writes.fetch_add(1, Ordering::Relaxed);
             Pin::new(&mut self.get_mut().0).poll_write(cx, bytes)
         }
 
         fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.1.flushes.fetch_add(1, Ordering::Relaxed);
             Pin::new(&mut self.get_mut().0).poll_flush(cx)
         }
 
@@ -330,10 +339,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn queries_that_are_there_leave_in_one_write() {
+    async fn queries_that_are_there_are_writes_of_their_own_before_one_flush() {
         let (near, mut far) = tokio::io::duplex(BUFFER_BYTES);
-        let write_count = Arc::new(AtomicU32::new(0));
-        let stream = Counted(near, Arc::clone(&write_count));
+        let counts = Arc::new(Counts::default());
+        let stream = Counted(near, Arc::clone(&counts));
         let connection = FramedConnection::new(stream, Arc::default());
         let exchanges = (0..20_u8).map(|id| {
             let connection = &connection;
@@ -351,7 +360,8 @@ mod tests {
         };
         let (answers, ()) = tokio::join!(join_all(exchanges), serve);
         assert!(answers.iter().all(Result::is_ok));
-        assert_eq!(write_count.load(Ordering::Relaxed), 1);
+        assert_eq!(counts.writes.load(Ordering::Relaxed), 20);
+        assert_eq!(counts.flushes.load(Ordering::Relaxed), 1);
     }
 
     /// A server that reads the next query when it has written the answer to the one before.

@@ -27,9 +27,30 @@ pub struct ClientTlsStream {
     observed: bool,
 }
 
+/// Of a stream of messages, what leaves at once at most.
+const GATHERED_BYTES: usize = 16 << 10;
+
 /// Handshake over `tcp`, or get ready for early data.
 pub async fn connect(
     tcp: ClientTcpStream,
+    client: &TlsClient,
+    log: Arc<SetupLog>,
+) -> Result<ClientTlsStream, MeasuredFailure> {
+    connect_by(tcp, 0, client, log).await
+}
+
+/// The same, of a stream on which each write is a record of its own and those before a flush leave together.
+pub async fn connect_for_messages(
+    tcp: ClientTcpStream,
+    client: &TlsClient,
+    log: Arc<SetupLog>,
+) -> Result<ClientTlsStream, MeasuredFailure> {
+    connect_by(tcp, GATHERED_BYTES, client, log).await
+}
+
+async fn connect_by(
+    tcp: ClientTcpStream,
+    gathered_bytes: usize,
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
@@ -39,7 +60,7 @@ pub async fn connect(
     let mut inner = connector
         .connect(
             client.server_name.clone(),
-            WatchedTcp::new(tcp, Arc::clone(&log)),
+            WatchedTcp::new(tcp, gathered_bytes, Arc::clone(&log)),
         )
         .await
         .map_err(|error| stream_failure(&error, &log))?;

@@ -1,4 +1,5 @@
-//! A TCP stream under TLS whose hellos are read along. Not for: reading them; that is `hello_watch`.
+//! A TCP stream under TLS whose hellos are read along, and whose writes may leave together. Not for: reading hellos;
+//! that is `hello_watch`.
 
 use super::hello_watch::HelloWatch;
 use super::setup::SetupLog;
@@ -7,20 +8,21 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, BufWriter, ReadBuf};
 
 /// The stream.
 pub(super) struct WatchedTcp {
-    inner: ClientTcpStream,
+    inner: BufWriter<ClientTcpStream>,
     log: Arc<SetupLog>,
     /// Until the handshake is over.
     watch: Option<Box<HelloWatch>>,
 }
 
 impl WatchedTcp {
-    pub(super) fn new(inner: ClientTcpStream, log: Arc<SetupLog>) -> Self {
+    /// Up to `gathered_bytes` wait for the next flush once the handshake is over; with 0, each write leaves at once.
+    pub(super) fn new(inner: ClientTcpStream, gathered_bytes: usize, log: Arc<SetupLog>) -> Self {
         Self {
-            inner,
+            inner: BufWriter::with_capacity(gathered_bytes, inner),
             log,
             watch: Some(Box::default()),
         }
@@ -35,6 +37,16 @@ impl WatchedTcp {
         if let Some(watch) = &mut self.watch {
             watch.note_sent(&self.log.hellos, bytes);
         }
+    }
+
+    /// Nobody flushes the alert that ends a handshake.
+    fn leave_in_handshake(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        if self.watch.is_some()
+            && let Poll::Ready(result) = Pin::new(&mut self.inner).poll_flush(cx)
+        {
+            result?;
+        }
+        Ok(())
     }
 
     fn wants_sent(&self) -> bool {
@@ -66,6 +78,7 @@ impl AsyncWrite for WatchedTcp {
     ) -> Poll<io::Result<usize>> {
         let count = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
         self.note_sent(&bytes[..count]);
+        self.leave_in_handshake(cx)?;
         Poll::Ready(Ok(count))
     }
 
@@ -92,6 +105,7 @@ impl AsyncWrite for WatchedTcp {
             self.note_sent(&slice[..taken]);
             left -= taken;
         }
+        self.leave_in_handshake(cx)?;
         Poll::Ready(Ok(count))
     }
 
