@@ -1,5 +1,5 @@
 //! Memory in small pages, so that no step of a measured exchange waits for two megabytes to be cleared.
-//! Not for: programs of others; they get their memory as it comes.
+//! Not for: servers and programs of others; they get their memory as it comes.
 
 use nix::sys::prctl;
 

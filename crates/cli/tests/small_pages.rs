@@ -1,4 +1,4 @@
-//! What measures has small pages; what it starts for somebody has its memory as it comes.
+//! What times exchanges has small pages; what it starts for somebody has its memory as it comes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::net::UdpSocket;
