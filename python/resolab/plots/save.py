@@ -50,7 +50,8 @@ def _lay_out(figure: Figure) -> None:
     if engine is not None:
         FigureCanvasSVG(figure)  # becomes the figure's canvas; it measures text as both files have it, unhinted
         engine.execute(figure)
-        engine.execute(figure)  # legends below the axes move again (by 28 points) once there is room for them
+        if figure.legends or any(axes.get_legend() is not None for axes in figure.axes):
+            engine.execute(figure)  # legends below the axes move again (by 28 points) once there is room for them
         figure.set_layout_engine(None)
 
 

@@ -1,12 +1,14 @@
 import csv
 import io
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.text import Text
 from PIL import Image
@@ -22,7 +24,7 @@ from resolab.plots import (
     save_drawing,
 )
 from resolab.plots.cdf import CdfAxis, Curve, draw_cdfs, transport_look
-from resolab.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES
+from resolab.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
 from resolab.stats import Estimate, Method, Sample, median, relative_change
 
 RNG = np.random.default_rng(1)
@@ -227,16 +229,50 @@ def test_the_same_drawing_gives_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "dns_exchange.pdf").read_bytes() == (tmp_path / "b" / "dns_exchange.pdf").read_bytes()
 
 
-def test_one_layout_serves_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing = draw_heat_map(cells(), "c")
+def with_legend() -> Drawing:
+    points = [(1.0, 0.5), (2.0, 1.0)]
+    curves = [Curve("", "4g", f"curve {number}", transport_look("doq"), points, 2, 0, {}) for number in range(6)]
+    return draw_cdfs("x", curves, CdfAxis("time, ms", "time_ms"), "caption")
+
+
+def places(drawing: Drawing) -> list[tuple[float, ...]]:
+    return [axes.get_position(original=True).bounds for axes in drawing.figure.axes]
+
+
+def two_rows() -> list[DifferenceRow]:
+    known = median(Sample.exact([90.0, 92.0, 95.0]), seed=1)
+    return [difference(known, combination) for combination in ("DoQ + H3 0-RTT", "DoH + H3 full, by the stub")]
+
+
+@pytest.mark.parametrize(("drawing", "wanted"), [(draw_heat_map(cells(), "c"), 1), (with_legend(), 2)])
+def test_one_layout_serves_both_files(
+    drawing: Drawing, wanted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = drawing.figure.get_layout_engine()
     assert engine is not None
-    unplaced = [axes.get_position().bounds for axes in drawing.figure.axes]
+    unplaced = places(drawing)
     execute, passes = engine.execute, []
     monkeypatch.setattr(engine, "execute", lambda figure: passes.append(execute(figure)))
     save_drawing(drawing, tmp_path)
-    assert len(passes) == 2  # the second places what the first made room for; neither file needs another
-    assert [axes.get_position().bounds for axes in drawing.figure.axes] != unplaced
+    assert (
+        len(passes) == wanted
+    )  # the second places the legends that the first made room for; neither file needs another
+    assert places(drawing) != unplaced
+
+
+@pytest.mark.parametrize("draw", [lambda: draw_heat_map(cells(), ""), lambda: draw_differences(two_rows(), "")])
+def test_what_has_no_legend_is_in_place_after_one_pass(draw: Callable[[], Drawing], tmp_path: Path) -> None:
+    drawing, twice = draw(), draw()
+    save_drawing(drawing, tmp_path)
+    engine = twice.figure.get_layout_engine()
+    assert engine is not None
+    with house_style():
+        FigureCanvasSVG(twice.figure)
+        engine.execute(twice.figure)
+        engine.execute(twice.figure)
+    inches = 2 * twice.figure.get_size_inches().tolist()
+    for one, other in zip(places(drawing), places(twice), strict=True):
+        assert all(abs(before - after) * inch < 0.01 for before, after, inch in zip(one, other, inches, strict=True))
 
 
 def test_nothing_is_drawn_outside_the_figure() -> None:
