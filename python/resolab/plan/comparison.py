@@ -70,7 +70,7 @@ def planned_comparisons(
     with_levels: WithLevels,
     baseline_of: Callable[[Condition], Condition],
 ) -> list[PlannedComparison]:
-    """List the comparisons that are named, or all with the baseline; then those of copies."""
+    """List the comparisons that are named, or all with the baseline; then those of a condition's copies, each two."""
     first = [one for one in conditions if one.replicate == 1]
     named = [pair for rule in rules for pair in rule.pairs(first, with_levels)]
     if not rules:
@@ -80,5 +80,17 @@ def planned_comparisons(
             for one, reference in pairs
             if one != reference
         ]
-    copies = [one for one in conditions if one.replicate > 1]
-    return named + [PlannedComparison(one.id, one, baseline_of(one), ComparisonKind.AA) for one in copies]
+    return named + _of_copies(conditions)
+
+
+def _of_copies(conditions: Sequence[Condition]) -> list[PlannedComparison]:
+    """Compare every copy with those before it."""
+    copies: dict[Condition, list[Condition]] = {}
+    for one in conditions:
+        copies.setdefault(one.first, []).append(one)
+    return [
+        PlannedComparison(later.id, later, earlier, ComparisonKind.AA)
+        for each in copies.values()
+        for place, later in enumerate(each)
+        for earlier in each[:place]
+    ]

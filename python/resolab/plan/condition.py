@@ -5,7 +5,7 @@ conditions a plan has (`model`), which of them are compared (`comparison`) or wh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from resolab.plan.factor import About, Factor, HasLevels, factors_in
@@ -149,7 +149,12 @@ class Condition:
     named: tuple[str, ...] = ()
     """The optional factors its plan names, which its identifier therefore has."""
     replicate: int = 1
-    """Which copy it is of a condition the plan repeats; copies from 2 on are compared with copy 1 only."""
+    """Which copy it is of a condition the plan repeats; copies are compared with each other only."""
+
+    @property
+    def first(self) -> "Condition":
+        """The condition whose copy it is: itself, of a first."""
+        return replace(self, replicate=1)
 
     @property
     def id(self) -> str:

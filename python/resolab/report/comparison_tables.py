@@ -6,10 +6,9 @@ For: rounding and words. Not for: estimates (`findings.comparisons`).
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
-from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
+from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
-from resolab.stats import SignificantShare
 from resolab.store.outcomes import Outcome
 
 SIGNIFICANCE = 0.05
@@ -37,7 +36,7 @@ def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:
 
 
 def aa_table(findings: Findings, found: OutcomeFindings) -> Table:
-    """List the copies against the first of their condition."""
+    """List the copies of a condition, each two."""
     rows = [_cells(findings, one) for one in found.aa]
     return Table(_columns(found.outcome) if rows else (), rows, frozenset((0, 1, 2, 3)))
 
@@ -108,7 +107,7 @@ def aa_sentences(findings: Findings) -> list[str]:
     noise = findings.plt.noise
     if noise is None:
         return []
-    sentences = [_false_alarms(noise.comparisons_count, noise.difference_ms)]
+    sentences = [_false_alarms(noise), *_by_interval(noise)]
     floor, ratio = noise.difference_ms.p95_absolute_difference, noise.change.p95_absolute_difference
     if floor is not None and ratio is not None:
         sentences.append(
@@ -118,11 +117,28 @@ def aa_sentences(findings: Findings) -> list[str]:
     return sentences
 
 
-def _false_alarms(comparisons_count: int, share: SignificantShare) -> str:
+def _false_alarms(noise: Noise) -> str:
+    share, count = noise.difference_ms, noise.comparisons_count
     if share.share is None:
-        return f"{comparisons_count} A/A comparisons: none has pairs yet."
-    return (
-        f"{comparisons_count} A/A comparisons of a condition with its own copy: {share.significant_count} of {share.n} "
-        f"significant at {share.significance * 100:g} %, a share of {share.share * 100:.1f} % "
-        f"[{share.ci_low * 100:.1f}, {share.ci_high * 100:.1f}] (Clopper and Pearson 1934)."
+        return f"{count} A/A comparisons: none has pairs yet."
+    several = count > noise.conditions_count
+    what = (
+        f"{noise.conditions_count} conditions, each two of their copies" if several else "a condition with its own copy"
     )
+    source = "Korn and Graubard 1998" if several else "Clopper and Pearson 1934"
+    return (
+        f"{count} A/A comparisons of {what}: {share.significant_count} of {share.n} "
+        f"significant at {share.significance * 100:g} %, a share of {share.share * 100:.1f} % "
+        f"[{share.ci_low * 100:.1f}, {share.ci_high * 100:.1f}] ({source})."
+    )
+
+
+def _by_interval(noise: Noise) -> list[str]:
+    """Say how many intervals exclude 0, if there are any, which is how many miss the truth."""
+    told = [
+        f"of the {name} {found.count} of {found.n}, {found.share * 100:.1f} % "
+        f"[{found.ci_low * 100:.1f}, {found.ci_high * 100:.1f}]"
+        for name, found in noise.by_interval.items()
+        if found.share is not None
+    ]
+    return [f"Intervals that exclude 0, where nothing differs: {'; '.join(told)}."] if told else []

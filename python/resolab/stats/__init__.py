@@ -12,6 +12,7 @@ from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median, median_of_
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
 from resolab.stats.estimate import Estimate, Method
+from resolab.stats.false_alarms import FalseAlarms, clopper_pearson, false_alarms
 from resolab.stats.medians import (
     PAIRS_FOR_CHANGE,
     differences_of,
@@ -39,7 +40,6 @@ from resolab.stats.sequence import (
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.significance import (
     SignificantShare,
-    clopper_pearson,
     holm,
     least_paired_p_value,
     paired_p_value,
@@ -65,6 +65,7 @@ __all__ = [
     "Equivalence",
     "EquivalenceTest",
     "Estimate",
+    "FalseAlarms",
     "FloatArray",
     "MedianSequence",
     "Method",
@@ -91,6 +92,7 @@ __all__ = [
     "ecdf",
     "equivalence",
     "excludes_zero",
+    "false_alarms",
     "hodges_lehmann",
     "holm",
     "least_paired_p_value",

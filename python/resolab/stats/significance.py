@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from resolab.stats.false_alarms import false_alarms
 from resolab.stats.medians import differences_of
 from resolab.stats.ranks import signed_rank_tail
 from resolab.stats.sample import FloatArray, Sample
@@ -86,7 +87,7 @@ class SignificantShare:
     share: float | None
     ci_low: float
     ci_high: float
-    """Clopper-Pearson interval (1934) of the share, at 95 %."""
+    """Of the share, at 95 % (`false_alarms`)."""
     significance: float
     median_absolute_difference: float | None
     p95_absolute_difference: float | None
@@ -94,27 +95,25 @@ class SignificantShare:
 
 
 def significant_share(
-    p_values: Sequence[float], differences: ArrayLike = (), *, significance: float = SIGNIFICANCE
+    p_values: Sequence[float],
+    differences: ArrayLike = (),
+    *,
+    conditions: Sequence[str] = (),
+    significance: float = SIGNIFICANCE,
 ) -> SignificantShare:
-    """Count the A/A comparisons with p <= `significance`; `differences` are their estimates, for the noise floor."""
-    count, size = sum(p <= significance for p in p_values), len(p_values)
-    ci_low, ci_high = clopper_pearson(count, size)
+    """Count the A/A comparisons with p <= `significance`; `differences` are their estimates, for the noise floor.
+
+    `conditions` says of which condition each is, where several are of one.
+    """
+    found = false_alarms([p <= significance for p in p_values], conditions)
     floor = np.abs(np.asarray(differences, dtype=np.float64))
     return SignificantShare(
-        n=size,
-        significant_count=count,
-        share=count / size if size else None,
-        ci_low=ci_low,
-        ci_high=ci_high,
+        n=found.n,
+        significant_count=found.count,
+        share=found.share,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
         significance=significance,
         median_absolute_difference=float(np.median(floor)) if floor.size else None,
         p95_absolute_difference=float(np.quantile(floor, 0.95, method="higher")) if floor.size else None,
     )
-
-
-def clopper_pearson(count: int, size: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a share of which `count` of `size` were seen."""
-    tail = (1 - level) / 2
-    low = float(scipy.stats.beta.ppf(tail, count, size - count + 1)) if count else 0.0
-    high = float(scipy.stats.beta.ppf(1 - tail, count + 1, size - count)) if count < size else 1.0
-    return low, high

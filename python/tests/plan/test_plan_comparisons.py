@@ -43,6 +43,15 @@ def test_named_comparisons_are_the_only_ones_beside_copies() -> None:
     assert plan.comparisons()[0].name == "DoH + 0-RTT"
 
 
+def test_of_three_copies_each_two_are_compared() -> None:
+    first = "example.4g.doudp.h3.full"
+    assert [one for one in pairs(plan_of(COMPARISON + REPEAT + "times = 3\n")) if one[2] == "aa"] == [
+        (f"{first}.copy2", first, "aa"),
+        (f"{first}.copy3", first, "aa"),
+        (f"{first}.copy3", f"{first}.copy2", "aa"),
+    ]
+
+
 def test_one_table_compares_on_every_page_and_profile_unless_it_names_some() -> None:
     top = TOP.replace('["4g"]', '["4g", "fiber"]')
     assert len(plan_of(COMPARISON, top=top).comparisons()) == 2

@@ -104,13 +104,6 @@ def test_cliffs_delta_of_censored_values_is_a_bound_only_where_order_is_open() -
     assert (open_order.low, open_order.high, open_order.ci_contains_zero) == (-1.0, 1.0, True)
 
 
-def test_clopper_pearson() -> None:
-    assert clopper_pearson(0, 10) == (0.0, pytest.approx(0.30850, abs=1e-5))
-    assert clopper_pearson(10, 200) == (pytest.approx(0.02422, abs=1e-4), pytest.approx(0.09003, abs=1e-4))
-    assert clopper_pearson(10, 10)[1] == 1
-    assert clopper_pearson(0, 0) == (0.0, 1.0)
-
-
 def test_share_of_significant_comparisons() -> None:
     found = significant_share([0.01, 0.2, 0.05, 0.9], [-3.0, 1.0, -2.0, 0.0])
     assert (found.n, found.significant_count, found.share) == (4, 2, 0.5)

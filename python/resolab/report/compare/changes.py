@@ -172,9 +172,9 @@ def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
 
 
 def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> SignificantShare:
-    """Sum up the copies of a condition against its first, in either dataset."""
-    p_values, differences = [], []
-    for plan, each in zip(plans, loads, strict=True):
+    """Sum up the copies of a condition against each other, in either dataset."""
+    p_values, differences, conditions = [], [], []
+    for place, (plan, each) in enumerate(zip(plans, loads, strict=True)):
         for one in plan.comparisons():
             if one.kind != "aa" or one.treatment.id not in each or one.baseline.id not in each:
                 continue
@@ -183,4 +183,5 @@ def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcom
             if p is not None and middle is not None:
                 p_values.append(p)
                 differences.append(middle)
-    return significant_share(p_values, differences)
+                conditions.append(f"{place}/{one.treatment.first.id}")
+    return significant_share(p_values, differences, conditions=conditions)

@@ -3,7 +3,7 @@
 For: `Plan.comparisons()`, paired by block. Not for: every condition against the baseline (`page_loads`), or words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
 from resolab.report.findings.estimators import Estimators, OfFixedBlocks, estimators_of
@@ -11,7 +11,7 @@ from resolab.report.findings.findings import Noise, PairResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.page_loads import by_condition, paired_samples
 from resolab.report.findings.planned import is_live
-from resolab.stats import Sample, holm, significant_share
+from resolab.stats import Estimate, FalseAlarms, Sample, false_alarms, holm, significant_share
 from resolab.store.outcomes import Outcome
 from resolab.store.rows import LoadRow
 
@@ -31,12 +31,31 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
     if not copies:
         return None
     p_values = [one.p_value for one in copies if one.p_value is not None]
+    tested = [one.comparison.treatment.first.id for one in copies if one.p_value is not None]
     differences = [one.difference_ms.value for one in copies if one.difference_ms.value is not None]
     changes = [one.change.value for one in copies if one.change.value is not None]
     return Noise(
         comparisons_count=len(copies),
-        difference_ms=significant_share(p_values, differences),
-        change=significant_share(p_values, changes),
+        conditions_count=len({one.comparison.treatment.first for one in copies}),
+        difference_ms=significant_share(p_values, differences, conditions=tested),
+        change=significant_share(p_values, changes, conditions=tested),
+        by_interval={name: _excluding_zero(copies, of) for name, of in _INTERVALS.items()},
+    )
+
+
+_INTERVALS: Mapping[str, Callable[[PairResult], Estimate]] = {
+    "paired difference": lambda one: one.difference_ms,
+    "Hodges-Lehmann shift": lambda one: one.shift_ms,
+    "relative change": lambda one: one.change,
+    "Cliff's delta": lambda one: one.delta,
+}
+
+
+def _excluding_zero(copies: Sequence[PairResult], of: Callable[[PairResult], Estimate]) -> FalseAlarms:
+    """Count the comparisons of copies whose interval does not hold the truth, which is 0; of those that have one."""
+    known = [(one, contains) for one in copies if (contains := of(one).ci_contains_zero) is not None]
+    return false_alarms(
+        [not contains for _, contains in known], [one.comparison.treatment.first.id for one, _ in known]
     )
 
 

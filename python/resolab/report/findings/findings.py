@@ -12,7 +12,7 @@ from resolab.plan.access_link import access_rtt_ms
 from resolab.records import CalibrationRecord
 from resolab.report.findings.oracle import Expected, Oracle
 from resolab.report.findings.parts import Adjusted
-from resolab.stats import Beyond, Equivalence, Estimate, QuantileDifference, SignificantShare
+from resolab.stats import Beyond, Equivalence, Estimate, FalseAlarms, QuantileDifference, SignificantShare
 from resolab.store import Manifest
 from resolab.store.connections.hellos import HelloRow
 from resolab.store.connections.loads import LoadConnectionsRow
@@ -132,8 +132,12 @@ class Noise:
     """What the A/A comparisons show; both shares count the same p-values, their floors differ in unit."""
 
     comparisons_count: int
+    conditions_count: int
+    """Of as many conditions; three copies make three comparisons."""
     difference_ms: SignificantShare
     change: SignificantShare
+    by_interval: Mapping[str, FalseAlarms]
+    """How many intervals exclude 0, by the estimate they are of."""
 
 
 @dataclass(frozen=True, slots=True)

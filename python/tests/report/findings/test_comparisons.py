@@ -8,7 +8,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.plan import Plan
 from resolab.report import build_report
-from resolab.report.comparison_tables import aa_sentences, comparison_table, named_answers, p_text
+from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table, named_answers, p_text
 from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse, outcome_findings
 from resolab.report.findings.comparisons import comparison_results
@@ -75,11 +75,31 @@ def test_a_copy_is_compared_with_its_first_and_is_no_load_against_the_baseline(f
     values = [abs(one.difference_ms.value or 0.0) for one in findings.plt.aa]
     assert noise.difference_ms.p95_absolute_difference == max(values)
     assert noise.difference_ms.significant_count == sum((one.p_value or 1) <= 0.05 for one in findings.plt.aa)
-    first, second = aa_sentences(findings)
+    first, by_interval, floor = aa_sentences(findings)
     assert first.startswith("8 A/A comparisons of a condition with its own copy: ")
-    assert f"{max(values):.1f} ms" in second
+    assert "(Clopper and Pearson 1934)" in first
+    wrong = sum(one.difference_ms.verdict != 0 for one in findings.plt.aa)
+    assert f"of the paired difference {wrong} of 8, " in by_interval
+    assert "relative change" in by_interval
+    assert f"{max(values):.1f} ms" in floor
     rows = {row[2]: row for row in outcome_table(findings, findings.plt).rows}
     assert "copy 2" in [cell for name, row in rows.items() if "copy 2" in name for cell in row]
+
+
+def test_three_copies_are_compared_each_two_and_counted_by_condition(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "d", make_plan(PLAN_TEXT + '[[repeat]]\ndns_transport = ["doudp"]\ntimes = 3\n'))
+    build_tables(folder)
+    with open_dataset(folder) as dataset:
+        found = analyse(dataset)
+    noise = found.plt.noise
+    assert noise is not None
+    assert (noise.comparisons_count, noise.conditions_count) == (24, 8)
+    assert noise.by_interval["paired difference"].effective_n < 24
+    sentence = aa_sentences(found)[0]
+    assert sentence.startswith("24 A/A comparisons of 8 conditions, each two of their copies: ")
+    assert "(Korn and Graubard 1998)" in sentence
+    cells = {(row[2], row[3]) for row in aa_table(found, found.plt).rows}
+    assert any("copy 3" in one and "copy 2" in other for one, other in cells)
 
 
 def test_answers_go_by_the_names_of_comparisons(findings: Findings, plan: Plan) -> None:
