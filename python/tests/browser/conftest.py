@@ -1,4 +1,4 @@
-"""Browsers mostly wait, for a limit or for each other's answers: two of these tests run at a time (decision 14)."""
+"""Browsers mostly wait, for a limit or for each other's answers: three of these tests run at a time (decision 14)."""
 
 from pathlib import Path
 
