@@ -119,6 +119,7 @@ def test_doh_by_stub_is_the_plans_to_choose() -> None:
         ('"doudp", "dot", "doh"]', '"doudp", "dotcp"]', "factors.dns_transport: no resolver has an address for 'dotcp'"),
         ('browser = ["firefox"]', 'http_version = ["h2"]', "factors.http_version: is no factor of a live plan"),
         ("[baseline]", "[instrument]\npcap = true\n[baseline]", "instrument.pcap: is about the lab's own parts"),
+        ("[baseline]", "[instrument]\nnetlog = true\n[baseline]", "instrument.netlog: is about the lab's own parts"),
         ("[baseline]", "[analysis]\nequivalence_margin_rtts = 1\n[baseline]", "analysis.equivalence_margin_rtts: is about"),
         ("[baseline]", "[resolver]\nmiss_delay_ms = 1\n[baseline]", "resolver: is a lab's"),
         ("[baseline]", '[design]\nunit = "block"\n[baseline]', "design.unit: a live plan samples pages"),
@@ -186,3 +187,8 @@ def test_a_dataset_is_read_without_its_list(tmp_path: Path) -> None:
     assert not plan.live.sites
     with pytest.raises(ConfigurationError, match="'gone_test', which the run began with, is not drawn any more"):
         parse_plan(drawn(tmp_path), "plan.toml", Corpus.of_project(), base=tmp_path, begun_with=["gone_test"])
+
+
+def test_a_dataset_is_read_though_its_plan_asked_for_what_was_not_kept() -> None:
+    text = TEXT.replace("[baseline]", "[instrument]\nnetlog = true\n[baseline]", 1)
+    assert parse_plan(text, "plan.toml", None).live is not None

@@ -26,13 +26,15 @@ LEVELS = ("resolver", "dns_transport", "browser", "name_resolution", "doh_method
 """Factors a live plan may have; the others are not in anybody's hand there."""
 _TABLES = ("network", "sites", "resolvers")
 _OF_THE_LAB: Mapping[str, Sequence[str]] = {
-    "instrument": ("keep_awake", "pcap", "key_log", "paths", "backend"),
+    "instrument": ("keep_awake", "pcap", "key_log", "paths", "backend", "netlog", "failure_screenshots"),
     "limits": ("lateness_p99_ms",),
     "queries": ("warm_count",),
     "key_exchange": ("edge",),
     "analysis": ("equivalence_margin_rtts",),
 }
 """Keys that set the lab's own parts."""
+_TAKEN_ONCE = ("netlog", "failure_screenshots")
+"""Of those, what plans could say to no effect; datasets of such plans are read."""
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 
 
@@ -53,7 +55,7 @@ def live_table(
     top = Section(source, table)
     network = top.section("network")
     network.one_of("kind", (LIVE,))
-    _refuse_the_labs(top, table)
+    _refuse_the_labs(top, table, at_hand=at_hand)
     levels = _named(top, table)
     resolvers = resolvers_in(_of_resolvers(top, levels["resolver"]), levels["resolver"])
     sites = sites_in(top.section("sites"), base, _seed(table), begun_with, at_hand=at_hand)
@@ -90,14 +92,14 @@ def _named(top: Section, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]
     return {"resolver": names, "dns_transport": section.levels("dns_transport", list(DnsTransport))}
 
 
-def _refuse_the_labs(top: Section, table: Mapping[str, Any]) -> None:
+def _refuse_the_labs(top: Section, table: Mapping[str, Any], *, at_hand: bool) -> None:
     for key in ("pages", "resolver", "edge"):
         if key in table:
             top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
     for name, keys in _OF_THE_LAB.items():
         given = table.get(name)
         for key in keys:
-            if isinstance(given, dict) and key in given:
+            if isinstance(given, dict) and key in given and (at_hand or key not in _TAKEN_ONCE):
                 top.fail(f"{name}.{key}", "is about the lab's own parts, which a live plan has not; leave it out")
     design = table.get("design")
     if isinstance(design, dict) and design.get("unit", Unit.PAGE) != Unit.PAGE:
