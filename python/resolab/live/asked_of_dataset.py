@@ -11,6 +11,9 @@ from resolab.live.names import look_ups_expected
 from resolab.records import LiveTrialRecord, QueryRecord, ResolverPath, TrialEndRecord, TrialRecord
 from resolab.store import finished_trials, read_trial
 
+WALL_CLOCK_MOVES_S = 10.0
+"""How far the wall clock may be set between two looks; a machine that starts anew takes longer."""
+
 
 def asked_of_dataset(folder: Path) -> AskedBefore:
     """Read all queries of the finished trials; those of before the machine's start have no place on its clock."""
@@ -19,7 +22,7 @@ def asked_of_dataset(folder: Path) -> AskedBefore:
         records = list(read_trial(file))
         head = next((one for one in records if isinstance(one, TrialRecord)), None)
         end = next((one for one in records if isinstance(one, TrialEndRecord)), None)
-        if head is None or end is None or end.monotonic_ns > time.monotonic_ns():
+        if head is None or end is None or not _is_of_this_start(head):
             continue
         of_trial = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
         if of_trial is not None and head.resolver_path is ResolverPath.NATIVE:
@@ -32,3 +35,9 @@ def asked_of_dataset(folder: Path) -> AskedBefore:
         ):
             asked.note(head.resolver, query)
     return asked
+
+
+def _is_of_this_start(head: TrialRecord) -> bool:
+    """Whether the machine has not started anew since: then its clock began when it began for the trial."""
+    began_s = (head.wall_time_unix_ns - head.monotonic_ns) / 1e9
+    return abs(began_s - (time.time() - time.monotonic())) <= WALL_CLOCK_MOVES_S
