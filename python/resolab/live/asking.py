@@ -17,6 +17,7 @@ from resolab.engine import CoreProcess, find_core
 from resolab.engine.programs import measured_environment
 from resolab.errors import ConfigurationError, DeadlineError
 from resolab.live.reached import Reached
+from resolab.manners import REFUSED
 from resolab.records import KeyExchangeGroup, PingRecord, QueryPurpose, QueryRecord, Record
 
 TYPES = ("A", "AAAA")
@@ -25,7 +26,7 @@ QUERY_TIMEOUT_S = 5.0
 LONGEST_S = 90.0
 """Of all queries of a trial; what is not asked by then has no record."""
 UNANSWERED_IN_A_ROW = 3
-"""After so many queries without any response nothing more is asked."""
+"""After so many queries without any response nothing more is asked; nor after one that is refused."""
 END_WITHIN_S = 0.2
 PINGS_COUNT, PING_PAUSE_MS, PING_TIMEOUT_MS = 5, 100, 1000
 
@@ -52,8 +53,8 @@ class Client:
         return [*(["--ca", str(self.bundle)] if self.bundle is not None else []), *groups]
 
 
-class _Taken:
-    """What came so far, and whether to stop."""
+class Taken:
+    """What came so far, and whether to stop: at a stop sign, or when nobody answers."""
 
     def __init__(self) -> None:
         self.queries: list[QueryRecord] = []
@@ -61,11 +62,12 @@ class _Taken:
         self._unanswered = 0
 
     def take(self, record: Record) -> None:
+        """Take in a record of the client's."""
         if not isinstance(record, QueryRecord) or record.purpose is not QueryPurpose.MEASURED:
             return
         self.queries.append(record)
         self._unanswered = self._unanswered + 1 if record.rcode is None else 0
-        if self._unanswered >= UNANSWERED_IN_A_ROW:
+        if self._unanswered >= UNANSWERED_IN_A_ROW or record.rcode == REFUSED:
             self.is_hopeless.set()
 
 
@@ -78,7 +80,7 @@ async def ask(client: Client, reached: Reached, names: Sequence[str], *, interva
         *(argument for qtype in TYPES for argument in ("--type", qtype)),
         *client.trusting(), *reached.arguments(), "--resolver", reached.url, *names,
     ]  # fmt: skip
-    taken = _Taken()
+    taken = Taken()
     process = await CoreProcess.start("the query", command, taken.take, environment=measured_environment())
     ending = [asyncio.ensure_future(process.wait(LONGEST_S)), asyncio.ensure_future(taken.is_hopeless.wait())]
     try:

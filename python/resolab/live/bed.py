@@ -112,7 +112,7 @@ class LiveBed(Standing):
         trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
         async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
             if turn.refusal is not None:
-                return trial.left_alone(turn.refusal, turn.waited_s)
+                return trial.left_alone(turn.refusal.detail, turn.waited_s)
             return await trial.run(turn)
 
     async def _begin_batch(self, trial_id: str) -> None:

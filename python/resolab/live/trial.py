@@ -31,6 +31,7 @@ from resolab.live.reached import Reached
 from resolab.live.records_of_trial import flags_of, judged_queries, left_alone_record, load_records, unknown_lines
 from resolab.live.stubs import LiveStub
 from resolab.manners import (
+    REFUSED,
     Ledger,
     Refusal,
     StopReason,
@@ -89,17 +90,20 @@ class LiveTrial:
         self._unknown: list[str] = []
         self._since_s = self._until_s = 0.0
 
-    def left_alone(self, refusal: Refusal, waited_s: float) -> TrialResult:
-        """Say why nobody was contacted."""
+    def left_alone(self, why: str, waited_s: float) -> TrialResult:
+        """Say why the site was not contacted, and what was asked until that was known."""
         limit_ms = self._around.page_timeout_s * 1e3
-        load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, refusal.detail)
+        load = left_alone_record(self._site.url, self._condition, self._version, limit_ms, why)
         own = self._record([], [], waited_s, os.getloadavg()[0])
-        return TrialResult([load, own], flags=[], failed=True)
+        return TrialResult([load, *self._queries, own], flags=[], failed=True)
 
     async def run(self, turn: Turn) -> TrialResult:
         """Carry it out."""
         if self._around.live.known_names_first:
             await self._ask(self._around.known_names.get(self._site.name, [self._site.host]))
+            if (refused := self._signs.get(StopReason.REFUSED)) is not None:
+                turn.settle(0)
+                return self.left_alone(f"{self._reached.host} is left alone: {refused.detail}", turn.waited_s)
         load, running = await self._load()
         average = os.getloadavg()[0]
         names = names_of(load.measured)
@@ -109,7 +113,8 @@ class LiveTrial:
         log = self._log_of(running)
         asked = {name_of(query) for query in self._queries}
         await self._ask([name for name in names if name not in asked])
-        pinged = await ping(self._around.client, self._reached)
+        may_ping = StopReason.REFUSED not in self._signs
+        pinged = await ping(self._around.client, self._reached) if may_ping else None
         judged = judge_load(load, log, self._forwarded, self._queries)
         self._unknown += unknown_lines(load.measured, judged)
         loader = Loader(running.browser.name, running.browser.version, self._condition)
@@ -182,7 +187,8 @@ class LiveTrial:
             return
         found = await ask(around.client, self._reached, names, interval_ms=around.ledger.caps.query_interval_ms)
         if len(found) < wanted_count:
-            self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: nobody answered any more")
+            why = "the resolver refused" if any(one.rcode == REFUSED for one in found) else "nobody answered any more"
+            self._unknown.append(f"queries: {len(found)} of {wanted_count} were asked: {why}")
         self._queries += judged_queries(self._condition.resolver, found, around.asked)
         self._heed(stop_sign_of_query(one, self._reached.host, now_s=time.time()) for one in found)
 

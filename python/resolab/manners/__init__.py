@@ -22,6 +22,7 @@ from resolab.manners.refusals import Refusal, RefusalReason
 from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
 from resolab.manners.sites import host_of, site_of
 from resolab.manners.stop import (
+    REFUSED,
     StopReason,
     StopSign,
     retry_after_s,
@@ -35,6 +36,7 @@ __all__ = [
     "HARD_CAPS",
     "NOBODY",
     "QUERIES_PER_LOAD",
+    "REFUSED",
     "SYSTEM",
     "UNKNOWN_BEFOREHAND",
     "Caps",

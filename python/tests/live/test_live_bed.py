@@ -82,6 +82,9 @@ class PretendedBrowser:
     loaded: list[str] = []  # noqa: RUF012
     status = 200
     retry_after: str | None = None
+    rcode = "NOERROR"
+    """What the resolver says to our client."""
+    pings_count = 0
 
     async def start(self, prefix: Any, settings: Any) -> None:
         self.started.append((prefix, settings))
@@ -120,14 +123,14 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[lis
         assert interval_ms > 0
         asked.append(list(names))
         return [
-            query(number, 300, qname=f"{name}.", qtype=qtype)
+            query(number, 300, qname=f"{name}.", qtype=qtype, rcode=PretendedBrowser.rcode)
             for number in range(2)
             for name in names
             for qtype in ("A", "AAAA")
         ]
 
     async def ping(_client: Any, _reached: Any) -> None:
-        return None
+        PretendedBrowser.pings_count += 1
 
     monkeypatch.setattr(trial, "ask", ask)
     monkeypatch.setattr(trial, "ping", ping)
@@ -137,7 +140,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[lis
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("RESOLAB_AUTHORITY", raising=False)
     PretendedBrowser.started, PretendedBrowser.loaded, PretendedBrowser.status = [], [], 200
-    PretendedBrowser.retry_after = None
+    PretendedBrowser.retry_after, PretendedBrowser.rcode, PretendedBrowser.pings_count = None, "NOERROR", 0
     return asked
 
 
@@ -227,6 +230,29 @@ def test_a_site_that_is_busy_is_left_alone_if_it_says_how_long(tmp_path: Path) -
     told, left = run(plan_with(), tmp_path / "with", [("quick", PAGE), ("local", PAGE)])
     assert of_kind(told, LiveTrialRecord)[0].stop_sign == "unavailable"
     assert of_kind(left, PageLoadRecord)[0].failure is PageFailure.LEFT_ALONE
+
+
+def test_a_resolver_that_refuses_before_the_load_is_not_asked_by_a_browser_or_pinged(
+    tmp_path: Path, nobody_is_asked: list[list[str]]
+) -> None:
+    PretendedBrowser.rcode = "REFUSED"
+    told, later = run(plan_with("known_names_first = true"), tmp_path, [("quick", PAGE), ("quick", PAGE)])
+    (load,), (own,) = of_kind(told, PageLoadRecord), of_kind(told, LiveTrialRecord)
+    assert load.failure is PageFailure.LEFT_ALONE
+    assert "REFUSED for a.test." in load.failure_detail
+    assert own.stop_sign == "refused"
+    assert {one.rcode for one in of_kind(told, QueryRecord)} == {"REFUSED"}
+    assert of_kind(later, PageLoadRecord)[0].failure is PageFailure.LEFT_ALONE
+    assert (nobody_is_asked, PretendedBrowser.loaded, PretendedBrowser.pings_count) == ([["a.test"]], [], 0)
+
+
+def test_a_resolver_that_refuses_after_the_load_is_not_pinged(tmp_path: Path) -> None:
+    PretendedBrowser.rcode = "REFUSED"
+    told, other = run(plan_with(), tmp_path, [("quick", PAGE), ("local", PAGE)])
+    assert of_kind(told, PageLoadRecord)[0].failure is None
+    assert of_kind(told, LiveTrialRecord)[0].stop_sign == "refused"
+    assert PretendedBrowser.pings_count == 0
+    assert of_kind(other, PageLoadRecord)[0].failure is None, "it is another resolver"
 
 
 def test_the_list_of_those_who_opted_out_is_read_anew_for_each_block(tmp_path: Path) -> None:

@@ -1,0 +1,26 @@
+"""When our own client of a live trial is stopped before it has asked all."""
+
+from typing import Any
+
+import pytest
+from live_queries import query
+
+from resolab.live.asking import Taken
+
+
+@pytest.mark.parametrize(
+    ("rcodes", "stopped"),
+    [
+        (["NOERROR", "NXDOMAIN", "SERVFAIL"], False),
+        ([None, None, "NOERROR", None, None], False),
+        ([None, None, None], True),
+        (["NOERROR", "REFUSED"], True),
+    ],
+)
+def test_what_stops_it(rcodes: list[Any], stopped: bool) -> None:
+    taken = Taken()
+    for number, rcode in enumerate(rcodes):
+        assert not taken.is_hopeless.is_set()
+        taken.take(query(number, 300, rcode=rcode))
+    assert taken.is_hopeless.is_set() == stopped
+    assert len(taken.queries) == len(rcodes)
