@@ -15,8 +15,10 @@ from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
     ConnectionState,
+    DiscardedBecause,
     DnsFailure,
     EdgeRequestRecord,
+    GatewaySpeculationRecord,
     HandshakeMode,
     HttpVersion,
     PageFailure,
@@ -107,17 +109,41 @@ def states_made(condition: Condition) -> CacheStates:
     )
 
 
-def document_request(records: Iterable[Record], host: str, path: str, span: Span) -> EdgeRequestRecord | None:
-    """Find the first request for the document in a span of time."""
-    requests = (
-        record
-        for record in records
-        if isinstance(record, EdgeRequestRecord)
-        and span.has(record.received_ns)
-        and record.authority.partition(":")[0] == host
-        and record.path == path
+def document_request(records: Sequence[Record], host: str, path: str, span: Span) -> EdgeRequestRecord | None:
+    """Find the first request for the document in a span of time that the browser had an answer of.
+
+    One that a gateway sent with the query and whose response it threw away came before the browser's own.
+    """
+    requests = sorted(
+        (
+            record
+            for record in records
+            if isinstance(record, EdgeRequestRecord)
+            and span.has(record.received_ns)
+            and record.authority.partition(":")[0] == host
+            and record.path == path
+        ),
+        key=lambda record: record.received_ns,
     )
-    return min(requests, key=lambda record: record.received_ns, default=None)
+    thrown_away = _thrown_away(records, host, path, span)
+    if thrown_away is not None and (len(requests) > 1 or thrown_away is DiscardedBecause.UNCLAIMED):
+        requests = requests[1:]
+    return next(iter(requests), None)
+
+
+def _thrown_away(records: Sequence[Record], host: str, path: str, span: Span) -> DiscardedBecause | None:
+    """Say why a speculative request for the document was thrown away, if one was sent and was."""
+    return next(
+        (
+            record.discarded_because
+            for record in records
+            if isinstance(record, GatewaySpeculationRecord)
+            and (record.host, record.path) == (host, path)
+            and span.has(record.query_ns)
+            and record.sent_ns is not None
+        ),
+        None,
+    )
 
 
 def is_redirect(request: EdgeRequestRecord | None) -> bool:

@@ -12,13 +12,16 @@ from resolab.records import (
     BrowserPreset,
     ConnectionState,
     DirectionSummary,
+    DiscardedBecause,
     DnsFailure,
     DnsTransport,
+    GatewaySpeculationRecord,
     HandshakeMode,
     HttpVersion,
     PageFailure,
     PathSummaryRecord,
     ResourceRecord,
+    Speculation,
 )
 from resolab.testbed import judgement
 from resolab.testbed.lookup import Span
@@ -85,6 +88,29 @@ def test_the_warm_up_document_is_not_taken_for_the_measured_one():
         request(received_ns=1500, path="/logo.png"),
     )
     assert judgement.document_request([warm, image, measured], HOST, "/", Span(1000)) is measured
+
+
+@pytest.mark.parametrize(
+    ("changes", "second", "wanted"),
+    [
+        ({"speculation": "used"}, False, HandshakeMode.ZERO_RTT),
+        ({"discarded_because": DiscardedBecause.OTHER_REQUEST}, True, HandshakeMode.RESUMED),
+        ({"discarded_because": DiscardedBecause.NOT_SHARED}, True, HandshakeMode.RESUMED),
+        # It never reached the server: what did is the browser's.
+        ({"discarded_because": DiscardedBecause.OTHER_REQUEST}, False, HandshakeMode.ZERO_RTT),
+        ({"discarded_because": DiscardedBecause.UNCLAIMED}, False, None),
+        ({"discarded_because": DiscardedBecause.OTHER_REQUEST, "path": "/other"}, True, HandshakeMode.ZERO_RTT),
+        ({"discarded_because": DiscardedBecause.OTHER_REQUEST, "query_ns": 10}, True, HandshakeMode.ZERO_RTT),
+        ({"discarded_because": DiscardedBecause.OTHER_REQUEST, "sent_ns": None}, True, HandshakeMode.ZERO_RTT),
+    ],
+)
+def test_a_document_that_was_asked_for_early_and_thrown_away_is_not_the_loads(changes, second, wanted):
+    speculation = GatewaySpeculationRecord(
+        load=2, host=HOST, path="/", speculation=Speculation.DISCARDED, query_ns=1100, sent_ns=1101
+    )
+    sent = request(received_ns=1500, in_early_data=True, session_resumed=True)
+    own = [request(received_ns=1700, session_resumed=True)] if second else []
+    assert judged([msgspec.structs.replace(speculation, **changes), sent, *own]).handshake_mode is wanted
 
 
 def test_a_clean_lookup_has_no_flags():
