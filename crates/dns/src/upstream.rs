@@ -108,6 +108,8 @@ impl Upstream {
             && task.may_begin_anew();
         if was_stale {
             task.begin_anew();
+            // What is cut off from now on was not asked on it.
+            progress.asked_on().take();
             self.ask_once(task, progress).await
         } else {
             outcome

@@ -155,7 +155,8 @@ impl Upstream {
         let asked = self.ask_by(&task, deadline).await;
         // Whoever gave partial responses once does not refuse: what fails then fails.
         let is_known = task.course.has_begun() || self.client.partial_support.is_known();
-        let is_refused = !is_known && was_refused(&asked);
+        let was_sent = task.course.logs().any(|log| log.attempt_count() > 0);
+        let is_refused = !is_known && was_sent && was_refused(&asked);
         if is_known || is_refused {
             self.client.partial_support.learn(is_known);
         }
