@@ -107,11 +107,13 @@ async fn send_first(
     send(leg, head, ends).await
 }
 
-/// On the connection that is good for it; on another one if the server ended that before anything was
-/// sent.
+/// On the connection that is good for it; on another one if the server ended that, or takes no more on
+/// it, before anything was sent.
 async fn send(leg: &Leg, head: &Request<()>, ends: bool) -> Result<Sent, MeasuredFailure> {
     match send_once(leg, head, ends).await {
-        Err((_, Some(connection))) if connection.is_closed() => send_once(leg, head, ends).await,
+        Err((_, Some(connection))) if !connection.takes_requests() => {
+            send_once(leg, head, ends).await
+        }
         sent => sent,
     }
     .map_err(|(failure, _)| failure)

@@ -60,28 +60,21 @@ impl Sockets {
     fn try_open(&self, world: &Arc<World>, name: &str, address: SocketAddr) -> io::Result<()> {
         let versions = &world.options.leg_versions;
         let name: Arc<str> = name.into();
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let alpn = tcp_alpn(versions);
-        if !alpn.is_empty() {
-            let listener = std::net::TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            let listener = TcpListener::from_std(listener)?;
+        // Both before either is served: where one fails the address is given to the next name.
+        let tcp = (!alpn.is_empty())
+            .then(|| listen_tcp(address))
+            .transpose()?;
+        let has_h3 = versions.contains(&HttpVersion::H3);
+        let quic = has_h3.then(|| listen_quic(world, address)).transpose()?;
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listener) = tcp {
             let serving = leg::tcp::serve(Arc::clone(world), Arc::clone(&name), listener, alpn);
             tasks.push(tokio::spawn(serving));
         }
-        if versions.contains(&HttpVersion::H3) {
-            let listener = QuicListener::bind(
-                address,
-                vec![b"h3".to_vec()],
-                Arc::clone(&world.policies),
-                &quic_settings(),
-                Arc::new(QuicControl::new(RetryMode::Off)),
-            )?;
-            tasks.push(tokio::spawn(leg::quic::serve(
-                Arc::clone(world),
-                name,
-                listener,
-            )));
+        if let Some(listener) = quic {
+            let serving = leg::quic::serve(Arc::clone(world), name, listener);
+            tasks.push(tokio::spawn(serving));
         }
         Ok(())
     }
@@ -91,6 +84,22 @@ impl Sockets {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.drain(..).for_each(|task| task.abort());
     }
+}
+
+fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
+}
+
+fn listen_quic(world: &World, address: SocketAddr) -> io::Result<QuicListener> {
+    QuicListener::bind(
+        address,
+        vec![b"h3".to_vec()],
+        Arc::clone(&world.policies),
+        &quic_settings(),
+        Arc::new(QuicControl::new(RetryMode::Off)),
+    )
 }
 
 fn quic_settings() -> QuicSettings {

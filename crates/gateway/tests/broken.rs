@@ -230,6 +230,46 @@ async fn a_connection_that_ended_is_replaced() {
     }
 }
 
+/// A server that ends a connection in good order (GOAWAY) goes on with what it has; the next request is
+/// another's.
+#[tokio::test]
+async fn a_connection_that_takes_no_more_is_replaced() {
+    let lab = lab(HttpVersion::H2).await;
+    let mut waiting = lab.browser(HttpVersion::H2, FIRST).await;
+    let gate = request(Method::GET, FIRST, "/gate");
+    let waiting = tokio::spawn(async move { waiting.fetch(gate, None).await });
+    until("the request has come", || !lab.origin().paths().is_empty()).await;
+    lab.origin().begin_ending();
+    let mut browser = lab.browser(HttpVersion::H2, FIRST).await;
+    let began = Instant::now();
+    // Until the GOAWAY is there, requests may go on the old one.
+    loop {
+        assert_eq!(browser.get("/").await.head.status(), 200);
+        let places = lab.origin().places();
+        if places.last().unwrap().0 != places[0].0 {
+            break;
+        }
+        assert!(began.elapsed() < LONG, "no other connection");
+    }
+    lab.origin().gate.send_replace(true);
+    assert_eq!(waiting.await.unwrap().unwrap().head.status(), 200);
+}
+
+/// One name's sockets that could not be opened keep none from the next.
+#[tokio::test]
+async fn an_address_whose_port_was_taken_serves_once_it_is_free() {
+    let lab = lab(HttpVersion::H3).await;
+    let first = lab.look_up(FIRST).await;
+    let next = std::net::Ipv4Addr::from(u32::from(first) + 1);
+    let taken = std::net::UdpSocket::bind((next, support::PORT)).unwrap();
+    let refused = lab.ask(support::COVERED, 1).await;
+    assert_eq!(refused[3] & 15, 2, "SERVFAIL");
+    drop(taken);
+    assert_eq!(lab.look_up(support::COVERED).await, next);
+    let mut browser = lab.browser(HttpVersion::H3, support::COVERED).await;
+    assert_eq!(browser.get("/").await.head.status(), 200);
+}
+
 #[tokio::test]
 async fn ten_thousand_requests_pass() {
     for (leg, upstream) in [

@@ -168,18 +168,51 @@ async fn what_is_not_safe_waits_for_the_handshake() {
     }
 }
 
+/// A lab whose first load got a ticket; the early data of the next is rejected.
+async fn rejecting(upstream: HttpVersion) -> Lab {
+    let lab = Lab::start(Settings {
+        handshake: HandshakeMode::ZeroRtt,
+        // The handshake cannot end before the request.
+        trigger: GatewayTrigger::Request,
+        upstream,
+        ..Settings::default()
+    })
+    .await;
+    load(&lab, HttpVersion::H2).await;
+    assert!(lab.gateway.new_load(false, None).await);
+    let policies = &lab.origin().policies;
+    assert!(policies.set_policy(None, TicketPolicy::RejectEarlyData));
+    lab
+}
+
 #[tokio::test]
 async fn rejected_early_data_is_sent_again() {
     for upstream in [HttpVersion::H2, HttpVersion::H3] {
-        let lab = lab(HandshakeMode::ZeroRtt, upstream).await;
-        load(&lab, HttpVersion::H2).await;
-        assert!(lab.gateway.new_load(false, None).await);
-        let policies = &lab.origin().policies;
-        assert!(policies.set_policy(None, TicketPolicy::RejectEarlyData));
+        let lab = rejecting(upstream).await;
         assert_eq!(load(&lab, HttpVersion::H2).await, HandshakeMode::Resumed);
         assert!(lab.gateway.new_load(false, None).await);
         let requests = lab.requests(4).await;
-        assert_eq!(requests[2].status, Some(200), "{:?}", requests[2]);
+        let rejected = &requests[2];
+        assert_eq!(rejected.status, Some(200), "{rejected:?}");
+        assert_eq!(rejected.sent_early, Some(upstream == HttpVersion::H2));
+        // Below HTTP/2 the stream does it by itself.
+        let again_count = u32::from(upstream == HttpVersion::H3);
+        assert_eq!(rejected.sent_again_count, again_count, "{rejected:?}");
         assert_eq!(lab.connections(2).await[1].early_data_accepted, Some(false));
+    }
+}
+
+/// A server may have carried out what it broke off, once early data is over.
+#[tokio::test]
+async fn what_breaks_off_later_is_not_sent_again() {
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = rejecting(upstream).await;
+        let mut browser = lab.browser(HttpVersion::H2, FIRST).await;
+        assert_eq!(browser.get("/").await.head.status(), 200);
+        let post = request(Method::POST, FIRST, "/reset");
+        assert!(browser.fetch(post, None).await.is_err());
+        let paths = lab.origin().paths();
+        let sent_count = paths.iter().filter(|path| *path == "/reset").count();
+        assert_eq!(sent_count, 1, "{upstream:?}");
     }
 }

@@ -3,7 +3,10 @@
 
 mod support;
 
-use resolab_record::{ConnectionReason, ConnectionSharing, HttpVersion};
+use resolab_record::{
+    ConnectionReason, ConnectionSharing, GatewayTrigger, HandshakeMode, HttpVersion,
+};
+use std::time::Duration;
 use support::{COVERED, ELSEWHERE, FAR, FIRST, Lab, Settings};
 
 async fn lab(
@@ -22,13 +25,18 @@ async fn lab(
 
 /// One request to each name, one after the other; why each went where it went.
 async fn reasons(lab: &Lab, path: &str) -> Vec<ConnectionReason> {
+    reasons_after(lab, 0, path).await
+}
+
+/// The same after so many requests.
+async fn reasons_after(lab: &Lab, before_count: usize, path: &str) -> Vec<ConnectionReason> {
     let hosts = [FIRST, COVERED, FAR, ELSEWHERE];
     for host in hosts {
         let mut browser = lab.browser(HttpVersion::H2, host).await;
         assert_eq!(browser.get(path).await.head.status(), 200, "{host}");
     }
-    let requests = lab.requests(hosts.len()).await;
-    requests
+    let requests = lab.requests(before_count + hosts.len()).await;
+    requests[before_count..]
         .iter()
         .map(|request| request.connection_reason.unwrap())
         .collect()
@@ -71,6 +79,57 @@ async fn each_setting_shares_what_it_says() {
             places.dedup();
             assert_eq!(places.len(), connections_count, "{sharing:?} {upstream:?}");
         }
+    }
+}
+
+/// In early data a server has said nothing of itself; when it has, its connection is like any other.
+#[tokio::test]
+async fn connections_of_early_data_are_shared_as_others() {
+    use ConnectionReason::{Address, Certificate, OwnName};
+    for upstream in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = Lab::start(Settings {
+            sharing: ConnectionSharing::Certificate,
+            handshake: HandshakeMode::ZeroRtt,
+            trigger: GatewayTrigger::Request,
+            upstream,
+            ..Settings::default()
+        })
+        .await;
+        for load in 0..2 {
+            assert_eq!(
+                reasons_after(&lab, 4 * load, "/").await,
+                [OwnName, Address, Certificate, OwnName],
+                "{upstream:?} {load}"
+            );
+            assert!(lab.gateway.new_load(false, None).await);
+        }
+        let early = &lab.requests(8).await[4];
+        assert_eq!(early.sent_early, Some(true), "{upstream:?}");
+    }
+}
+
+/// Browsers ask again for a name they have; what they have a connection for does not wait for that.
+#[tokio::test]
+async fn a_request_waits_for_no_look_up_of_a_name_that_is_known() {
+    let lab = Lab::start(Settings {
+        sharing: ConnectionSharing::BrowserRule,
+        delay_ms: 3_000,
+        ..Settings::default()
+    })
+    .await;
+    let mut browser = lab.browser(HttpVersion::H2, FIRST).await;
+    assert_eq!(browser.get("/").await.head.status(), 200);
+    let again = lab.look_up(FIRST);
+    tokio::pin!(again);
+    let asked = async {
+        // The query is with the resolver.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        browser.get("/").await
+    };
+    tokio::select! {
+        biased;
+        fetched = asked => assert_eq!(fetched.head.status(), 200),
+        _ = &mut again => panic!("the request waited for the look-up"),
     }
 }
 

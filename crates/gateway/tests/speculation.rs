@@ -10,7 +10,7 @@ use resolab_record::{
     HttpVersion, Record, Speculation,
 };
 use support::browser::request;
-use support::{FIRST, Lab, SITES, Settings};
+use support::{FIRST, Lab, SITES, Settings, TOO_EARLY};
 
 const PATH: &str = "/bytes/200000.bin";
 
@@ -194,4 +194,22 @@ async fn nothing_is_sent_for_what_is_not_known_or_not_covered() {
         .collect();
     let not_sent = Some(Speculation::NotSent);
     assert_eq!(speculations, [not_sent, None, not_sent]);
+}
+
+/// 425 speaks of early data and not of the connection (RFC 8470 section 5.2): the next load has its
+/// document asked for on it as this one had.
+#[tokio::test]
+async fn a_document_that_came_too_early_is_asked_for_again_on_the_same_connection() {
+    let lab = lab(true, HandshakeMode::ZeroRtt, 0).await;
+    for load in 0..3 {
+        let mut browser = lab.browser(HttpVersion::H3, SITES[0]).await;
+        assert_eq!(browser.get(TOO_EARLY).await.head.status(), 425);
+        let document = lab.requests(load + 1).await.remove(load);
+        assert_eq!(document.connection_reason, Some(ConnectionReason::Address));
+        if load > 0 {
+            assert_eq!(document.speculation, Some(Speculation::Used), "{load}");
+            assert_eq!(document.sent_again_count, 1, "{load}");
+        }
+        assert!(lab.gateway.new_load(false, Some(SITES[0])).await);
+    }
 }

@@ -352,6 +352,10 @@ impl H3Client {
 
     fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
         let error = match error {
+            // GOAWAY (RFC 9114 section 5.2): another connection takes what this one does not.
+            ExchangeError::H3(error @ StreamError::RemoteClosing { .. }) => {
+                return MeasuredFailure::new(Failure::QueryConnectionClosed, error);
+            }
             ExchangeError::H3(error) => error.to_string(),
             ExchangeError::TooLarge => "the response is too large".to_owned(),
         };

@@ -88,8 +88,8 @@ impl FetchNamesClient {
         log.set_peer_address(address);
         let tcp = connect_tcp(address, TcpOptions::default(), &log).await?;
         let stream = connect_tls(tcp, tls, Arc::clone(&log)).await?;
-        let leaf = stream.peer_leaf();
-        let covers_page = leaf.is_some_and(|leaf| leaf_covers(&leaf, &self.page.host));
+        let leaf = log.peer_leaf();
+        let covers_page = leaf.is_some_and(|leaf| leaf_covers(leaf, &self.page.host));
         let client = if self.options.announcement == NameAnnouncement::ServerPush {
             H2Client::open_for_pushes(stream, log).await?
         } else {

@@ -14,6 +14,15 @@ use tokio::time::timeout;
 /// A request is sent again at most so often.
 const AGAIN_MAX_COUNT: u32 = 3;
 
+/// Why a request is sent again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    /// 421 of a connection that was opened for another name (RFC 9110 section 15.5.20).
+    Misdirected,
+    /// Early data: 425 (RFC 8470 section 5.2), or the handshake that rejected it.
+    Early,
+}
+
 /// Why an exchange ended before its end.
 enum Ended {
     /// The browser does not want it.
@@ -151,7 +160,8 @@ impl Awaited<'_> {
             };
             match head {
                 Ok((head, Some(body))) => {
-                    if !self.is_refused(head.status()) || !self.send_again(entry).await {
+                    let refused = self.refused_by(head.status());
+                    if !self.send_again(refused, entry).await {
                         return Ok((head, body));
                     }
                 }
@@ -161,8 +171,10 @@ impl Awaited<'_> {
                     entry.interim();
                 }
                 Err(broken) => {
-                    let may_again = self.sent.connection.may_begin_again();
-                    if !may_again || !self.send_again(entry).await {
+                    // Whatever else breaks off may have been carried out.
+                    let is_rejected = self.sent.is_early && self.sent.connection.may_begin_again();
+                    let refused = is_rejected.then_some(Refused::Early);
+                    if !self.send_again(refused, entry).await {
                         return Err(Ended::Upstream(broken));
                     }
                 }
@@ -170,19 +182,19 @@ impl Awaited<'_> {
         }
     }
 
-    /// Whether a status speaks of the connection and not of the request: 421 of one opened for another
-    /// name (RFC 9110 section 15.5.20), 425 of early data (RFC 8470 section 5.2).
-    fn is_refused(&self, status: StatusCode) -> bool {
+    /// What a status says of the connection and not of the request.
+    fn refused_by(&self, status: StatusCode) -> Option<Refused> {
+        let is_shared = self.sent.reason != ConnectionReason::OwnName;
         match status {
-            StatusCode::MISDIRECTED_REQUEST => self.sent.reason != ConnectionReason::OwnName,
-            StatusCode::TOO_EARLY => self.sent.is_early,
-            _ => false,
+            StatusCode::MISDIRECTED_REQUEST if is_shared => Some(Refused::Misdirected),
+            StatusCode::TOO_EARLY if self.sent.is_early => Some(Refused::Early),
+            _ => None,
         }
     }
 
-    /// Send it again where that may help, if it may be; whether it was.
-    async fn send_again(&mut self, entry: &mut Entry) -> bool {
-        let Some(head) = self.again.as_ref() else {
+    /// Send it again where that may help, if it was refused and may be; whether it was.
+    async fn send_again(&mut self, refused: Option<Refused>, entry: &mut Entry) -> bool {
+        let (Some(refused), Some(head)) = (refused, self.again.as_ref()) else {
             return false;
         };
         self.again_count += 1;
@@ -192,11 +204,14 @@ impl Awaited<'_> {
         let world = &self.leg.world;
         let connection = &self.sent.connection;
         let at_most = world.options.deadline;
-        if self.sent.reason != ConnectionReason::OwnName && !connection.may_begin_again() {
-            let opened_for = &connection.identity.host;
-            world.upstreams.note_misdirected(opened_for, &self.leg.host);
-        } else if self.sent.is_early {
-            let _ = timeout(at_most, connection.identity.setup.handshake_ended()).await;
+        match refused {
+            Refused::Misdirected => {
+                let opened_for = &connection.identity.host;
+                world.upstreams.note_misdirected(opened_for, &self.leg.host);
+            }
+            Refused::Early => {
+                let _ = timeout(at_most, connection.identity.setup.handshake_ended()).await;
+            }
         }
         let Ok(sent) = send(self.leg, head, true).await else {
             return false;

@@ -8,13 +8,13 @@ use h3::quic::StreamId;
 use http::{Method, Request, Version};
 use resolab_http::streaming::{BodyWriter, ResponseReader};
 use resolab_http::{H2Client, H2Windows, H3_NO_ERROR, H3Client};
-use resolab_record::HttpVersion;
+use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
     MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls,
     leaf_covers,
 };
-use rustls::pki_types::CertificateDer;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -34,15 +34,14 @@ pub(crate) struct Begun {
 pub(crate) struct Connection {
     pub identity: Identity,
     pub address: SocketAddr,
+    /// The server takes no more requests on it.
+    is_draining: AtomicBool,
     client: Client,
 }
 
 enum Client {
-    H2 {
-        /// `None` once it is being closed.
-        client: Mutex<Option<Arc<H2Client>>>,
-        leaf: Option<CertificateDer<'static>>,
-    },
+    /// `None` once it is being closed.
+    H2(Mutex<Option<Arc<H2Client>>>),
     H3(Box<H3Client>),
     /// The stub's, which opens and closes it.
     Resolver(Arc<H3Client>),
@@ -58,6 +57,7 @@ impl Connection {
         Some(Self {
             identity,
             address,
+            is_draining: AtomicBool::new(false),
             client: Client::Resolver(client),
         })
     }
@@ -74,7 +74,7 @@ impl Connection {
 
     fn http3(&self) -> Option<&H3Client> {
         match &self.client {
-            Client::H2 { .. } => None,
+            Client::H2(_) => None,
             Client::H3(client) => Some(client),
             Client::Resolver(client) => Some(client),
         }
@@ -104,6 +104,7 @@ impl Connection {
         Ok(Self {
             identity,
             address,
+            is_draining: AtomicBool::new(false),
             client,
         })
     }
@@ -124,14 +125,15 @@ impl Connection {
         }
         let is_early = setup.handshake().is_none();
         let request = in_version(request, self.identity.http_version);
-        let (body, response) = match &self.client {
-            Client::H2 { client, .. } => {
-                let client = h2_of(client).ok_or_else(ended)?;
-                client.begin(request, ends).await?
-            }
-            Client::H3(client) => client.begin(request, ends).await?,
-            Client::Resolver(client) => client.begin(request, ends).await?,
+        let begun = match &self.client {
+            Client::H2(client) => match h2_of(client) {
+                Some(client) => client.begin(request, ends).await,
+                None => Err(ended()),
+            },
+            Client::H3(client) => client.begin(request, ends).await,
+            Client::Resolver(client) => client.begin(request, ends).await,
         };
+        let (body, response) = begun.inspect_err(|failure| self.note_failure(failure))?;
         self.identity.count_request();
         Ok(Begun {
             body,
@@ -154,9 +156,22 @@ impl Connection {
         self.http3().is_some_and(H3Client::may_begin_again)
     }
 
+    /// Whether it takes further requests: a server that ends it in good order (RFC 9113 section 6.8)
+    /// goes on with those it has.
+    pub fn takes_requests(&self) -> bool {
+        !self.is_draining.load(Ordering::Relaxed) && !self.is_closed()
+    }
+
+    /// It took no request.
+    fn note_failure(&self, failure: &MeasuredFailure) {
+        if failure.failure == Failure::QueryConnectionClosed {
+            self.is_draining.store(true, Ordering::Relaxed);
+        }
+    }
+
     pub fn is_closed(&self) -> bool {
         match &self.client {
-            Client::H2 { client, .. } => h2_of(client).is_none_or(|client| client.is_closed()),
+            Client::H2(client) => h2_of(client).is_none_or(|client| client.is_closed()),
             Client::H3(client) => client.is_closed(),
             Client::Resolver(client) => client.is_closed(),
         }
@@ -165,7 +180,10 @@ impl Connection {
     /// Whether its certificate covers a host; `None` while it has none.
     pub fn covers(&self, host: &str) -> Option<bool> {
         match &self.client {
-            Client::H2 { leaf, .. } => leaf.as_ref().map(|leaf| leaf_covers(leaf, host)),
+            Client::H2(_) => {
+                let leaf = self.identity.setup.peer_leaf();
+                leaf.map(|leaf| leaf_covers(leaf, host))
+            }
             Client::H3(client) => certificate_covers(&client.quic().connection, host),
             Client::Resolver(client) => certificate_covers(&client.quic().connection, host),
         }
@@ -200,7 +218,7 @@ impl Connection {
     /// Close in good order, and write the record.
     pub async fn close(&self) {
         match &self.client {
-            Client::H2 { client, .. } => {
+            Client::H2(client) => {
                 let client = client.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match client.map(Arc::try_unwrap) {
                     Some(Ok(client)) => client.close(CLOSE_LEAVES_WITHIN).await,
@@ -225,16 +243,12 @@ async fn open_h2(
 ) -> Result<Client, MeasuredFailure> {
     let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
     let stream = connect_tls(tcp, tls, Arc::clone(setup)).await?;
-    let leaf = stream.peer_leaf();
     let windows = H2Windows {
         stream_bytes: STREAM_WINDOW_BYTES,
         connection_bytes: CONNECTION_WINDOW_BYTES,
     };
     let client = H2Client::open_with(stream, windows, Arc::clone(setup)).await?;
-    Ok(Client::H2 {
-        client: Mutex::new(Some(Arc::new(client))),
-        leaf,
-    })
+    Ok(Client::H2(Mutex::new(Some(Arc::new(client)))))
 }
 
 async fn open_h3(
@@ -256,7 +270,7 @@ fn h2_of(client: &Mutex<Option<Arc<H2Client>>>) -> Option<Arc<H2Client>> {
 
 fn ended() -> MeasuredFailure {
     MeasuredFailure::new(
-        resolab_record::Failure::QueryConnectionClosed,
+        Failure::QueryConnectionClosed,
         "the connection upstream was closed",
     )
 }

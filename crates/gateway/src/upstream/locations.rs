@@ -16,17 +16,42 @@ type Found = Result<Arc<[IpAddr]>, MeasuredFailure>;
 
 /// Of every name asked for. Answers stay until the next: a browser may keep its own over loads.
 #[derive(Debug, Default)]
-pub(crate) struct Locations(Mutex<HashMap<String, watch::Sender<Option<Found>>>>);
+pub(crate) struct Locations(Mutex<HashMap<String, Location>>);
+
+#[derive(Debug)]
+struct Location {
+    found: watch::Sender<Option<Found>>,
+    /// It was found in the load under way.
+    is_of_load: bool,
+}
 
 impl Locations {
-    /// A look-up begins: whoever needs the name waits for it.
+    /// A look-up begins: whoever needs the name waits for it, unless the load has found it already.
     pub fn begin(&self, name: &str) {
-        self.set(name, None);
+        self.change(name, |location| {
+            if !location.is_known() {
+                location.found.send_replace(None);
+            }
+        });
     }
 
-    /// It ended.
+    /// It ended. One that failed takes back nothing that another of the load has found: browsers ask
+    /// again for what is late.
     pub fn end(&self, name: &str, found: Result<Vec<IpAddr>, MeasuredFailure>) {
-        self.set(name, Some(found.map(Arc::from)));
+        self.change(name, |location| {
+            if found.is_ok() || !location.is_known() {
+                location.is_of_load = found.is_ok();
+                location.found.send_replace(Some(found.map(Arc::from)));
+            }
+        });
+    }
+
+    /// What was found until now is of a load before.
+    pub fn new_load(&self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for location in all.values_mut() {
+            location.is_of_load = false;
+        }
     }
 
     /// The addresses of a name, when they are known, at most `at_most` later.
@@ -34,7 +59,8 @@ impl Locations {
         let failed = |detail| Err(MeasuredFailure::new(Failure::BootstrapFailed, detail));
         let known = {
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.get(&canonical(name)).map(watch::Sender::subscribe)
+            let location = all.get(&canonical(name));
+            location.map(|location| location.found.subscribe())
         };
         let Some(mut known) = known else {
             return failed("nobody asked for the name's address");
@@ -49,12 +75,23 @@ impl Locations {
         }
     }
 
-    fn set(&self, name: &str, found: Option<Found>) {
+    fn change(&self, name: &str, change: impl FnOnce(&mut Location)) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = all
-            .entry(canonical(name))
-            .or_insert_with(|| watch::channel(None).0);
-        slot.send_replace(found);
+        change(all.entry(canonical(name)).or_insert_with(Location::unknown));
+    }
+}
+
+impl Location {
+    fn unknown() -> Self {
+        Self {
+            found: watch::channel(None).0,
+            is_of_load: false,
+        }
+    }
+
+    /// Whether the load has found it.
+    fn is_known(&self) -> bool {
+        self.is_of_load && matches!(&*self.found.borrow(), Some(Ok(_)))
     }
 }
 
@@ -78,6 +115,7 @@ mod tests {
         locations.end("a.test", Ok(vec![address]));
         assert_eq!(waiting.await.unwrap().unwrap()[..], [address]);
         // What was known is good until there is something newer.
+        locations.new_load();
         assert!(locations.wait("a.test", LONG).await.is_ok());
         let gone = MeasuredFailure::new(Failure::DnsRcode, "NXDOMAIN");
         locations.end("a.test", Err(gone.clone()));
@@ -85,5 +123,25 @@ mod tests {
         locations.begin("a.test");
         let late = locations.wait("a.test", Duration::from_millis(1)).await;
         assert!(late.unwrap_err().detail.contains("too long"));
+    }
+
+    #[tokio::test]
+    async fn what_a_load_has_found_is_not_taken_back_by_asking_again() {
+        let locations = Locations::default();
+        let [first, second]: [IpAddr; 2] = ["192.0.2.1", "192.0.2.2"].map(|it| it.parse().unwrap());
+        locations.begin("a.test");
+        locations.end("a.test", Ok(vec![first]));
+        locations.begin("a.test");
+        assert_eq!(locations.wait("a.test", LONG).await.unwrap()[..], [first]);
+        let late = MeasuredFailure::new(Failure::QueryTimeout, "late");
+        locations.end("a.test", Err(late.clone()));
+        assert_eq!(locations.wait("a.test", LONG).await.unwrap()[..], [first]);
+        locations.end("a.test", Ok(vec![second]));
+        assert_eq!(locations.wait("a.test", LONG).await.unwrap()[..], [second]);
+        // In the next load it is asked for anew.
+        locations.new_load();
+        locations.begin("a.test");
+        locations.end("a.test", Err(late.clone()));
+        assert_eq!(locations.wait("a.test", LONG).await.unwrap_err(), late);
     }
 }

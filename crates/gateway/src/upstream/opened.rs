@@ -75,7 +75,7 @@ impl Slot {
             // Who opens it is gone.
             None => self.opened.has_changed().is_err(),
             Some(Err(_)) => true,
-            Some(Ok(connection)) => connection.is_closed(),
+            Some(Ok(connection)) => !connection.takes_requests(),
         }
     }
 }
@@ -121,6 +121,12 @@ impl Upstreams {
 
     /// An open connection that is good for a host, its own before others.
     async fn shared(&self, host: &str) -> Option<(Arc<Connection>, ConnectionReason)> {
+        if self.resolver.get().is_none()
+            && let Some(own) = self.own_if_open(host)
+        {
+            // Whatever a look-up under way may say.
+            return Some((own, ConnectionReason::OwnName));
+        }
         let found = self.locations.wait(host, self.options.deadline).await;
         let addresses = found.unwrap_or_else(|_| Arc::from([]));
         let connections: Vec<_> = match self.resolvers() {
@@ -175,6 +181,12 @@ impl Upstreams {
     fn covered(&self) -> MutexGuard<'_, HashMap<String, bool>> {
         let covered = self.covered_by_resolver.lock();
         covered.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn own_if_open(&self, host: &str) -> Option<Arc<Connection>> {
+        let state = self.state();
+        let own = state.slots.iter().find(|slot| slot.host == host);
+        own.filter(|slot| !slot.is_over())?.connection()
     }
 
     fn open_connections(&self) -> Vec<Arc<Connection>> {
@@ -326,6 +338,7 @@ impl Upstreams {
         }
         drop(slots);
         while closing.join_next().await.is_some() {}
+        self.locations.new_load();
         if forgets_tickets {
             self.servers.forget();
         }

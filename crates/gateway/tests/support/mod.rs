@@ -43,6 +43,8 @@ pub const ELSEWHERE: &str = "elsewhere.resolab.test";
 
 /// Sites of the edge: at the resolver's address, and at another one.
 pub const SITES: [&str; 2] = ["page.resolab.test", "named.resolab.test"];
+/// Their page that is answered 425, early or not.
+pub const TOO_EARLY: &str = "/too-early";
 pub const RESOLVER: &str = "dns.resolab.test";
 
 /// What differs between tests.
@@ -329,7 +331,10 @@ fn coalescing_text(settings: &Settings, resolver: Ipv4Addr, other: Ipv4Addr) -> 
         return String::new();
     };
     let site = |host: &str, address: Ipv4Addr| {
-        format!("[[site]]\nhost = '{host}'\naddress = '{address}'\ngenerated_prefix = '/bytes/'\n")
+        format!(
+            "[[site]]\nhost = '{host}'\naddress = '{address}'\ngenerated_prefix = '/bytes/'\n\
+             response = [{{ path = '{TOO_EARLY}', status = 425 }}]\n"
+        )
     };
     format!(
         "[web]\nh2_port = {PORT}\nh3_port = {PORT}\n{}{}[coalescing]\n\

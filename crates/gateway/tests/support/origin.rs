@@ -113,9 +113,14 @@ impl Origin {
         requests.iter().map(|(.., path)| path.clone()).collect()
     }
 
+    /// Take no more on the connections there are (HTTP/2), or close them (HTTP/3).
+    pub fn begin_ending(&self) {
+        self.ends.send_modify(|count| *count += 1);
+    }
+
     /// Close all connections; when this returns the packets are on their way.
     pub async fn end_connections(&self) {
-        self.ends.send_modify(|count| *count += 1);
+        self.begin_ending();
         let began = std::time::Instant::now();
         while self.seen.open_count.load(Ordering::Relaxed) > 0 {
             assert!(began.elapsed() < LONG);
@@ -255,6 +260,13 @@ impl Respond {
         })
     }
 
+    fn reset(self) {
+        match self {
+            Self::H2(mut respond) => respond.send_reset(h2::Reason::INTERNAL_ERROR),
+            Self::H3(mut stream, _) => stream.stop_stream(h3::error::Code::H3_INTERNAL_ERROR),
+        }
+    }
+
     async fn unwanted(&mut self) {
         match self {
             Self::H2(respond) => drop(poll_fn(|cx| respond.poll_reset(cx)).await),
@@ -312,6 +324,10 @@ impl World {
             }
             "status" => *head.status_mut() = StatusCode::from_u16(bytes as u16).ok()?,
             "broken" => return None,
+            "reset" => {
+                respond.reset();
+                return None;
+            }
             "large-head" => {
                 let value = "a".repeat(bytes).parse().unwrap();
                 head.headers_mut().insert("x-large", value);

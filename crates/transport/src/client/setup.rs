@@ -8,6 +8,7 @@ use crate::clock::monotonic_ns;
 use crate::hellos::Hellos;
 use crate::receive_stamp::LastArrival;
 use resolab_record::{Failure, HandshakeMode, HelloFacts};
+use rustls::pki_types::CertificateDer;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -118,6 +119,7 @@ pub struct SetupLog {
     /// When the kernel received what was last read from the connection's socket.
     pub last_arrival: Arc<LastArrival>,
     pub(super) hellos: Hellos,
+    peer_leaf: OnceLock<CertificateDer<'static>>,
     handshake: OnceLock<Handshake>,
     handshake_ended: Notify,
     quic_version: OnceLock<u32>,
@@ -136,6 +138,16 @@ impl SetupLog {
     pub fn set_handshake(&self, handshake: impl FnOnce() -> Handshake) {
         self.handshake.get_or_init(handshake);
         self.handshake_ended.notify_waiters();
+    }
+
+    /// The server's certificate over TCP, that of the ticket in a resumed handshake; `None` before the
+    /// end of the handshake.
+    pub fn peer_leaf(&self) -> Option<&CertificateDer<'static>> {
+        self.peer_leaf.get()
+    }
+
+    pub(super) fn set_peer_leaf(&self, leaf: CertificateDer<'static>) {
+        self.peer_leaf.get_or_init(|| leaf);
     }
 
     /// Resolves when the handshake has ended; never where it fails.

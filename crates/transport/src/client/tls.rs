@@ -9,7 +9,6 @@ use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
 use super::watched_tcp::WatchedTcp;
 use resolab_record::{Failure, HandshakeMode};
-use rustls::pki_types::CertificateDer;
 use rustls::{ClientConnection, HandshakeKind};
 use std::io;
 use std::pin::Pin;
@@ -77,14 +76,6 @@ async fn connect_by(
 }
 
 impl ClientTlsStream {
-    /// The server's certificate, that of the ticket in a resumed handshake; `None` before the end of
-    /// the handshake.
-    pub fn peer_leaf(&self) -> Option<CertificateDer<'static>> {
-        let session = self.inner.get_ref().1;
-        let chain = (!session.is_handshaking()).then(|| session.peer_certificates())??;
-        chain.first().cloned()
-    }
-
     /// Look whether the handshake has ended.
     fn observe(&mut self) {
         let (tcp, session) = self.inner.get_mut();
@@ -97,6 +88,9 @@ impl ClientTlsStream {
         if let Some(watch) = tcp.end_watch() {
             let is_early = handshake.early_data_accepted == Some(true);
             watch.note_end(&self.log.hellos, session, is_early);
+        }
+        if let Some(leaf) = session.peer_certificates().and_then(<[_]>::first) {
+            self.log.set_peer_leaf(leaf.clone());
         }
         self.log.set_handshake(|| handshake);
     }
