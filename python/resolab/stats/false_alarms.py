@@ -49,6 +49,8 @@ def _effective_size(alarms: np.ndarray[tuple[int], np.dtype[np.float64]], condit
         return float(clusters)  # they show no variance: each condition is one comparison
     sums = np.bincount(place, weights=alarms - share)
     variance = float(np.sum(sums**2)) * clusters / (clusters - 1) / size**2
+    if variance == 0:
+        return float(size)  # all conditions alarm equally often
     # The variance is itself estimated, of so many conditions.
     certainty = float(scipy.stats.t.ppf(0.975, size - 1) / scipy.stats.t.ppf(0.975, clusters - 1)) ** 2
     return min(float(size), share * (1 - share) / variance * certainty)

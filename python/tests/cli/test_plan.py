@@ -61,7 +61,7 @@ def test_check_says_what_is_compared_and_when_it_stops(tmp_path: Path, capsys: p
     file = tmp_path / "p.toml"
     file.write_text((PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text() + MORE)
     out = checked(capsys, str(file))
-    assert "comparisons: 2 named in the plan, 8 of copies with each other (A/A)" in out
+    assert "comparisons: 2 named in the plan, 12 of copies with each other (A/A)" in out
     assert "  DoQ: 2" in out
     assert re.search(
         r"stops from 3 blocks on \(about .*\) when every interval is at most 12.5 ms wide, after 4 blocks", out

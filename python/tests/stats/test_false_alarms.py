@@ -39,6 +39,11 @@ def test_without_any_alarm_each_condition_counts_once() -> None:
     assert false_alarms([False] * 12, ["a"] * 6 + ["b"] * 6).ci_high == clopper_pearson(0, 2)[1]
 
 
+def test_conditions_that_alarm_equally_often_are_no_fewer_comparisons() -> None:
+    found = false_alarms([True, False, True, False], ["a", "a", "b", "b"])
+    assert (found.effective_n, found.ci_low, found.ci_high) == (4, *clopper_pearson(2, 4))
+
+
 def alarms_of_copies(rng: np.random.Generator, conditions: int) -> list[bool]:
     """Draw what a test of nothing at 5 % says of each two of three copies: their differences share a copy's noise."""
     copies = rng.standard_normal((conditions, COPIES))
