@@ -69,7 +69,7 @@ def test_check_says_what_is_compared_and_when_it_stops(tmp_path: Path, capsys: p
     assert out.count("(copy)") == 8
     found = json.loads(checked(capsys, str(file), "--json"))
     assert found["least_duration_s"] == pytest.approx(found["expected_duration_s"] * 3 / 4, rel=0.1)
-    assert [one["kind"] for one in found["comparisons"]] == ["planned"] * 2 + ["aa"] * 8
+    assert [one["kind"] for one in found["comparisons"]] == ["planned"] * 2 + ["aa"] * 12
 
 
 def test_several_paths_are_said_and_take_less_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
