@@ -128,6 +128,8 @@ def check_trial(condition, result, site):
     (load,) = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
     assert (load.failure, load.failure_detail) == (None, None), condition.id
     assert load.handshake_mode is in_force(condition), condition.id
+    # Firefox opens a connection over TCP, too, and takes the one that is ready first.
+    assert load.next_hop_protocol == "h3", condition.id
     # The load began with the last batch of requests: those of the warm-up are before it.
     loads = {one.load for one in result.records if isinstance(one, GatewayRequestRecord)}
     requests = [one for one in result.records if isinstance(one, GatewayRequestRecord) and one.load == max(loads)]

@@ -1,5 +1,6 @@
 //! One leg: what it waits for before its handshake goes on, and its record. Not for: serving it.
 
+use crate::upstream::Connection;
 use crate::world::World;
 use resolab_record::{GatewayLegRecord, GatewayTrigger, HttpVersion, Record};
 use resolab_transport::client::MeasuredFailure;
@@ -7,8 +8,10 @@ use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::HandshakeFacts;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 /// A connection of the browser. Its record is written when the last request on it has ended.
 pub(crate) struct Leg {
@@ -48,19 +51,37 @@ impl Leg {
     }
 
     /// Wait for what the trigger wants waited for; whether the handshake may go on.
-    pub async fn released(&self) -> bool {
+    pub async fn released(&self, over_tcp: bool) -> bool {
         match self.world.options.trigger {
             GatewayTrigger::Dns | GatewayTrigger::Request => (),
             GatewayTrigger::Hello => self.world.begin_connection(&self.host),
-            GatewayTrigger::Mirror => {
-                if let Err(failure) = self.world.upstreams.find(&self.host).await {
+            GatewayTrigger::Mirror => match self.world.upstreams.find(&self.host).await {
+                Ok((connection, _)) if over_tcp => self.hold_as_over_tcp(&connection).await,
+                Ok(_) => (),
+                Err(failure) => {
                     self.fail(failure);
                     return false;
                 }
-            }
+            },
         }
         let _ = self.released_ns.set(monotonic_ns());
         true
+    }
+
+    /// Where HTTP/3 is spoken upstream, a leg over TCP is as late as its connection would be: its hello a
+    /// round trip later, and the answer after another. Firefox opens one 50 ms after that over QUIC, and
+    /// takes the one that is ready first.
+    async fn hold_as_over_tcp(&self, connection: &Connection) {
+        let setup = &connection.identity.setup;
+        let _ = timeout(self.world.options.deadline, setup.handshake_ended()).await;
+        let handshake = &setup.quic_handshake;
+        if let (Some(start_ns), Some(end_ns)) = (handshake.start_ns(), handshake.end_ns()) {
+            let ready_ns = self.hello_ns + 2 * end_ns.saturating_sub(start_ns);
+            sleep(Duration::from_nanos(
+                ready_ns.saturating_sub(monotonic_ns()),
+            ))
+            .await;
+        }
     }
 
     /// Resolves at the end of its load.

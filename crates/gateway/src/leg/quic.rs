@@ -25,7 +25,7 @@ pub(crate) async fn serve(world: Arc<World>, host: Arc<str>, listener: QuicListe
 
 async fn serve_leg(leg: &Arc<Leg>, arrival: QuicArrival) {
     let is_released = tokio::select! {
-        is_released = leg.released() => is_released,
+        is_released = leg.released(false) => is_released,
         () = leg.load_ended() => false,
     };
     if !is_released {

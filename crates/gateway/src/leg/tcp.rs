@@ -59,7 +59,7 @@ async fn serve_leg(
     let facts = Arc::<HandshakeFacts>::default();
     let leg = Leg::new(world, host, Arc::clone(&facts), place);
     let accepting = async {
-        if !leg.released().await {
+        if !leg.released(true).await {
             return None;
         }
         let bytes = Arc::<ByteCounts>::default();
