@@ -20,6 +20,17 @@ async fn lab(handshake: HandshakeMode, upstream: HttpVersion) -> Lab {
     .await
 }
 
+/// A lab where handshakes begin with requests, and so cannot end before them.
+async fn early(upstream: HttpVersion) -> Lab {
+    Lab::start(Settings {
+        handshake: HandshakeMode::ZeroRtt,
+        trigger: GatewayTrigger::Request,
+        upstream,
+        ..Settings::default()
+    })
+    .await
+}
+
 /// What the server says of the latest connection, once its handshake is complete.
 async fn judged(lab: &Lab) -> HandshakeMode {
     let began = Instant::now();
@@ -77,17 +88,10 @@ async fn tickets_outlive_loads_and_connections_do_not() {
     }
 }
 
-/// Here the handshake cannot end before the request: it begins with it.
 #[tokio::test]
 async fn requests_leave_in_early_data() {
     for upstream in [HttpVersion::H2, HttpVersion::H3] {
-        let lab = Lab::start(Settings {
-            handshake: HandshakeMode::ZeroRtt,
-            trigger: GatewayTrigger::Request,
-            upstream,
-            ..Settings::default()
-        })
-        .await;
+        let lab = early(upstream).await;
         load(&lab, HttpVersion::H3).await;
         assert!(lab.gateway.new_load(false, None).await);
         assert_eq!(load(&lab, HttpVersion::H3).await, HandshakeMode::ZeroRtt);
@@ -170,14 +174,7 @@ async fn what_is_not_safe_waits_for_the_handshake() {
 
 /// A lab whose first load got a ticket; the early data of the next is rejected.
 async fn rejecting(upstream: HttpVersion) -> Lab {
-    let lab = Lab::start(Settings {
-        handshake: HandshakeMode::ZeroRtt,
-        // The handshake cannot end before the request.
-        trigger: GatewayTrigger::Request,
-        upstream,
-        ..Settings::default()
-    })
-    .await;
+    let lab = early(upstream).await;
     load(&lab, HttpVersion::H2).await;
     assert!(lab.gateway.new_load(false, None).await);
     let policies = &lab.origin().policies;

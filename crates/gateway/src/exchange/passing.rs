@@ -15,7 +15,6 @@ use tokio::time::timeout;
 const AGAIN_MAX_COUNT: u32 = 3;
 
 /// Why a request is sent again.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Refused {
     /// 421 of a connection that was opened for another name (RFC 9110 section 15.5.20).
     Misdirected,
