@@ -57,8 +57,9 @@ def _slopes(findings: Findings) -> NamedTable:
         for one in findings.slopes
     ]
     note = (
-        "By how many milliseconds the paired difference grows with each millisecond of the link's round trip, "
-        "which is the number of round trips that the treatment takes more. Of every block the slope of Theil "
+        "By how many milliseconds the paired difference grows with each millisecond of the link's round trip: the "
+        "number of round trips that the treatment takes more, where profiles differ in nothing else. Where they differ "
+        "in rate or loss, too, what that does is in it. Of every block the slope of Theil "
         "and Sen through its profiles, of the blocks' slopes the median, its interval between order "
         "statistics: what a transport costs at no distance at all is not in it. A full handshake against "
         "0-RTT is the round trip that 0-RTT gains."

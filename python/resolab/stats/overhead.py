@@ -21,7 +21,8 @@ def remaining_share(
 ) -> Estimate:
     """Estimate the share; position i of all three is one block. Without a reference above the baseline there is none.
 
-    Censored values stand as infinite: the share is a number while fewer than half of each sample are censored.
+    Censored values stand as infinite: the share is a number while fewer than half of each sample are censored. How
+    large an overhead is whose reference mostly failed is not known, nor what share of it remains.
     """
     samples = (treatment, reference, baseline)
     if len({len(sample) for sample in samples}) != 1:
@@ -49,10 +50,12 @@ def _overhead(costly: FloatArray, base: FloatArray, axis: int = -1) -> FloatArra
 def _share(arrays: tuple[FloatArray, ...], axis: int = -1) -> FloatArray:
     own, costly, base = (np.median(values, axis=axis) for values in arrays)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(costly > base, (own - base) / (costly - base), np.nan))
+        known = (costly > base) & np.isfinite(costly)
+        return np.asarray(np.where(known, (own - base) / (costly - base), np.nan))
 
 
-# A resample in which there is no overhead to divide by says nothing of the share: it widens both ends.
+# A resample in which there is no overhead to divide by, or none that is known, says nothing of the share: it widens
+# both ends.
 def _lowest(*arrays: FloatArray, axis: int = -1) -> FloatArray:
     return np.nan_to_num(_share(arrays, axis), nan=-np.inf, posinf=np.inf)
 

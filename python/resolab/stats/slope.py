@@ -8,7 +8,7 @@ pairs of levels, which one load in an odd place does not move. The blocks' slope
 their median and its interval between order statistics assume nothing more (`order`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,35 +18,43 @@ from resolab.stats.order import LEVEL
 from resolab.stats.sample import Sample
 
 Bounds = tuple[float, float]
+Points = Sequence[tuple[float, Bounds]]
+"""Levels with the bounds of what is there; several may share one."""
 LEVELS_NEEDED = 3
 """Through two points goes a line that nothing contradicts."""
 
 
-def slope_over_blocks(blocks: Sequence[Mapping[float, Bounds]], *, level: float = LEVEL) -> Estimate:
+def slope_over_blocks(blocks: Sequence[Points], *, level: float = LEVEL) -> Estimate:
     """Estimate the slope; each block has the bounds of a difference by level, and counts if it has enough of them."""
-    slopes = [_slope(one) for one in blocks if len(one) >= LEVELS_NEEDED]
+    slopes = [_slope(one) for one in blocks if _has_enough(one)]
     if not slopes:
         return Estimate(None, None, None, None, 0, 0, level, Method.NONE)
     lows, highs = np.array(slopes, dtype=np.float64).T
     return median(Sample(lows, highs), level=level)
 
 
-def slope_of(points: Mapping[float, float]) -> float | None:
+def slope_of(points: Sequence[tuple[float, float]]) -> float | None:
     """Return the slope through points that are known."""
-    if len(points) < LEVELS_NEEDED:
-        return None
-    return _slope({level: (value, value) for level, value in points.items()})[0]
+    known = [(level, (value, value)) for level, value in points]
+    return _slope(known)[0] if _has_enough(known) else None
 
 
-def _slope(points: Mapping[float, Bounds]) -> Bounds:
-    """Return the bounds of the median of all slopes between two levels; they rise with each later value's bounds."""
-    levels = sorted(points)
+def _has_enough(points: Points) -> bool:
+    return len({level for level, _ in points}) >= LEVELS_NEEDED
+
+
+def _slope(points: Points) -> Bounds:
+    """Return the bounds of the median of all slopes between two levels; they rise with each later value's bounds.
+
+    Two points on one level have no slope between them (Sen 1968); each has one with those of other levels.
+    """
+    in_order = sorted(points)
     lows, highs = [], []
-    for position, first in enumerate(levels):
-        for second in levels[position + 1 :]:
-            run = second - first
-            lows.append(_rise(points[second][0], points[first][1], -np.inf) / run)
-            highs.append(_rise(points[second][1], points[first][0], np.inf) / run)
+    for position, (first, (first_low, first_high)) in enumerate(in_order):
+        for second, (second_low, second_high) in in_order[position + 1 :]:
+            if run := second - first:
+                lows.append(_rise(second_low, first_high, -np.inf) / run)
+                highs.append(_rise(second_high, first_low, np.inf) / run)
     low = float(np.quantile(lows, 0.5, method="lower"))
     high = float(np.quantile(highs, 0.5, method="higher"))
     if lows == highs and np.isfinite(lows).all():

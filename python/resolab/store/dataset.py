@@ -118,7 +118,9 @@ class Dataset:
         if not self._takes_pages_as_one:
             return rows
         first: dict[str, int] = {}
-        return [msgspec.structs.replace(row, block=first.setdefault(row.page, row.block)) for row in rows]
+        return [
+            msgspec.structs.replace(row, block=first.setdefault(row.page, row.block), round=row.block) for row in rows
+        ]
 
     def settled_conditions(self) -> set[str]:
         """Name the conditions whose loads neither looked up nor connected after the document's request."""

@@ -11,6 +11,8 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
 
     trial_id: str
     block: int
+    round: int = 0
+    """The block it ran in, where a page's loads all count for the first of its blocks (`Dataset.measured_loads`)."""
     condition: str
     page: str
     profile: str

@@ -39,6 +39,20 @@ def test_half_a_sample_censored_gives_no_number() -> None:
     assert remaining_share(censored, Sample.exact([200.0, 201.0, 202.0]), exact, seed=1).value is None
 
 
+def test_nothing_is_known_of_an_overhead_whose_reference_mostly_failed() -> None:
+    base, own = Sample.exact([90.0 + place / 8 for place in range(8)]), Sample.exact([100.0] * 8)
+    for failed in (5, 4):
+        doh = Sample.censored([None] * failed + [190.0] * (8 - failed), [30_000.0] * 8)
+        found = remaining_share(own, doh, base, seed=1)
+        assert (found.value, found.ci_low, found.ci_high) == (None, None, None)
+    # Of two failures the median is still known, of some resamples it is not: those widen both ends.
+    doh = Sample.censored([None] * 2 + [190.0] * 6, [30_000.0] * 8)
+    found = remaining_share(own, doh, base, seed=1)
+    assert found.value == pytest.approx(0.0956, abs=0.002)
+    assert found.ci_high is not None
+    assert found.ci_high > found.value
+
+
 def test_blocks_must_be_of_one_length() -> None:
     with pytest.raises(ValueError, match="one length"):
         remaining_share(Sample.exact([1.0]), Sample.exact([1.0, 2.0]), Sample.exact([1.0]), seed=1)

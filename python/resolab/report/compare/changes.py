@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.report.compare.ground import Difference, ground
-from resolab.report.findings.page_loads import by_condition, contributing, paired_samples, sample_of
-from resolab.report.findings.planned import plan_of
+from resolab.report.findings.estimators import estimators_of
+from resolab.report.findings.page_loads import by_block, by_condition, contributing, paired_samples
+from resolab.report.findings.planned import is_live, plan_of
 from resolab.stats import (
     Estimate,
+    Sample,
     SignificantShare,
     change_of_medians,
     cliffs_delta,
@@ -84,6 +86,8 @@ class DatasetComparison:
     ground: Sequence[Difference]
     noise: SignificantShare
     """A/A comparisons of both datasets together; n = 0 where none has any."""
+    stopped: bool
+    """Whether what either had shown decided how many blocks it has, which p-values here take for fixed."""
 
 
 def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) -> DatasetComparison:
@@ -94,7 +98,7 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) ->
     return DatasetComparison(
         dataset_ids=(first.manifest.dataset_id, second.manifest.dataset_id),
         outcome=outcome,
-        conditions=_corrected([_change(name, loads[0][name], loads[1][name], outcome) for name in common]),
+        conditions=_corrected([_change(name, plans, loads, outcome) for name in common]),
         only=(
             [name for name in loads[0] if name not in loads[1]],
             [name for name in loads[1] if name not in loads[0]],
@@ -102,6 +106,7 @@ def compare_datasets(first: Dataset, second: Dataset, outcome: Outcome = PLT) ->
         effects=_corrected_effects(_effects(plans, loads, outcome)),
         ground=ground((first, second), plans),
         noise=_noise(plans, loads, outcome),
+        stopped=any(plan.stop is not None for plan in plans),
     )
 
 
@@ -116,13 +121,15 @@ def _loads(dataset: Dataset, outcome: Outcome) -> Loads:
     return {condition: contributing(outcome, own) for condition, own in sorted(by_condition(loads).items())}
 
 
-def _change(condition: str, before: Sequence[LoadRow], after: Sequence[LoadRow], outcome: Outcome) -> ConditionChange:
-    one, other = sample_of(outcome, before), sample_of(outcome, after)
+def _change(condition: str, plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcome) -> ConditionChange:
+    """Compare what the blocks have of it: a page that was loaded in several rounds is one value."""
+    before, after = (each[condition] for each in loads)
+    one, other = (by_block(outcome, each)[1] for each in (before, after))
     return ConditionChange(
         condition=condition,
         loads_count=(len(before), len(after)),
         failed_count=(_failed(before), _failed(after)),
-        median_ms=(median(one, seed=0), median(other, seed=0)),
+        median_ms=(estimators_of(plans[0]).median(one), estimators_of(plans[1]).median(other)),
         change=change_of_medians(other, one),
         shift_ms=hodges_lehmann(other, one),
         delta=cliffs_delta(other, one),
@@ -153,17 +160,24 @@ def _effects(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outc
         known = all(name in each and baseline in each for each in loads)
         if (name, baseline) not in second_has or not known:
             continue
-        first, second = (differences_of(*paired_samples(outcome, each[name], each[baseline])) for each in loads)
+        pairs = [_pairs(plan, each, (name, baseline), outcome) for plan, each in zip(plans, loads, strict=True)]
+        first, second = (differences_of(*one) for one in pairs)
+        effects = [estimators_of(plan).difference(*one) for plan, one in zip(plans, pairs, strict=True)]
         found.append(
             EffectChange(
                 condition=name,
                 baseline=baseline,
-                effect_ms=(median(first, seed=0), median(second, seed=0)),
+                effect_ms=(effects[0], effects[1]),
                 shift_ms=hodges_lehmann(second, first),
                 p_value=two_sample_p_value(second, first),
             )
         )
     return found
+
+
+def _pairs(plan: Plan, loads: Loads, conditions: tuple[str, str], outcome: Outcome) -> tuple[Sample, Sample]:
+    own, other = (loads[one] for one in conditions)
+    return paired_samples(outcome, own, other, both_failed=not is_live(plan))
 
 
 def _corrected_effects(effects: Sequence[EffectChange]) -> list[EffectChange]:
@@ -178,7 +192,7 @@ def _noise(plans: tuple[Plan, Plan], loads: tuple[Loads, Loads], outcome: Outcom
         for one in plan.comparisons():
             if one.kind != "aa" or one.treatment.id not in each or one.baseline.id not in each:
                 continue
-            treatment, baseline = paired_samples(outcome, each[one.treatment.id], each[one.baseline.id])
+            treatment, baseline = _pairs(plan, each, (one.treatment.id, one.baseline.id), outcome)
             p, middle = paired_p_value(treatment, baseline), median(differences_of(treatment, baseline), seed=0).value
             if p is not None and middle is not None:
                 p_values.append(p)

@@ -34,22 +34,43 @@ def verdict(found: DatasetComparison) -> str:
     effects = f"; of {len(found.effects)} effects against a baseline {moved} changed" if found.effects else ""
     settings = [one.what for one in found.ground if not one.is_reading]
     why = f" Settings that differ: {', '.join(settings)}." if settings else " No setting differs."
-    if not any(total * smallest_p_value(*one.loads_count) <= SIGNIFICANCE for one in found.conditions):
+    if not any(total * smallest_p_value(*_sizes(one)) <= SIGNIFICANCE for one in found.conditions):
         return (
             f"Too few loads to tell: with {total} conditions even loads that are all slower would not reach a "
-            f"Holm-adjusted p of 0.05; the intervals beside each change still hold.{_floor(found)}{why}"
+            f"Holm-adjusted p of 0.05; the intervals beside each change still hold."
+            f"{_floor(found)}{why}{_stopped(found)}"
         )
     if not changed:
         return (
-            f"Nothing more than noise: none of {total} conditions changed (Holm-adjusted p > 0.05){effects}."
-            f"{_floor(found)}{why}"
+            f"No change is told from chance: none of {total} conditions (Holm-adjusted p > 0.05){effects}. "
+            f"How large one could have been missed say the intervals.{_floor(found)}{why}{_stopped(found)}"
         )
     # Shifts in ms, since a relative change may be infinite or unknown where too much failed.
-    largest = max(changed, key=lambda one: abs(one.shift_ms.value or 0.0))
+    largest = max(changed, key=lambda one: _least(one.shift_ms))
     return (
         f"More than noise: {len(changed)} of {total} conditions changed (Holm-adjusted p <= 0.05), the most "
         f"{largest.condition} by {_ms(largest.shift_ms)} ({_percent(largest.change)}){effects}."
-        f"{_floor(found)}{why}"
+        f"{_floor(found)}{why}{_stopped(found)}"
+    )
+
+
+def _sizes(one: ConditionChange) -> tuple[int, int]:
+    """Return how many values each has: as many as loads, but for pages that were loaded in several rounds."""
+    return one.median_ms[0].n, one.median_ms[1].n
+
+
+def _least(shift: Estimate) -> float:
+    """Return how far from 0 a shift lies at least, where loads failed and no more is known of it."""
+    if shift.low is None or shift.high is None:
+        return 0.0
+    return 0.0 if shift.low <= 0 <= shift.high else min(abs(shift.low), abs(shift.high))
+
+
+def _stopped(found: DatasetComparison) -> str:
+    return (
+        " What they had shown decided how many blocks there are; p-values here take their number for fixed."
+        if found.stopped
+        else ""
     )
 
 

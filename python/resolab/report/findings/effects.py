@@ -15,7 +15,7 @@ from resolab.records import HandshakeMode
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
 from resolab.report.findings.interval_level import level_of
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import by_block, by_condition, paired_samples
+from resolab.report.findings.page_loads import are_of_rounds, by_block, by_condition, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
@@ -40,7 +40,7 @@ Pair = tuple[Condition, Condition]
 
 
 def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Iterable[Outcome]) -> list[SlopeResult]:
-    """Estimate the slope of every comparison that the plan makes on three profiles or more, and of what 0-RTT gains."""
+    """Estimate the slope of every comparison that the plan makes at three distances or more, and of 0-RTT's gain."""
     if not _blocks_are_fixed(plan):
         return []
     grouped, level, rtt_ms = by_condition(loads), level_of(plan), oracle.rtt_ms
@@ -50,7 +50,7 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
         for (treatment, baseline), members in families.items():
             slope = slope_over_blocks(_differences(grouped, members, outcome, rtt_ms), level=level)
             if slope.n:
-                expected = slope_of({rtt_ms[one[0].profile]: oracle.between(*one).round_trips_ms for one in members})
+                expected = slope_of([(rtt_ms[one[0].profile], oracle.between(*one).round_trips_ms) for one in members])
                 found.append(SlopeResult(treatment, baseline, outcome, len(members), slope, expected))
     return found
 
@@ -77,9 +77,12 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
 
 
 def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[BeyondResult]:
-    """Compare the shares of slow loads where any load of either condition is slow, and each one's limit is later."""
+    """Compare the shares of slow loads where any load of either condition is slow, and each one's limit is later.
+
+    A mean over a page's rounds is no load, and may not even be known to be slow: there are no such shares then.
+    """
     outcome, grouped = OUTCOMES["plt"], by_condition(loads)
-    if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan):
+    if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
     found = (_beyond(plan, one, _samples(grouped, one, outcome)) for one in _compared(plan))
     return [one for one in found if one.found.treatment.value or one.found.baseline.value]
@@ -142,9 +145,9 @@ def _families(compared: Iterable[Pair], rtt_ms: Mapping[str, float]) -> dict[Pai
 
 def _differences(
     grouped: Grouped, members: Sequence[Pair], outcome: Outcome, rtt_ms: Mapping[str, float]
-) -> list[dict[float, tuple[float, float]]]:
-    """Return each block's differences with their bounds, by the profile's round-trip time."""
-    blocks: dict[int, dict[float, tuple[float, float]]] = {}
+) -> list[list[tuple[float, tuple[float, float]]]]:
+    """Return each block's differences with their bounds, each beside the profile's round-trip time."""
+    blocks: dict[int, list[tuple[float, tuple[float, float]]]] = {}
     for treatment, baseline in members:
         (own, treated), (other, compared) = (
             by_block(outcome, grouped.get(one.id, [])) for one in (treatment, baseline)
@@ -152,7 +155,7 @@ def _differences(
         places, against = pairs(own, other)
         found = differences_of(treated.take(places), compared.take(against))
         for place, low, high in zip(places, found.low, found.high, strict=True):
-            blocks.setdefault(own[place], {})[rtt_ms[treatment.profile]] = (float(low), float(high))
+            blocks.setdefault(own[place], []).append((rtt_ms[treatment.profile], (float(low), float(high))))
     return [blocks[block] for block in sorted(blocks)]
 
 

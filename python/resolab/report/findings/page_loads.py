@@ -43,13 +43,32 @@ def paired_samples(
 ) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks in which both contribute, in the same order.
 
-    Without `both_failed`, pairs neither of whose loads ended are left out: where sites are sampled as they are found,
-    those that load for nobody say nothing of a difference, and a fifth of them may be such.
+    Without `both_failed`, pairs neither of whose loads ended are left out, round by round: where sites are sampled as
+    they are found, those that load for nobody say nothing of a difference, and a fifth of them may be such.
     """
+    if not both_failed:
+        own, other = _where_one_ended(outcome, own, other)
     (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
     treated, compared = pairs(own_blocks, other_blocks)
-    both = own_sample.take(treated), other_sample.take(compared)
-    return both if both_failed else without_both_failed(*both)
+    return own_sample.take(treated), other_sample.take(compared)
+
+
+def _where_one_ended(
+    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+) -> tuple[list[LoadRow], list[LoadRow]]:
+    """Leave out the rounds in which neither condition's load has a value."""
+    without = [
+        {(load.block, load.round) for load in side if (told := outcome.contribution(load)) and told.value_ms is None}
+        for side in (own, other)
+    ]
+    neither = without[0] & without[1]
+    kept = [[load for load in side if (load.block, load.round) not in neither] for side in (own, other)]
+    return kept[0], kept[1]
+
+
+def are_of_rounds(loads: Sequence[LoadRow]) -> bool:
+    """Whether a page was loaded again: what a block has of a condition is a mean then, and no load."""
+    return len({(load.block, load.condition) for load in loads}) < len(loads)
 
 
 def without_both_failed(treatment: Sample, baseline: Sample) -> tuple[Sample, Sample]:

@@ -164,13 +164,13 @@ def _two(kind: str, n: int, rng: np.random.Generator) -> list[Sample]:
     return [_one(kind, n, rng), _one(kind, n, rng)]
 
 
-def _lines(kind: str, n: int, rng: np.random.Generator) -> list[dict[float, tuple[float, float]]]:
+def _lines(kind: str, n: int, rng: np.random.Generator) -> list[list[tuple[float, tuple[float, float]]]]:
     """Draw blocks in each of which the difference of a pair grows with the level."""
-    found: list[dict[float, tuple[float, float]]] = [{} for _ in range(n)]
+    found: list[list[tuple[float, tuple[float, float]]]] = [[] for _ in range(n)]
     for level in SLOPE_LEVELS:
         treatment, baseline = pair_of(kind, rng, n, add=SLOPE * level)
         for block, value in zip(found, treatment - baseline, strict=True):
-            block[level] = (float(value), float(value))
+            block.append((level, (float(value), float(value))))
     return found
 
 

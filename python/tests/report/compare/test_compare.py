@@ -1,6 +1,8 @@
 import json
+import math
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,6 +12,7 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.cli.main import main
 from resolab.report.compare.changes import DatasetComparison, compare_datasets, smallest_p_value
 from resolab.report.compare.text import verdict
+from resolab.stats import Method
 from resolab.store import build_tables, load_manifest, open_dataset, save_manifest
 
 PLAN = (
@@ -66,7 +69,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_equal_loads_are_noise(folders: dict[str, Path]) -> None:
     found = compared(folders["one"], folders["same"])
-    assert verdict(found).startswith("Nothing more than noise: none of 6 conditions changed")
+    assert verdict(found).startswith("No change is told from chance: none of 6 conditions (Holm-adjusted")
     assert "0 changed" in verdict(found)
     assert {one.shift_ms.value for one in found.conditions} == {0.0}
     assert not any(one.significant for one in (*found.conditions, *found.effects))
@@ -115,6 +118,23 @@ def test_failed_loads_count_as_at_least_their_limit(folders: dict[str, Path]) ->
     for one in failed:
         assert one.shift_ms.censored_count == one.failed_count[1]
         assert one.median_ms[1].n == one.loads_count[1]
+
+
+def test_a_condition_that_fails_changed_by_more_than_one_that_is_slower(tmp_path: Path) -> None:
+    found = compared(made(tmp_path / "a"), made(tmp_path / "b", add_ms=80, name="b"))
+    shift = replace(found.conditions[3].shift_ms, low=29_000.0, high=math.inf)
+    conditions = list(found.conditions)
+    conditions[3] = replace(conditions[3], shift_ms=shift)
+    assert shift.value is None
+    assert f"the most {conditions[3].condition} by " in verdict(replace(found, conditions=conditions))
+
+
+def test_plans_that_stop_by_what_they_see_have_their_intervals_and_are_told_of(tmp_path: Path) -> None:
+    stop = PLAN + '[stop]\nrule = "confidence_sequence"\n'
+    found = compared(made(tmp_path / "a", plan=stop), made(tmp_path / "b", plan=stop, add_ms=80, name="b"))
+    assert {each.method for one in found.effects for each in one.effect_ms} == {Method.CONFIDENCE_SEQUENCE}
+    assert {each.method for one in found.conditions for each in one.median_ms} == {Method.CONFIDENCE_SEQUENCE}
+    assert verdict(found).endswith("take their number for fixed.")
 
 
 def test_too_few_loads_are_not_called_noise(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from resolab.report.plain_answers import plain_answers
 from resolab.stats import Method
 from resolab.store import Dataset, build_tables, open_dataset
 from resolab.store.outcomes import PLT
+from resolab.store.rows import LoadRow
 
 PAGES = [f"page{number}" for number in range(14)]
 
@@ -103,6 +104,39 @@ def test_two_datasets_over_pages_are_compared_by_their_comparisons(tmp_path: Pat
         compared = compare_datasets(first, second)
     assert {one.condition.partition(".")[0] for one in compared.conditions} == {"all-pages"}
     assert len(compared.effects) == 10
+
+
+def test_a_page_of_several_rounds_is_one_value_of_a_comparison_of_datasets(tmp_path: Path) -> None:
+    plan = plan_with(28)
+    with opened(tmp_path / "a", plan) as first, opened(tmp_path / "b", replace(plan, seed=8)) as second:
+        compared = compare_datasets(first, second)
+    for one in compared.conditions:
+        assert one.loads_count == (28, 28)
+        assert [each.n for each in one.median_ms] == [14, 14]
+        assert one.shift_ms.n == 28
+
+
+def test_of_rounds_those_without_any_end_are_left_out_and_not_the_page() -> None:
+    treated, base = "all-pages.4g.doh.h3.full", "all-pages.4g.doudp.h3.full"
+
+    def rounds(name: str, *values: float | None) -> list[LoadRow]:
+        found = [load(3, name, value, None if value else "page_timeout") for value in values]
+        return [msgspec.structs.replace(one, round=place) for place, one in enumerate(found)]
+
+    own, other = rounds(treated, None, 500.0, None), rounds(base, 300.0, 100.0, None)
+    pair = paired_samples(PLT, own, other, both_failed=False)
+    assert [(one.low.tolist(), one.high.tolist()) for one in pair] == [([15_250.0], [np.inf]), ([200.0], [200.0])]
+    # Each failed once, but never both of one round: the page is still there.
+    crossed = paired_samples(PLT, rounds(treated, None, 500.0), rounds(base, 100.0, None), both_failed=False)
+    assert len(crossed[0]) == 1
+    assert len(paired_samples(PLT, rounds(treated, None), rounds(base, None), both_failed=False)[0]) == 0
+
+
+def test_means_of_rounds_are_no_slow_loads(tmp_path: Path) -> None:
+    plan = plan_with(28, "[limits]\npage_timeout_s = 5\n")
+    found = findings_of(tmp_path / "d", plan, Faults(timeouts=True))
+    assert found.slow_loads == []
+    assert any(one.failed_count for one in found.plt.conditions)
 
 
 def test_the_tables_and_other_plans_stay_as_they_were(tmp_path: Path) -> None:
