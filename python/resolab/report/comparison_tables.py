@@ -3,6 +3,7 @@
 For: rounding and words. Not for: estimates (`findings.comparisons`).
 """
 
+import math
 from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
@@ -89,7 +90,7 @@ def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
         return (
             f"{clear} of {len(group)} paired differences have a confidence sequence without 0, each at 95 % for itself"
         )
-    clear = sum((one.adjusted_p_value or 1.0) <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
+    clear = sum(one.adjusted_p_value <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
     count = len(findings.plt.comparisons)
     return f"{clear} of {len(group)} differ from 0 at 5 % after Holm's correction over the plan's {count} comparisons"
 
@@ -107,14 +108,22 @@ def aa_sentences(findings: Findings) -> list[str]:
     noise = findings.plt.noise
     if noise is None:
         return []
-    sentences = [_false_alarms(noise), *_by_interval(noise)]
+    return [_false_alarms(noise), *_by_interval(noise), *_floor(noise)]
+
+
+def _floor(noise: Noise) -> list[str]:
+    """Say what copies differ by, and no more: where networks differ in noise, one number is no limit for effects."""
     floor, ratio = noise.difference_ms.p95_absolute_difference, noise.change.p95_absolute_difference
-    if floor is not None and ratio is not None:
-        sentences.append(
-            f"Noise floor: 95 % of the A/A differences are at most {number_text(floor)} ms and "
-            f"{number_text(100 * ratio)} % of the median; a smaller effect is not told from noise by this run."
-        )
-    return sentences
+    if floor is None or ratio is None:
+        return []
+    if not math.isfinite(floor) or not math.isfinite(ratio):
+        return ["Noise floor: none, for of too many copies so many loads failed that their difference is not known."]
+    sentence = (
+        f"Noise floor: 95 % of the A/A differences are at most {number_text(floor)} ms and "
+        f"{number_text(100 * ratio)} % of the median, all conditions together. Whether an effect is told from noise "
+        "its own interval says: on a quiet network smaller ones are."
+    )
+    return [sentence]
 
 
 def _false_alarms(noise: Noise) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from resolab.plan import Estimand
 from resolab.plots import estimate_text, interval_text
 from resolab.report.comparison_tables import SIGNIFICANCE
-from resolab.report.findings.estimands import WORDS, deciding
+from resolab.report.findings.estimands import WORDS, deciding, pairs_needed
+from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
-from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.labels import combination_of
-from resolab.stats import PAIRS_FOR_CHANGE, Estimate, least_paired_p_value, pairs_for_interval, pairs_for_significance
+from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import counted
 
 NAMED_COUNT = 3
@@ -63,20 +63,25 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
         *([f"shorter {_places(shorter, estimand, len(group))}"] if shorter else []),
         *([f"undecided {_places(undecided, estimand, len(group))}"] if undecided else []),
     ]
-    adjusted = [one.adjusted_p_value for one in group if one.adjusted_p_value is not None]
+    return f"{asked}: {'; '.join(parts)}.{_after_holm(found, [*longer, *shorter])}"
+
+
+def _after_holm(found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
+    """Say how many of the decided stand by their signed ranks, corrected for the number of all comparisons."""
+    adjusted = [one.adjusted_p_value for one in decided if one.adjusted_p_value is not None]
+    if not adjusted or too_few_sentence(found) is not None:
+        return ""
+    tested = sum(one.adjusted_p_value is not None for one in found.comparisons)
     kept = sum(p <= SIGNIFICANCE for p in adjusted)
-    counted = sum(one.adjusted_p_value is not None for one in found.comparisons)
-    holm = ""
-    if adjusted and too_few_sentence(found) is None:
-        holm = f" After Holm's correction over {counted} comparisons {kept} of {len(adjusted)} stand."
-    return f"{asked}: {'; '.join(parts)}.{holm}"
+    return (
+        f" By signed ranks, after Holm's correction over {tested} comparisons, {kept} of these {len(adjusted)} stand."
+    )
 
 
 def _too_few(findings: Findings, estimand: Estimand, group: Sequence[PairResult]) -> str:
     pairs = max(_deciding(one, estimand).n for one in group)
-    is_ratio = estimand is Estimand.RELATIVE_CHANGE
-    needed = PAIRS_FOR_CHANGE if is_ratio else pairs_for_interval(level_of_loads(findings.plan))
-    if pairs >= needed:
+    needed = pairs_needed(estimators_of(findings.plan), estimand)
+    if pairs >= needed:  # of ratios, whose medians loads must have ended for
         return "undecided: too many of its loads failed for an interval."
     return f"too few {findings.plan.design.unit}s to tell: {counted(pairs, 'pair')} where an interval takes {needed}."
 

@@ -25,9 +25,11 @@ def sensitivity_table(findings: Findings) -> NamedTable:
     columns = ("page", "profile", "treatment", "against", *heads, "says")
     rows = [_cells(findings, one, estimand) for one in findings.sensitivities]
     turned = sum(one.turns for one in findings.sensitivities)
+    some = sum(one.decides_by_some for one in findings.sensitivities)
     note = (
-        f"{WORDS[estimand].capitalize()} of {outcome.label}. {turned} of {len(rows)} comparisons say something else by "
-        "one of the choices. The whole sample decides: loads are flagged, or miss their handshake, for a reason."
+        f"{WORDS[estimand].capitalize()} of {outcome.label}. Of {len(rows)} comparisons {turned} have the other sign "
+        f"by one of the choices, {some} are decided by some choices alone, which fewer pairs may be the reason of. "
+        "The whole sample decides: loads are flagged, or miss their handshake, for a reason."
     )
     return NamedTable(
         NAME,
@@ -41,15 +43,22 @@ def sensitivity_table(findings: Findings) -> NamedTable:
 def _cells(findings: Findings, one: Sensitivity, estimand: Estimand) -> tuple[str, ...]:
     treatment, baseline = one.comparison.treatment, one.comparison.baseline
     estimates = [part for estimate in one.estimates.values() for part in _estimate(estimate, estimand)]
-    says = "something else" if one.turns else "the same pairs" if one.changes_nothing else "the same"
     return (
         treatment.page,
         treatment.profile,
         combination_of(findings, treatment),
         combination_of(findings, baseline),
         *estimates,
-        says,
+        _says(one),
     )
+
+
+def _says(one: Sensitivity) -> str:
+    if one.turns:
+        return "the other sign"
+    if one.decides_by_some:
+        return "decided by some"
+    return "the same pairs" if one.changes_nothing else "the same"
 
 
 def _estimate(one: Estimate, estimand: Estimand) -> tuple[str, str]:

@@ -21,7 +21,9 @@ SIGNIFICANCE = 0.05
 
 
 def paired_p_value(treatment: Sample, baseline: Sample) -> float | None:
-    """Test pairs by signed ranks (Wilcoxon 1945), two-sided and exact; None without pairs.
+    """Test pairs by signed ranks (Wilcoxon 1945), two-sided; None without pairs.
+
+    Exact for up to 60 pairs that differ, else by the normal distribution with the ties' variance.
 
     With censored values it is the greatest p any values within the bounds could have.
     """
@@ -45,8 +47,8 @@ def pairs_for_significance(comparisons_count: int, significance: float = SIGNIFI
 def two_sample_p_value(treatment: Sample, baseline: Sample) -> float | None:
     """Test two samples without pairs by rank sums (Mann and Whitney 1947), two-sided; None if one is empty.
 
-    Exact for up to 20 values without ties, else by the normal distribution with the ties' variance. With censored
-    values it is at least the p of any values within the bounds.
+    Exact for up to 40 values together without ties, else by the normal distribution with the ties' variance. With
+    censored values it is at least the p of any values within the bounds.
     """
     if not len(treatment) or not len(baseline):
         return None

@@ -60,6 +60,20 @@ def test_without_intervals_nothing_is_decided(tmp_path: Path) -> None:
         assert sentence.endswith(": too few blocks to tell: 3 pairs where an interval takes 5.")
 
 
+@pytest.mark.parametrize(
+    ("analysis", "needed"),
+    [
+        ('[analysis]\nestimand = "shift"\n', 6),
+        ('[analysis]\nestimand = "relative_change"\n', 8),
+        ('[stop]\nrule = "confidence_sequence"\n', 8),
+    ],
+)
+def test_what_an_interval_takes_is_what_its_estimand_takes(tmp_path: Path, analysis: str, needed: int) -> None:
+    text = PLAN_TEXT.replace("blocks = 6", "blocks = 5") + analysis
+    for sentence in plain_answers(analysed(tmp_path / "d", text=text)):
+        assert sentence.endswith(f": too few blocks to tell: 5 pairs where an interval takes {needed}.")
+
+
 def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None:
     found = findings.primary
     sentence = too_few_sentence(found)
@@ -75,7 +89,7 @@ def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path:
     text = PLAN_TEXT.replace("blocks = 6", "blocks = 10").replace('["example", "wikipedia"]', '["wikipedia"]')
     found = analysed(tmp_path / "d", text=text)
     doh = next(one for one in plain_answers(found) if one.startswith("DoH + H3 full"))
-    assert "After Holm's correction over 10 comparisons 2 of 2 stand." in doh
+    assert "By signed ranks, after Holm's correction over 10 comparisons, 2 of these 2 stand." in doh
     assert too_few_sentence(found.primary) is None
 
 

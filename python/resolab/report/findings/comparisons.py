@@ -3,6 +3,7 @@
 For: `Plan.comparisons()`, paired by block. Not for: every condition against the baseline (`page_loads`), or words.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
@@ -32,8 +33,8 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
         return None
     p_values = [one.p_value for one in copies if one.p_value is not None]
     tested = [one.comparison.treatment.first.id for one in copies if one.p_value is not None]
-    differences = [one.difference_ms.value for one in copies if one.difference_ms.value is not None]
-    changes = [one.change.value for one in copies if one.change.value is not None]
+    differences = [_size(one.difference_ms) for one in copies if one.difference_ms.n]
+    changes = [_size(one.change) for one in copies if one.change.n]
     return Noise(
         comparisons_count=len(copies),
         conditions_count=len({one.comparison.treatment.first for one in copies}),
@@ -41,6 +42,11 @@ def noise_of(copies: Sequence[PairResult]) -> Noise | None:
         change=significant_share(p_values, changes, conditions=tested),
         by_interval={name: _excluding_zero(copies, of) for name, of in _INTERVALS.items()},
     )
+
+
+def _size(one: Estimate) -> float:
+    """Return how far from 0 it lies; what failed loads leave open may be as far as any."""
+    return math.inf if one.value is None else abs(one.value)
 
 
 _INTERVALS: Mapping[str, Callable[[PairResult], Estimate]] = {

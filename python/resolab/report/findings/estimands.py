@@ -3,6 +3,8 @@
 For: one answer to "which of these numbers decides". Not for: their mathematics (`stats`).
 """
 
+import itertools
+import math
 from typing import Protocol, assert_never
 
 from resolab.plan import Estimand
@@ -43,6 +45,18 @@ def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
         case Estimand.SHIFT:
             return compared.shift_ms
     assert_never(estimand)
+
+
+def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
+    """Return the fewest pairs of which it has an interval with two ends, if all their loads ended."""
+
+    def has_interval(size: int) -> bool:
+        # Pairs that all differ, for ties need more.
+        treatment, baseline = Sample.exact([100.0 + value for value in range(size)]), Sample.exact([90.0] * size)
+        width = estimated(estimators, treatment, baseline, estimand, seed=0).ci_width
+        return width is not None and math.isfinite(width)
+
+    return next(size for size in itertools.count(1) if has_interval(size))
 
 
 def estimated(

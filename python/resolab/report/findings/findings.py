@@ -68,8 +68,13 @@ class Sensitivity:
 
     @property
     def turns(self) -> bool:
-        """Whether a choice has the other sign, or decides where another does not."""
-        return len({one.verdict for one in self.estimates.values()}) > 1
+        """Whether choices are decided with opposite signs."""
+        return {-1, 1} <= {one.verdict for one in self.estimates.values()}
+
+    @property
+    def decides_by_some(self) -> bool:
+        """Whether some choices are decided and others are not, which fewer pairs alone may make them."""
+        return not self.turns and len({one.verdict for one in self.estimates.values()}) > 1
 
 
 @dataclass(frozen=True, slots=True)

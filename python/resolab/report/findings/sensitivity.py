@@ -20,7 +20,10 @@ ALL, UNFLAGGED, REACHED = "all loads", "without flagged trials", "only handshake
 CHOICES: Mapping[str, Callable[[LoadRow], bool]] = {
     ALL: lambda _: True,
     UNFLAGGED: lambda load: not load.flags,
-    REACHED: lambda load: load.handshake_mode == load.requested_handshake_mode,
+    # A load that failed before any handshake missed none: without it, failing would make an arm faster.
+    REACHED: lambda load: (
+        load.handshake_mode == load.requested_handshake_mode or (load.handshake_mode is None and bool(load.failure))
+    ),
 }
 """Which loads are taken."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.findings.findings import Findings
+from resolab.report.findings.interval_level import level_text
 from resolab.report.live.findings import LiveFindings
 from resolab.report.live.lookups import Lookups
 from resolab.report.live.pairs import ConfigurationPair, each_once
@@ -44,7 +45,7 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     alike = [one for one in once if one.tested is not None and one.tested.is_alike]
     both = sum(one in alike for one in apart)
     margin = findings.plan.analysis.equivalence_margin_ms
-    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart"
+    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_by_chance(once)}"
     if margin is not None:
         told += f", {len(alike)} are alike within {margin:g} ms"
         told += f" ({both} of them both: a difference smaller than the margin)" if both else ""
@@ -53,6 +54,12 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     dead = max(one.both_failed_count for one in pairs)
     left_out = f"; pairs of which both loads failed are left out (up to {dead})" if dead else ""
     return f"From {place}, page load time over {sites} sites: {_fastest(pairs)}; {told}{left_out}."
+
+
+def _by_chance(once: Sequence[ConfigurationPair]) -> str:
+    """Say what so many intervals, each right by itself, tell apart where nothing differs."""
+    level = once[0].curve.median_ms.level
+    return f" (each interval at {level_text(level)} for itself: about {len(once) * (1 - level):.2g} by chance alone)"
 
 
 def _fastest(pairs: Sequence[ConfigurationPair]) -> str:

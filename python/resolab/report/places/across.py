@@ -16,8 +16,9 @@ from resolab.stats import Estimate
 NOTE = (
     "Each vantage point is one observation: of its pairs the median, of these the median across, whose interval is "
     "over vantage points. Of five it is from the least to the greatest, at 93.75 % (1 - 2/2^5), and so wide that one "
-    "odd place decides an end; of fewer there is none. It speaks of places like these, if they are a sample of any. "
-    "That five agree in sign happens by chance in 1 of 16 cases."
+    "odd place decides an end; of fewer there is none, nor of five where a plan may stop and its level is 97 %. It "
+    "speaks of places like these, if they are a sample of any. That five agree in sign happens by chance in 1 of 16 "
+    "cases."
 )
 
 

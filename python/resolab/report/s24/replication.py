@@ -145,8 +145,10 @@ def _note(cells: Sequence[_Cell], level: float) -> str:
         f"{counts} Both are changes of the median of the sum against DoUDP + H3 full. Their interval is that of the "
         f"quartiles of their Fig. 9 and {LOADS_A_CELL:,} loads a cell (McGill, Tukey and Larsen 1978): a third of the "
         "3,829 rows, each load standing with three look-ups. It holds the error of their sample and none of their "
-        "instrument's or ours, so that a number outside a prediction is a difference of the two labs, not of chance. "
-        "Last column: loads of ours between their P10 and P90, where four in five would lie if spreads were alike."
+        f"instrument's or ours: chance alone leaves about {(1 - level) * len(cells):.2g} of {len(cells)} numbers "
+        "outside their prediction, and what more there are is a difference of the two labs. "
+        "Last column: loads of ours between their P10 and P90, where four in five would lie if medians and spreads "
+        "were alike."
     )
 
 

@@ -8,9 +8,10 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.plan import Estimand
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.estimands import deciding
-from resolab.report.findings.findings import Findings
+from resolab.report.findings.findings import Findings, Sensitivity
 from resolab.report.findings.sensitivity import ALL, REACHED, UNFLAGGED
 from resolab.report.sensitivity import sensitivity_table
+from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
 
 
@@ -34,6 +35,24 @@ def test_flagged_trials_and_missed_handshakes_are_left_out_by_their_choice_alone
     assert pairs[ALL] == 6 * len(found.sensitivities)
     assert pairs[UNFLAGGED] < pairs[ALL]
     assert pairs[REACHED] < pairs[ALL]
+
+
+def test_loads_that_failed_before_any_handshake_missed_none(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "d", faults=Faults(timeouts=True))
+    for one in found.sensitivities:
+        assert one.estimates[REACHED] == one.estimates[ALL]
+    assert any(one.estimates[ALL].censored_count for one in found.sensitivities)
+
+
+def test_a_choice_that_decides_less_is_no_other_sign() -> None:
+    def estimate(low: float, high: float) -> Estimate:
+        return Estimate((low + high) / 2, (low + high) / 2, low, high, 8, 0, 0.95, Method.ORDER_STATISTIC)
+
+    comparison = make_plan(PLAN_TEXT).comparisons()[0]
+    fewer = Sensitivity(comparison, {ALL: estimate(1, 3), UNFLAGGED: estimate(-1, 4)})
+    other = Sensitivity(comparison, {ALL: estimate(1, 3), UNFLAGGED: estimate(-4, -1)})
+    assert (fewer.turns, fewer.decides_by_some) == (False, True)
+    assert (other.turns, other.decides_by_some) == (True, False)
 
 
 @pytest.mark.parametrize("estimand", list(Estimand))
