@@ -18,6 +18,6 @@ def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:
     rtt_ms = {one.name: access_rtt_ms(one) for one in profiles}
     return {
         # The real network has no round trip of its own, and its plans no margin in round trips.
-        one.id: margin.of(rtt_ms.get(one.treatment.profile, 0.0) + one.treatment.resolver_extra_rtt_ms)
+        one.id: margin.of(rtt_ms.get(one.treatment.profile, 0.0))
         for one in plan.comparisons()
     }
