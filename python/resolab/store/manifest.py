@@ -195,7 +195,7 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     instrument_failures_count: int = 0
     """Times the instrument itself broke, so that a trial was thrown away and repeated on a new testbed."""
     stop_reason: StopReason | None = None
-    """None while it runs, and in manifests before format 1.6."""
+    """None while it runs, of merged runs, and in manifests before format 1.6."""
     blocks_finished_count: int | None = None
     """Blocks of which every trial is finished."""
     widths_reached: list[WidthReached] = []
@@ -207,7 +207,7 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     environment_end: Environment | None = None
     """When the process that ran trials last ended; shares of time are that process's."""
     starts: list[RunStart] = []
-    """One for the beginning and one for each resume; empty before format 1.7, and of merged runs."""
+    """One for the beginning and one for each resume; of merged runs one, with their pages; empty before format 1.7."""
     merged_from: list[MergedRun] = []
     """The runs it was merged from, in the order of their blocks; empty for a run."""
     warnings: list[str] = []

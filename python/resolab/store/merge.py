@@ -19,7 +19,16 @@ from resolab.records import FORMAT_VERSION
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, TRIALS
 from resolab.store.kept_files import line_taken_along
-from resolab.store.manifest import LiveRun, Manifest, MergedRun, RunStatus, dataset_id, load_manifest, save_manifest
+from resolab.store.manifest import (
+    LiveRun,
+    Manifest,
+    MergedRun,
+    RunStart,
+    RunStatus,
+    dataset_id,
+    load_manifest,
+    save_manifest,
+)
 from resolab.store.mergeable import check_mergeable, differences
 from resolab.store.trials import SUFFIX, finished_trials, read_trial, trial_id
 
@@ -130,17 +139,42 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         command_line=["resolab", "merge", str(out), *(str(folder) for folder, _ in runs)],
         ended_unix_ns=max(ends, default=None),
         load_average_end=manifests[-1].load_average_end,
+        environment_end=manifests[-1].environment_end,
         paths=max(one.paths for one in manifests),
         resume_count=sum(one.resume_count for one in manifests),
         status=RunStatus.FINISHED if finished else RunStatus.INTERRUPTED,
         trials_planned_count=sum(one.trials_planned_count for one in manifests),
         trials_finished_count=sum(one.trials_finished_count for one in merged_from),
         instrument_failures_count=sum(one.instrument_failures_count for one in manifests),
+        # Each run ended for a reason of its own; there is none that the whole ended for.
+        stop_reason=None,
+        blocks_finished_count=_sum_if_known([one.blocks_finished_count for one in manifests]),
+        widths_reached=[],
         decisions=[],
-        starts=[],
+        starts=_starts(manifests),
         merged_from=list(merged_from),
         warnings=[*dict.fromkeys(text for one in manifests for text in one.warnings), *differences(manifests)],
     )
+
+
+def _starts(manifests: Sequence[Manifest]) -> list[RunStart]:
+    """Keep the pages that the runs began with, which patterns in their plan stand for; none where one does not say."""
+    begun = [one.starts[0] for one in manifests if one.pages() is not None]
+    if len(begun) < len(manifests):
+        return []
+    return [
+        RunStart(
+            unix_ns=begun[0].unix_ns,
+            git_commit=_if_one([one.git_commit for one in begun]),
+            resolab_core_sha256=_if_one([one.resolab_core_sha256 for one in begun]),
+            pages_sha256={page: digest for one in begun for page, digest in one.pages_sha256.items()},
+        )
+    ]
+
+
+def _sum_if_known(counts: Sequence[int | None]) -> int | None:
+    known = [one for one in counts if one is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _live(manifests: Sequence[Manifest]) -> LiveRun | None:

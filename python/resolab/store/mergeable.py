@@ -41,6 +41,7 @@ def check_mergeable(runs: Sequence[Run]) -> None:
     for other in others:
         _check_plan(first, other)
         _check_profiles(first, other)
+        _check_pages(first, other)
 
 
 def _check_version(folder: Path, manifest: Manifest) -> None:
@@ -80,6 +81,15 @@ def _check_profiles(first: Run, other: Run) -> None:
             raise ConfigurationError(f"could not merge {other[0]}: {problem}; their conditions mean different things")
 
 
+def _check_pages(first: Run, other: Run) -> None:
+    """Refuse pages of one name whose files differ, where runs say what they were (from format 1.7 on)."""
+    known, own = (one.starts[0].pages_sha256 if one.starts else {} for one in (first[1], other[1]))
+    changed = next((page for page in own if known.get(page, own[page]) != own[page]), None)
+    if changed is not None:
+        problem = f"page {changed!r} is not the same as in {first[0]}"
+        raise ConfigurationError(f"could not merge {other[0]}: {problem}; their conditions mean different things")
+
+
 def differences(manifests: Sequence[Manifest]) -> list[str]:
     """Say what else the runs differ in, one line each; a reader must know, but it is no reason to refuse."""
     facts = [_facts(one) for one in manifests]
@@ -101,5 +111,7 @@ def _facts(manifest: Manifest) -> dict[str, Any]:
         **facts,
         **msgspec.structs.asdict(manifest.machine),
         "git commit": manifest.git_commit,
+        "resolab-core (sha256)": manifest.starts[0].resolab_core_sha256 if manifest.starts else None,
+        "paths at a time": manifest.paths,
         "record format": manifest.format_version,
     }

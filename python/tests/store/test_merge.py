@@ -15,13 +15,14 @@ from resolab.report import build_report
 from resolab.store import (
     Manifest,
     build_tables,
+    describe_environment,
     finished_trials,
     load_manifest,
     merge_datasets,
     open_dataset,
     save_manifest,
 )
-from resolab.store.manifest import dataset_id
+from resolab.store.manifest import RunStart, StopReason, WidthReached, dataset_id
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -126,6 +127,7 @@ REFUSED = {
     "its format is 2.0": {"format_version": "2.0"},
     "holds no finished trial": {"faults": Faults(trials_count=0)},
     "profile 'fiber' is not the same": {"profile_delay_ms": 99.0},
+    "page 'example' is not the same": {"starts": [RunStart(unix_ns=1, pages_sha256={"example": "other"})]},
 }
 
 
@@ -138,10 +140,35 @@ def test_what_must_not_be_pooled_is_refused(runs: tuple[Path, Path], tmp_path: P
         (link,) = load_manifest(other).profiles
         up = msgspec.structs.replace(link.up, one_way_delay_ms=delay_ms)
         change(other, profiles=[msgspec.structs.replace(link, up=up)])
+    first = shutil.copytree(runs[0], tmp_path / "run1")
+    change(first, starts=[RunStart(unix_ns=1, pages_sha256={"example": "one"})])
     with pytest.raises(ConfigurationError, match=problem) as refused:
-        merge_datasets(tmp_path / "m", [runs[0], other])
+        merge_datasets(tmp_path / "m", [first, other])
     assert "\n" not in str(refused.value)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["run2"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run1", "run2"]
+
+
+def test_a_merged_manifest_says_of_its_end_what_is_true_of_all_runs(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    folders = [shutil.copytree(folder, tmp_path / folder.name) for folder in runs]
+    width = WidthReached(name="n", treatment="example.fiber.doh.h3.full", baseline="b", ci_width_ms=3.0)
+    for folder, digest, blocks in zip(folders, ("core", "other"), (2, 1), strict=True):
+        start = RunStart(unix_ns=1, git_commit="c", resolab_core_sha256=digest, pages_sha256={"example": "one"})
+        change(
+            folder,
+            starts=[start],
+            paths=blocks,
+            stop_reason=StopReason.PRECISION,
+            blocks_finished_count=blocks,
+            widths_reached=[width],
+            environment_end=describe_environment(versions={}) if blocks == 1 else None,
+        )
+    merged = merge_datasets(tmp_path / "m", folders)
+    assert (merged.stop_reason, merged.widths_reached, merged.blocks_finished_count) == (None, [], 3)
+    assert merged.environment_end is not None
+    assert merged.pages() == ["example"]
+    assert (merged.starts[0].git_commit, merged.starts[0].resolab_core_sha256) == ("c", None)
+    assert "the runs differ in paths at a time: 2, 1" in merged.warnings
+    assert "the runs differ in resolab-core (sha256): core, other" in merged.warnings
 
 
 def test_nothing_is_overwritten_and_nothing_half_is_left(runs: tuple[Path, Path], tmp_path: Path) -> None:
