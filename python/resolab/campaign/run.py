@@ -62,20 +62,26 @@ def run_campaign(plan: Plan, folder: Path, console: Console, make_testbed: MakeT
     """Run a plan into a new dataset folder; leaves no folder when not even the testbed could be started."""
     existed = folder.exists()
     create_dataset_folder(folder)
-    try:
-        with dataset_lock(folder):
+    # What another process has begun there is not ours to remove: only who holds the lock does.
+    with dataset_lock(folder):
+        try:
             manifest = manifests.new_manifest(plan, Corpus.of_project(plan.own_pages), sys.argv)
             assert manifest.environment_start is not None  # Just made.
             versions = manifest.environment_start.versions
             return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
-    finally:
-        if not (folder / "manifest.json").exists():
-            remove_unstarted(folder, existed=existed)
+        finally:
+            if not (folder / "manifest.json").exists():
+                remove_unstarted(folder, existed=existed)
 
 
 def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = testbed_of) -> Outcome:
     """Finish a dataset from where it stands, with the plan, seed, blocks and stopping rule it was begun with."""
-    manifest = load_manifest(folder)
+    load_manifest(folder)  # In what is no dataset there is nothing to lock.
+    with dataset_lock(folder):
+        return _resume(load_manifest(folder), folder, console, make_testbed)
+
+
+def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: MakeTestbed) -> Outcome:
     if manifest.merged_from:
         problem = f"it was merged from {len(manifest.merged_from)} runs; resume those and merge again"
         raise ConfigurationError(f"could not resume {folder}: {problem}")
@@ -87,18 +93,17 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     plan = parse_plan(manifest.plan_text, source, Corpus.of_project(), base=base, begun_with=begun_with)
     corpus = Corpus.of_project(plan.own_pages)
     plan = replace(_placed(plan, manifest), seed=manifest.seed, blocks=manifest.blocks)
-    with dataset_lock(folder):
-        if _is_whole(plan, manifest, folder):
-            return Outcome(manifest)
-        versions = manifests.versions_now(plan)
-        now = ground.ground_now(plan, corpus, versions)
-        ground.check_same_ground(manifest, plan, corpus, now)
-        for partial in (folder / "trials").glob("*.partial"):
-            partial.unlink()
-        for difference in ground.differences(manifest, now):
-            console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
-        manifest = manifests.resumed(manifest, now)
-        return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
+    if _is_whole(plan, manifest, folder):
+        return Outcome(manifest)
+    versions = manifests.versions_now(plan)
+    now = ground.ground_now(plan, corpus, versions)
+    ground.check_same_ground(manifest, plan, corpus, now)
+    for partial in (folder / "trials").glob("*.partial"):
+        partial.unlink()
+    for difference in ground.differences(manifest, now):
+        console.print(f"warning: {difference}", highlight=False, soft_wrap=True, markup=False)
+    manifest = manifests.resumed(manifest, now)
+    return Outcome(asyncio.run(Campaign(plan, manifest, folder, console, make_testbed, versions).run()))
 
 
 def _is_whole(plan: Plan, manifest: Manifest, folder: Path) -> bool:

@@ -3,10 +3,16 @@
 import subprocess
 import sys
 
+import msgspec
 import pytest
+from rich.console import Console
+from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
+from resolab.campaign import resume_campaign, run_campaign
+from resolab.campaign.blocks.one_block import run_block
 from resolab.campaign.lock import dataset_lock
 from resolab.errors import ConfigurationError
+from resolab.store import create_dataset_folder, load_manifest, save_manifest
 
 
 def test_a_second_process_is_refused_and_the_lock_goes_with_its_holder(tmp_path):
@@ -22,3 +28,33 @@ def test_a_second_process_is_refused_and_the_lock_goes_with_its_holder(tmp_path)
     holder.wait()
     with dataset_lock(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("begin", [run_campaign, lambda *args: run_block(*args, 0)])
+def test_who_is_refused_leaves_what_another_has_begun(tmp_path, begin):
+    folder = tmp_path / "d"
+    create_dataset_folder(folder)
+    # Another process is still starting its testbed: there is no manifest yet.
+    with dataset_lock(folder):
+        with pytest.raises(ConfigurationError, match="another resolab"):
+            begin(make_plan(PLAN_TEXT), folder, Console(quiet=True))
+        assert sorted(one.name for one in folder.iterdir()) == [".lock", "trials"]
+
+
+def test_a_manifest_is_read_by_who_holds_the_lock(tmp_path, monkeypatch):
+    folder = make_dataset(tmp_path / "d", make_plan(PLAN_TEXT))
+
+    class Ending:
+        """The run that had it ends just before it lets go of the lock."""
+
+        def __init__(self, _folder):
+            pass
+
+        def __enter__(self):
+            save_manifest(folder, msgspec.structs.replace(load_manifest(folder), warnings=["one path from now on"]))
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr("resolab.campaign.run.dataset_lock", Ending)
+    assert resume_campaign(folder, Console(quiet=True)).manifest.warnings == ["one path from now on"]

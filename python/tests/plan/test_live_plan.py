@@ -189,6 +189,16 @@ def test_a_dataset_is_read_without_its_list(tmp_path: Path) -> None:
         parse_plan(drawn(tmp_path), "plan.toml", Corpus.of_project(), base=tmp_path, begun_with=["gone_test"])
 
 
+def test_a_list_that_has_grown_gives_a_run_no_further_sites(tmp_path: Path) -> None:
+    text = drawn(tmp_path)
+    now = parse_plan(text, "plan.toml", Corpus.of_project(), base=tmp_path)
+    begun = now.factors.page[:2]  # as if the others had come later
+    plan = parse_plan(text, "plan.toml", Corpus.of_project(), base=tmp_path, begun_with=begun)
+    assert plan.factors.page == begun
+    assert plan.live is not None
+    assert tuple(plan.live.sites) == begun
+
+
 def test_a_dataset_is_read_though_its_plan_asked_for_what_was_not_kept() -> None:
     text = TEXT.replace("[baseline]", "[instrument]\nnetlog = true\n[baseline]", 1)
     assert parse_plan(text, "plan.toml", None).live is not None

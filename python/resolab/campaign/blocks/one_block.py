@@ -102,16 +102,17 @@ class _OneBlock:
         """Run it as the first one into a new dataset, which is not left behind if no trial can be begun."""
         existed = self.folder.exists()
         create_dataset_folder(self.folder)
-        try:
-            with dataset_lock(self.folder):
+        # What another process has begun there is not ours to remove: only who holds the lock does.
+        with dataset_lock(self.folder):
+            try:
                 manifest = manifests.new_manifest(self.plan, Corpus.of_project(self.plan.own_pages), COMMAND_LINE)
                 assert manifest.environment_start is not None  # Just made.
                 versions = manifest.environment_start.versions
                 self.check_ground(manifest.starts[0])
                 await self._campaign(msgspec.structs.replace(manifest, fleet_run=fleet_run), versions)
-        finally:
-            if not (self.folder / MANIFEST).exists():
-                remove_unstarted(self.folder, existed=existed)
+            finally:
+                if not (self.folder / MANIFEST).exists():
+                    remove_unstarted(self.folder, existed=existed)
 
     async def go_on(self, planned: list[str], fleet_run: str | None) -> None:
         """Run it into a dataset that is there, on the same ground."""

@@ -51,9 +51,12 @@ def sites_in(section: Section, base: Path, seed: int, begun_with: Sequence[str] 
     sites = _drawn(section, text, site_list, seed)
     _check_names(section, "list", sites)
     if begun_with is not None:
-        gone = next((name for name in begun_with if name not in {one.name for one in sites}), None)
+        by_name = {one.name: one for one in sites}
+        gone = next((name for name in begun_with if name not in by_name), None)
         if gone is not None:
             section.fail("list", f"site {gone!r}, which the run began with, is not drawn any more; put the list back")
+        # A list that has grown since gives the run no further sites, which would change the order of all.
+        sites = [by_name[name] for name in begun_with]
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Sites(sites, SiteList(site_list.list_id, site_list.file, digest, site_list.ranks, site_list.sample))
 
