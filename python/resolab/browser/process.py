@@ -128,6 +128,11 @@ class BrowserProcess:
         stderr = self._process.stderr
         if stderr is None:
             return
-        with contextlib.suppress(ValueError):  # A line beyond the limit: not worth ending for.
-            while line := await stderr.readline():
-                self._stderr.append(line.decode(errors="replace").strip())
+        while True:
+            try:
+                line = await stderr.readline()
+            except ValueError:  # Beyond the limit, and thrown away: who stopped reading would stop the browser.
+                continue
+            if not line:
+                return
+            self._stderr.append(line.decode(errors="replace").strip())

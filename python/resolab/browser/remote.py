@@ -5,6 +5,7 @@ the wire or what it means (`chromium.cdp`, `firefox.marionette`).
 """
 
 import asyncio
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,6 +45,18 @@ RemoteError = CallError | CallTimeoutError | BrowserGoneError
 REMOTE_ERRORS = (CallError, CallTimeoutError, BrowserGoneError)
 
 
+def read_json(message: bytes | str) -> Any:
+    """Decode JSON that holds what a page says; `ValueError` when it is none.
+
+    Half a surrogate pair, which scripts may write and no text can hold, becomes a question mark.
+    """
+    try:
+        return msgspec.json.decode(message)
+    except msgspec.DecodeError:
+        said = json.dumps(json.loads(message), ensure_ascii=False)
+        return msgspec.json.decode(said.encode("utf-8", "replace"))
+
+
 class Decoder(Protocol):
     """Cuts a byte stream into messages."""
 
@@ -66,10 +79,12 @@ class RemoteConnection(ABC):
     async def close(self) -> None:
         """Stop reading and let go of the connection."""
         self._pump.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._pump
-        self._fail_waiting()
-        self._writer.close()
+        try:
+            with suppress(asyncio.CancelledError):
+                await self._pump
+        finally:
+            self._fail_waiting()
+            self._writer.close()
 
     @abstractmethod
     def _dispatch(self, message: Any) -> None:
@@ -106,7 +121,7 @@ class RemoteConnection(ABC):
         try:
             while chunk := await self._reader.read(_READ_BYTES):
                 for message in self._decoder.feed(chunk):
-                    self._dispatch(msgspec.json.decode(message))
+                    self._dispatch(read_json(message))
         except (OSError, ValueError):
             pass  # A broken connection and a broken message both mean: this browser is of no more use.
         finally:

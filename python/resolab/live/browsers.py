@@ -169,10 +169,15 @@ class LiveBrowsers:
         is_wanted = way.browser is BrowserName.CHROMIUM
         settings, log = log_settings(way.browser, self._settings_for(way, reached), file, is_wanted=is_wanted)
         browser = self._makers[way.browser]()
-        await browser.start(self._prefix(way, reached), settings)
-        async with rehearsal_url() as url:
-            await browser.load(LoadRequest(url=url, timeout_s=TIMEOUT_S, warmup=False))
-        return Running(browser, log, file)
+        running = Running(browser, log, file)
+        try:
+            await browser.start(self._prefix(way, reached), settings)
+            async with rehearsal_url() as url:
+                await browser.load(LoadRequest(url=url, timeout_s=TIMEOUT_S, warmup=False))
+        except BaseException:
+            await running.end()  # Nobody else knows of it yet.
+            raise
+        return running
 
     def _prefix(self, way: BrowserWay, reached: Reached) -> list[str]:
         nameserver = self._place.stub_address if way.resolver_path is ResolverPath.STUB else reached.address

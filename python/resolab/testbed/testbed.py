@@ -21,7 +21,7 @@ from pathlib import Path
 
 from resolab import engine
 from resolab.browser import Browser, Heard, HearingRequest, LoadRequest, LoadResult
-from resolab.errors import ResolabError
+from resolab.errors import MachineError, ResolabError
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
     MEASURED_LABEL,
@@ -50,6 +50,8 @@ from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
+REHEARSALS = 3
+"""Browsers that may break in the first load of their lives before the testbed is no use."""
 HEARING_LABEL = "hearing"
 DEATH_NOTICE_S = 1.0
 """A command to a dying program may fail a little before its end is known."""
@@ -216,14 +218,16 @@ class Testbed(Standing):
         The first load of a browser's life pays for what is made ready once, and Firefox makes it over h2, whatever it
         has been told of HTTP/3.
         """
-        browser = await self._browsers.get(way_of(condition))
-        if browser in self._rehearsed_browsers:
-            return browser, False
-        self._rehearsed_browsers.add(browser)
-        await browser.load(LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False))
-        if not browser.usable:
+        request = LoadRequest(url=site.url, timeout_s=self._plan.limits.page_timeout_s, warmup=False)
+        for attempt in range(REHEARSALS):
             browser = await self._browsers.get(way_of(condition))
-        return browser, True
+            if browser in self._rehearsed_browsers:
+                return browser, attempt > 0
+            await browser.load(request)
+            if browser.usable:
+                self._rehearsed_browsers.add(browser)
+                return browser, True
+        raise MachineError(f"{condition.browser} broke {REHEARSALS} times in its first load of {condition.page}")
 
     async def _start_edge(self) -> EdgeInForce:
         # A new one takes the old one's authority from its folder: browsers go on trusting it.

@@ -107,3 +107,15 @@ def test_when_the_browser_goes_every_waiting_call_ends(end: bytes) -> None:
             await connection.call("B")
 
     over_pipe(scene)
+
+
+def test_half_a_surrogate_pair_on_a_pages_console_breaks_no_connection() -> None:
+    async def scene(connection: Connection, reader: asyncio.StreamReader, _writer: Writer) -> None:
+        call = asyncio.create_task(connection.call("A"))
+        await asyncio.sleep(0)
+        reader.feed_data(b'{"id":1,"result":{"said":"a\\ud83d","well":"\\ud83d\\ude00"}}\0')
+        assert await call == {"said": "a?", "well": "\U0001f600"}
+        reader.feed_data(b"no JSON\0")
+        await connection.closed.wait()
+
+    over_pipe(scene)

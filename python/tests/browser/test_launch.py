@@ -171,6 +171,20 @@ def test_the_pipe_reaches_descriptors_3_and_4_through_a_prefix(tmp_path: Path) -
     asyncio.run(play())
 
 
+def test_a_line_without_end_on_standard_error_does_not_stop_the_browser(tmp_path: Path) -> None:
+    talks = "import sys; sys.stderr.write('x' * 200_000 + '\\n' + 'y\\n' * 500_000 + 'last\\n')"
+
+    async def play() -> None:
+        process = await BrowserProcess.start(piped_command([], [sys.executable, "-c", talks]), tmp_path)
+        async with asyncio.timeout(20):
+            await process.ended()
+            while process.last_words() != "last":
+                await asyncio.sleep(0.01)
+        await process.end(timeout_s=1)
+
+    asyncio.run(play())
+
+
 def test_a_program_that_ignores_the_end_is_killed_with_its_children(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT; sleep 600 & echo $! >&4; while :; do sleep 600; done"
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from resolab.browser.firefox import failures
+from resolab.browser.firefox.account import read_account
 from resolab.browser.firefox.connector import PORT_FILE, connect
 from resolab.browser.firefox.marionette import Connection, FrameDecoder, encode_command
 from resolab.browser.firefox.network_log import document_status, network_requests
@@ -206,3 +207,8 @@ def test_the_documents_status_is_the_last_of_its_redirections() -> None:
     assert document_status([moved, ROW | {"status": 503}, image]) == 503
     assert document_status([]) is None
     assert network_requests([]) == []
+
+
+def test_an_account_of_a_page_that_writes_half_a_surrogate_pair_is_read() -> None:
+    assert read_account('{"consoleErrors":["\\ud83d!"]}') == {"consoleErrors": ["?!"]}
+    assert read_account(None) == {}

@@ -1,14 +1,17 @@
 """Which browser a configuration needs, and what it is told."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from resolab.browser import BrowserSettings
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.firefox.preferences import preferences
-from resolab.live.browsers import FEWEST, MOST, browser_way_of, processes_at_a_time, settings_of
+from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, browser_way_of, processes_at_a_time, settings_of
 from resolab.live.reached import Reached
 from resolab.plan import Condition
 from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
@@ -64,3 +67,28 @@ def test_chromium_speaks_http3_and_is_told_hosts_only_for_a_further_authority(ca
 
 def test_no_more_browsers_live_than_memory_has_room_for() -> None:
     assert FEWEST <= processes_at_a_time() <= MOST
+
+
+@pytest.mark.parametrize("breaks_in", ["start", "load"])
+def test_a_browser_that_breaks_before_its_first_site_is_closed(tmp_path: Path, breaks_in: str) -> None:
+    told: list[str] = []
+
+    def does(what: str) -> Any:
+        async def do(*_: Any) -> None:
+            told.append(what)
+            if what == breaks_in:
+                raise RuntimeError(what)
+
+        return do
+
+    broken: Any = SimpleNamespace(**{what: does(what) for what in ("start", "load", "close")})
+    place: Any = SimpleNamespace(stub_address="127.0.0.1", own_names="", browser_prefix=lambda *_, **__: [])
+    browsers = LiveBrowsers(
+        place,
+        lambda _way, _reached: settings(BrowserName.FIREFOX, DnsTransport.DOUDP),
+        tmp_path,
+        {BrowserName.FIREFOX: lambda: broken},
+    )
+    with pytest.raises(RuntimeError, match=breaks_in):
+        asyncio.run(browsers.get(browser_way_of(CONDITION), reached()))
+    assert told[-1] == "close"

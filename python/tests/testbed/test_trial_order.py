@@ -9,6 +9,7 @@ import pytest
 
 from resolab import engine
 from resolab.browser import LoadResult, Overhead, PageLoad
+from resolab.errors import MachineError
 from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import TrialFlag
@@ -89,3 +90,38 @@ def test_a_trials_losses_do_not_depend_on_whether_its_browser_is_new(lab):
     since_rehearsal = list(itertools.dropwhile(lambda told: told != ("rehearsal",), new))[1:]
     assert since_rehearsal == old
     assert old[0][0] == "profile"
+
+
+@pytest.mark.parametrize(("breaks", "rehearsals"), [(1, 2), (2, 3)])
+def test_a_browser_that_takes_the_place_of_one_that_broke_has_its_own_first_load(lab, breaks, rehearsals):
+    testbed, parts, condition = lab
+    left = iter(range(breaks))
+
+    class Browser(Parts):
+        def __init__(self):
+            super().__init__()
+            self.told = parts.told
+
+        async def load(self, request):
+            self.usable = next(left, None) is None
+            return await super().load(request)
+
+    standing = []
+
+    async def get(_way):
+        if not standing or not standing[-1].usable:
+            standing.append(Browser())
+        return standing[-1]
+
+    parts.get = get
+    asyncio.run(testbed.run_trial(condition, "b000-t001"))
+    assert parts.told.count(("rehearsal",)) == rehearsals
+    assert [one for one in parts.told if one in {("rehearsal",), ("load",)}][-1] == ("load",)
+    assert set(testbed._rehearsed_browsers) == {standing[-1]}
+
+
+def test_browsers_that_all_break_in_their_first_load_are_the_machines_trouble(lab):
+    testbed, parts, condition = lab
+    parts.usable = False
+    with pytest.raises(MachineError, match="broke 3 times in its first load"):
+        asyncio.run(testbed.run_trial(condition, "b000-t001"))

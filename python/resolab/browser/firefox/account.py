@@ -6,9 +6,7 @@ Not for: when it is run (`page`).
 
 from typing import Any
 
-import msgspec
-
-from resolab.browser.remote import Json
+from resolab.browser.remote import Json, read_json
 from resolab.browser.timings import collect_script
 
 PAGE_SCRIPT = """
@@ -51,5 +49,5 @@ def read_account(answer: Any) -> Json:
     """Read the page's answer; empty when it gave none."""
     if not isinstance(answer, str):
         return {}
-    account: Json = msgspec.json.decode(answer)
+    account: Json = read_json(answer)
     return account
