@@ -9,6 +9,7 @@ there (it was done, and only the word of it was lost), then whether its bundle l
 
 import asyncio
 import contextlib
+import math
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -67,7 +68,8 @@ class Agent:
         """With `turns`, blocks are run one at a time among all agents of the machine that have them."""
         self._side, self._place, self._spool, self._worker, self._say = side, place, spool, worker, say
         self._turns = turns
-        self._grounds: dict[str, str | None] = {}
+        self._grounds: dict[str, tuple[str | None, float]] = {}
+        """By run, what is other about this machine and when that was looked at."""
         self._doing, self._done = "starting", 0
         self._job: Job | None = None
         self._problem: str | None = None
@@ -215,9 +217,11 @@ class Agent:
         refused = refusal(self._place.limits, plan, datetime.now().astimezone())
         if refused is not None:
             return refused
-        if run.id not in self._grounds:
-            self._grounds[run.id] = other_ground(run, self._place.ground_of(plan))
-        other = self._grounds[run.id]
+        other, looked_s = self._grounds.get(run.id, ("not looked at yet", -math.inf))
+        # What was wrong may have been mended since; that of the same run's other jobs is the same for now.
+        if other is not None and time.monotonic() - looked_s >= REFUSED_FOR_S:
+            other = other_ground(run, self._place.ground_of(plan))
+            self._grounds[run.id] = other, time.monotonic()
         return None if other is None else Refusal(other)
 
     async def _refuse(self, message: Msg, refused: Refusal) -> None:

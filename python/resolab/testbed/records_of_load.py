@@ -67,13 +67,14 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
 
     `None` where one of them is missing: of a good load whose exchange failed the sum is not known but that it is more
     than the exchange's time limit adds. `None`, too, where the look-up's connection was to be warm or its handshake
-    resumed: the exchange is always of a cold connection with a full handshake. The sum stands beside `plt_ms`, which
+    resumed, or where the resolver may not have the answer: the exchange is always of a cold connection with a full
+    handshake, and of an answer that is there. The sum stands beside `plt_ms`, which
     has the look-up inside, and is no load time anybody has seen: what the look-up's delay changes later in the load is
     not in it.
     """
     timings = load.timings
     exchange = next((query for query in exchanges if _is_cold_exchange(query, condition)), None)
-    if not _is_cold_and_full(condition) or load.failure is not None or timings is None or timings.plt_ms is None:
+    if not _is_asked_alike(condition) or load.failure is not None or timings is None or timings.plt_ms is None:
         return None
     if exchange is None or exchange.failure is not None:
         return None
@@ -85,9 +86,11 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     return timings.plt_ms - looked_up_ms + exchange.query_response_time_ns / 1e6
 
 
-def _is_cold_and_full(condition: Condition) -> bool:
+def _is_asked_alike(condition: Condition) -> bool:
+    """Whether the load's look-up is what the exchange is."""
     cold = condition.dns_connection_state is ConnectionState.COLD
-    return cold and condition.requested_dns_handshake_mode is HandshakeMode.FULL
+    full = condition.requested_dns_handshake_mode is HandshakeMode.FULL
+    return cold and full and not condition.resolver_miss_ratio
 
 
 def _is_cold_exchange(query: QueryRecord, condition: Condition) -> bool:

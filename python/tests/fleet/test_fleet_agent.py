@@ -62,6 +62,27 @@ async def state_of(world, vantage: str, until) -> None:
         await client.close()
 
 
+@pytest.mark.parametrize("refused_for_s", [0.0, 1000.0])
+def test_a_machine_that_was_put_right_is_looked_at_again(monkeypatch, refused_for_s):
+    looks = []
+
+    def other_ground(_run, now):
+        looks.append(now)
+        return "another browser" if len(looks) == 1 else None
+
+    monkeypatch.setattr(agent_module, "REFUSED_FOR_S", refused_for_s)
+    monkeypatch.setattr(agent_module, "other_ground", other_ground)
+    place = agent_module.Place("fra", Limits(), lambda _plan: None, {})
+    agent = agent_module.Agent(None, place, None, None, print)
+    refusals = [agent._refusal(run_of("fra")) for _ in range(3)]
+    if refused_for_s:
+        assert [one.why for one in refusals] == ["another browser"] * 3
+        assert len(looks) == 1
+    else:
+        assert (refusals[0].why, refusals[1:]) == ("another browser", [None, None])
+        assert len(looks) == 2
+
+
 def test_two_vantage_points_are_one_dataset(tmp_path):
     async def scene() -> None:
         async with a_world(tmp_path, ["fra", "syd"]) as world:

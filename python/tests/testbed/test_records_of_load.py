@@ -63,6 +63,7 @@ def test_there_is_no_sum_of_what_was_not_measured(load, exchanges):
         {"dns_connection_state": ConnectionState.WARM},
         {"requested_dns_handshake_mode": HandshakeMode.RESUMED},
         {"requested_dns_handshake_mode": HandshakeMode.ZERO_RTT},
+        {"resolver_miss_ratio": 0.25},
     ],
 )
 def test_a_cold_full_exchange_is_not_added_to_a_load_whose_look_up_was_to_be_otherwise(asked):
