@@ -63,6 +63,7 @@ pub fn run(
     let end_ns = monotonic_ns();
     let client_cpu_ns = process_cpu_ns() - cpu_before_ns;
     let tally = collect(workers)?;
+    let end_ns = tally.ended_ns.unwrap_or(end_ns);
     let facts = RunFacts {
         run_ns: start_ns.map_or(0, |start_ns| end_ns.saturating_sub(start_ns)),
         client_cpu_ns,

@@ -13,7 +13,7 @@ pub fn book(slots: &mut Slots, names: &Names, message: &[u8], received_ns: u64, 
     match slots.find(id) {
         Found::Waiting(query) => match answer::read(names.get(query.name), message) {
             Some(answer) => {
-                let times = (query.wanted_ns, query.sent_ns, received_ns);
+                let times = (query.wanted_ns, query.first_sent_ns, received_ns);
                 tally.completed(times, answer, message.len());
                 slots.answered(id);
             }
@@ -38,6 +38,7 @@ mod tests {
             name: 0,
             wanted_ns: 5,
             sent_ns: 5,
+            first_sent_ns: 5,
         };
         let answer_to = |id: u16| {
             let mut message = names.get(0).message.to_vec();

@@ -25,8 +25,10 @@ pub struct Waiting {
     pub name: u32,
     /// When it was wanted.
     pub wanted_ns: u64,
-    /// When it was sent.
+    /// When it was sent, the last time: what waits stands in this order.
     pub sent_ns: u64,
+    /// When it was sent first: what it may take, and took, counts from here.
+    pub first_sent_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +76,7 @@ impl Slots {
                 name: 0,
                 wanted_ns: 0,
                 sent_ns: 0,
+                first_sent_ns: 0,
             },
             generation: 0,
             state: State::Unused,
@@ -126,7 +129,7 @@ impl Slots {
     pub fn sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
         let index = self.index_of(id);
         let query = &mut self.entries[index].query;
-        query.sent_ns = sent_ns;
+        (query.sent_ns, query.first_sent_ns) = (sent_ns, sent_ns);
         query.wanted_ns = wanted_ns.unwrap_or(sent_ns);
     }
 
@@ -230,6 +233,7 @@ mod tests {
             name,
             wanted_ns: 0,
             sent_ns: u64::from(name),
+            first_sent_ns: u64::from(name),
         }
     }
 

@@ -96,6 +96,8 @@ pub struct Tally {
     pub first_sent_ns: Option<u64>,
     /// Last query sent.
     pub last_sent_ns: Option<u64>,
+    /// The end of the last query, where an engine has something to do after it.
+    pub ended_ns: Option<u64>,
     /// Why sending was given up before its end.
     pub given_up: Option<Failure>,
     /// How long after it was sent an answer counts.
@@ -142,6 +144,7 @@ impl Tally {
             kernel_receive_stamps: false,
             first_sent_ns: None,
             last_sent_ns: None,
+            ended_ns: None,
             given_up: None,
             timeout_ns,
         }
@@ -203,6 +206,11 @@ impl Tally {
     pub fn failed(&mut self, failure: Failure) {
         self.failed_count += 1;
         *self.failures.entry(failure).or_default() += 1;
+    }
+
+    /// Every query has come to its end, or will not.
+    pub fn ended(&mut self, now_ns: u64) {
+        self.ended_ns = Some(now_ns);
     }
 
     /// Nothing more can be sent.
@@ -290,6 +298,7 @@ impl Tally {
         let firsts = [self.first_sent_ns, other.first_sent_ns];
         self.first_sent_ns = firsts.into_iter().flatten().min();
         self.last_sent_ns = self.last_sent_ns.max(other.last_sent_ns);
+        self.ended_ns = self.ended_ns.max(other.ended_ns);
         self.given_up = self.given_up.or(other.given_up);
     }
 }

@@ -9,16 +9,13 @@ use crate::gathering::Gatherer;
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
-/// What the engine tells the runtime, and what that found. One thread uses it; the lock and the
-/// atomics are there because the runtime's hook must be sendable.
+/// What the engine tells the runtime, and what that found. One thread uses it; the lock is there
+/// because the runtime's hook must be sendable.
 #[derive(Debug)]
 pub struct Wakes {
-    /// When the next query is due; no wait goes beyond.
-    next_due_ns: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -38,7 +35,6 @@ struct State {
 impl Wakes {
     fn new(gatherer: Gatherer) -> Self {
         Self {
-            next_due_ns: AtomicU64::new(u64::MAX),
             state: Mutex::new(State {
                 gatherer,
                 answer_count: 0,
@@ -53,11 +49,6 @@ impl Wakes {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A query is due then, and until then nobody else minds a wait.
-    pub fn set_next_due_ns(&self, due_ns: u64) {
-        self.next_due_ns.store(due_ns, Ordering::Relaxed);
     }
 
     /// An answer was found; `response_time_ns` is what it took.
@@ -87,11 +78,8 @@ impl Wakes {
             return;
         }
         let now_ns = monotonic_ns();
-        let until_ns = (now_ns + wait_ns).min(self.next_due_ns.load(Ordering::Relaxed));
-        if until_ns > now_ns {
-            waiting::sleep_until(until_ns);
-            self.state().waited_ns = monotonic_ns() - now_ns;
-        }
+        waiting::sleep_until(now_ns + wait_ns);
+        self.state().waited_ns = monotonic_ns() - now_ns;
     }
 }
 
@@ -163,16 +151,5 @@ mod tests {
         wakes.add_to(&mut tally);
         assert_eq!((tally.wake_count, tally.woken_answer_count), (1, 2));
         assert!(tally.gathering_wait_sum_ns >= WAIT.as_nanos() as u64);
-    }
-
-    #[test]
-    fn a_due_query_is_not_held_up() {
-        let (runtime, wakes) = runtime();
-        wakes.set_next_due_ns(0);
-        runtime.block_on(woken_by_a_packet());
-        wakes.answered(7);
-        let mut tally = Tally::new(false, u64::MAX);
-        wakes.add_to(&mut tally);
-        assert_eq!((tally.wake_count, tally.gathering_wait_sum_ns), (1, 0));
     }
 }

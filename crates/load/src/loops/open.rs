@@ -76,7 +76,8 @@ pub fn run<C: Carrier>(
         let wake_ns = wake_ns(&supply, tick_ns);
         if worker.plan.spin {
             std::hint::spin_loop();
-        } else if rhythm.wakes_for_answers {
+        } else if rhythm.wakes_for_answers || (supply.next_ns().is_none() && !C::HAS_RECEIVE_STAMPS)
+        {
             carrier.wait(wake_ns.saturating_sub(monotonic_ns()))?;
         } else {
             waiting::sleep_until(wake_ns);

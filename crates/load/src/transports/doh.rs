@@ -72,6 +72,7 @@ impl Protocol for Doh {
                 name: query.name,
                 wanted_ns,
                 sent_ns,
+                first_sent_ns: sent_ns,
             };
             tally.sent(wanted_ns, sent_ns, self.requests.query_bytes(query.name));
             stream.write(conversation.open(waiting))?;
@@ -138,7 +139,8 @@ impl Protocol for Doh {
 
     fn give_up_requeued_before(&mut self, instant_ns: u64) -> u64 {
         let before = self.requeued.len();
-        self.requeued.retain(|query| query.wanted_ns >= instant_ns);
+        self.requeued
+            .retain(|query| query.first_sent_ns >= instant_ns);
         (before - self.requeued.len()) as u64
     }
 }

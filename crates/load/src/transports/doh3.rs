@@ -95,10 +95,12 @@ impl QuicProtocol for Doh3 {
         &self,
         conversation: &mut Self::Conversation,
         index: u32,
+        leaves: &dyn Fn(),
     ) -> Result<Bytes, Trouble> {
         let (request, body) = &self.requests[index as usize];
         let opened = conversation.send_request(request.clone()).await;
         let mut stream = opened.map_err(|error| of_opening(&error))?;
+        leaves();
         if let Some(body) = body {
             stream
                 .send_data(body.clone())

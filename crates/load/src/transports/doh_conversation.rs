@@ -205,7 +205,7 @@ impl Booking<'_> {
         let is_ours = answer::id_of(message) == Some(0);
         match answer::read(template, message).filter(|_| is_ours) {
             Some(answer) => {
-                let times = (query.wanted_ns, query.sent_ns, self.received_ns);
+                let times = (query.wanted_ns, query.first_sent_ns, self.received_ns);
                 self.tally.completed(times, answer, message.len());
             }
             None => self.tally.failed(Failure::QueryMalformed),

@@ -51,11 +51,17 @@ impl QuicProtocol for Doq {
         Ok(connection)
     }
 
-    async fn exchange(&self, conversation: &mut Connection, index: u32) -> Result<Bytes, Trouble> {
+    async fn exchange(
+        &self,
+        conversation: &mut Connection,
+        index: u32,
+        leaves: &dyn Fn(),
+    ) -> Result<Bytes, Trouble> {
         let opened = conversation.open_bi().await;
         let (mut send, mut receive) = opened.map_err(|_| Trouble::Ended {
             may_be_processed: false,
         })?;
+        leaves();
         let query = self.framed[index as usize].clone();
         send.write_chunk(query)
             .await

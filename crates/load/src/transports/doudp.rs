@@ -189,6 +189,7 @@ impl Carrier for Datagrams {
                 name: query.name,
                 wanted_ns: 0,
                 sent_ns: 0,
+                first_sent_ns: 0,
             };
             let Some(id) = slots.take(waiting) else {
                 break;

@@ -79,6 +79,7 @@ impl Protocol for Framed {
                 name: query.name,
                 wanted_ns,
                 sent_ns,
+                first_sent_ns: sent_ns,
             };
             let Some(id) = conversation.slots.take(waiting) else {
                 break;

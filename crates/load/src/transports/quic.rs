@@ -6,6 +6,7 @@ mod lane;
 mod pacer;
 mod protocol;
 mod run;
+mod sending;
 mod slot;
 mod worker;
 

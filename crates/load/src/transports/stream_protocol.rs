@@ -62,7 +62,7 @@ pub trait Protocol {
         0
     }
 
-    /// Give up those of them that were wanted before; how many.
+    /// Give up those of them that were first sent before; how many.
     fn give_up_requeued_before(&mut self, _instant_ns: u64) -> u64 {
         0
     }

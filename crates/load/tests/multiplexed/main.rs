@@ -126,7 +126,44 @@ fn failures_are_told_apart() {
             expected.iter().copied().collect(),
             "{scheme}"
         );
+        // Their connections go on.
+        assert_eq!(record.interrupted_count, 0, "{scheme} {record:?}");
         assert_eq!(record.reconnect_count, 0, "{scheme}");
+    }
+}
+
+#[test]
+fn a_query_that_was_refused_keeps_its_deadline() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| {
+            std::thread::sleep(Duration::from_millis(400));
+            match position {
+                0 => Reaction::Refuse,
+                _ => Reaction::Answer,
+            }
+        });
+        let mut plan = server.plan();
+        (plan.threads, plan.connections, plan.outstanding) = (1, 1, 1);
+        plan.extent = Extent::Count(1);
+        plan.timeout = Duration::from_millis(500);
+        let record = run_checked(plan);
+        let counts = (record.sent_count, record.lost_count, record.refused_count);
+        assert_eq!(counts, (1, 1, 1), "{scheme} {record:?}");
+    }
+}
+
+#[test]
+fn closing_connections_is_no_part_of_a_run() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |_| Reaction::Answer);
+        let mut plan = server.plan();
+        (plan.threads, plan.connections, plan.outstanding) = (1, 8, 8);
+        plan.extent = Extent::Count(100);
+        let record = run_checked(plan);
+        // At any instant of a closed loop a query is under way.
+        let asking_ns = record.query_response_time.mean_ns * record.completed_count as f64;
+        let most_ns = asking_ns + 100e6;
+        assert!((record.run_ns as f64) < most_ns, "{scheme} {record:?}");
     }
 }
 
@@ -198,6 +235,72 @@ fn an_open_loop_keeps_its_rate_and_counts_from_the_schedule() {
             let least = exchange.mean_ns + lateness.mean_ns;
             assert!((record.query_response_time.mean_ns / least - 1.0).abs() < 0.02);
         }
+    }
+}
+
+/// An open loop of one thread over one connection.
+fn open_plan(server: &Server, rate_per_s: f64, outstanding: u32) -> resolab_load::LoadPlan {
+    let mut plan = server.plan();
+    plan.pace = Pace::Open {
+        rate_per_s,
+        arrivals: Arrivals::Constant,
+    };
+    (plan.threads, plan.connections, plan.outstanding) = (1, 1, outstanding);
+    plan
+}
+
+#[test]
+fn what_is_wanted_while_a_server_stops_counts_also_where_the_run_ends_meanwhile() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |position| {
+            if position == 200 {
+                std::thread::sleep(Duration::from_millis(500));
+            }
+            Reaction::Answer
+        });
+        let mut plan = open_plan(&server, 1_000.0, 1);
+        plan.extent = Extent::Duration(Duration::from_millis(400));
+        let record = run_checked(plan);
+        assert_eq!(record.completed_count, 400, "{scheme} {record:?}");
+        // Half of all were wanted while the server stopped, the last of them 300 ms before its end.
+        let late = record.send_lateness.unwrap();
+        assert!(late.p90_ns > 300_000_000, "{scheme} {late:?}");
+    }
+}
+
+#[test]
+fn a_query_that_waits_for_a_stream_is_late() {
+    for scheme in SCHEMES {
+        let slow = |_| {
+            std::thread::sleep(Duration::from_millis(20));
+            Reaction::Answer
+        };
+        let server = Server::with_streams(scheme, slow, 1);
+        let mut plan = open_plan(&server, 200.0, 100);
+        plan.extent = Extent::Count(30);
+        let record = run_checked(plan);
+        let (late, exchange) = (
+            record.send_lateness.unwrap(),
+            record.query_exchange.unwrap(),
+        );
+        assert_eq!(record.completed_count, 30, "{scheme}");
+        assert!(
+            late.mean_ns > 2.0 * exchange.mean_ns,
+            "{scheme} {late:?} {exchange:?}"
+        );
+    }
+}
+
+#[test]
+fn an_open_loop_does_not_wait_for_answers() {
+    for scheme in SCHEMES {
+        let server = Server::start(scheme, |_| Reaction::Answer);
+        let mut plan = open_plan(&server, 1_000.0, 100);
+        plan.extent = Extent::Count(100);
+        plan.gathering = Gathering::Fixed(Duration::from_millis(3));
+        let record = run_checked(plan);
+        assert_eq!(record.completed_count, 100, "{scheme}");
+        assert!(record.coalescing_wait_mean_ns < 1.0, "{scheme} {record:?}");
     }
 }
 

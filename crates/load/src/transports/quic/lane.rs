@@ -99,19 +99,20 @@ impl<P: QuicProtocol> Lane<P> {
 
     fn close_if_idle(&self) {
         if self.in_flight_count.get() == 0 {
-            let connection = &self.open.borrow().connection;
-            connection.close(VarInt::from_u32(P::CLOSE_CODE), b"");
+            self.close();
         }
     }
 
-    /// Close, and let the packet that says so leave; that may take `at_most`.
-    pub async fn close(&self, code: u32, at_most: Duration) {
-        let endpoint = {
-            let open = self.open.borrow();
-            open.connection.close(VarInt::from_u32(code), b"");
-            open.endpoint.clone()
-        };
-        let _ = timeout(at_most, endpoint.wait_idle()).await;
+    /// Close; `closed` lets the packet that says so leave.
+    pub fn close(&self) {
+        let connection = &self.open.borrow().connection;
+        connection.close(VarInt::from_u32(P::CLOSE_CODE), b"");
+    }
+
+    /// The connection has ended, also for the one who might not have heard of it.
+    pub async fn closed(&self) {
+        let endpoint = self.open.borrow().endpoint.clone();
+        endpoint.wait_idle().await;
     }
 }
 

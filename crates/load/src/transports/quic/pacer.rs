@@ -19,24 +19,24 @@ pub fn timer() -> Result<ExactTimer, LoadError> {
     ExactTimer::new().map_err(LoadError::kernel("make a timer"))
 }
 
-/// Follow the schedule to its end.
+/// Follow the schedule to its end: whatever it wants is sent, however late.
 pub async fn run<P: QuicProtocol>(
     worker: Rc<Worker<P>>,
     mut schedule: Schedule,
     timer: ExactTimer,
-) {
+) -> Result<(), LoadError> {
     let tick_ns = tick_ns(&worker);
     let until_ns = worker.send_until_ns();
-    let mut is_left = true;
-    let mut wake_ns = schedule.next_ns();
-    while is_left && wake_ns < until_ns {
-        worker.wakes.set_next_due_ns(wake_ns);
+    let (mut is_left, mut tick_due_ns) = (true, 0);
+    while is_left && schedule.next_ns() < until_ns {
+        let wake_ns = schedule.next_ns().max(tick_due_ns);
         if worker.share.plan.spin {
             while monotonic_ns() < wake_ns {
                 yield_now().await;
             }
-        } else if timer.sleep_until(wake_ns).await.is_err() {
-            break;
+        } else {
+            let slept = timer.sleep_until(wake_ns).await;
+            slept.map_err(LoadError::kernel("wait on a timer"))?;
         }
         let now_ns = monotonic_ns();
         while is_left && schedule.next_ns() <= now_ns.min(until_ns - 1) {
@@ -46,12 +46,12 @@ pub async fn run<P: QuicProtocol>(
             }
             schedule.advance();
         }
-        wake_ns = schedule.next_ns().max(wake_ns + tick_ns);
+        tick_due_ns = wake_ns + tick_ns;
         // When behind, the timer does not wait: let the slots send.
         yield_now().await;
     }
-    worker.wakes.set_next_due_ns(u64::MAX);
     worker.end_schedule();
+    Ok(())
 }
 
 fn tick_ns<P>(worker: &Worker<P>) -> u64 {

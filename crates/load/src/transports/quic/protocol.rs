@@ -34,10 +34,12 @@ pub trait QuicProtocol: 'static {
         connection: Connection,
     ) -> impl Future<Output = Result<Self::Conversation, String>>;
 
-    /// Ask query `index` on a stream of its own; its answer is one whole message.
+    /// Ask query `index` on a stream of its own, and say when it `leaves`, having one; its answer
+    /// is one whole message.
     fn exchange(
         &self,
         conversation: &mut Self::Conversation,
         index: u32,
+        leaves: &dyn Fn(),
     ) -> impl Future<Output = Result<Bytes, Trouble>>;
 }

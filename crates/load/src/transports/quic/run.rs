@@ -8,14 +8,15 @@ use super::worker::Worker;
 use super::{pacer, slot};
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
-use crate::gathering::{Gatherer, gathering_limit, runtime as gathering_runtime};
+use crate::gathering::{Gatherer, Gathering, gathering_limit, runtime as gathering_runtime};
 use crate::loops::standstill::Standstill;
-use crate::plan::WorkerPlan;
+use crate::plan::{Pace, WorkerPlan};
 use crate::timing::waiting;
 use resolab_transport::clock::monotonic_ns;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::task::{JoinSet, spawn_local};
+use tokio::time::timeout;
 
 /// How often counts are shown and the wish to stop is looked at.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -32,7 +33,12 @@ pub fn run<P: QuicProtocol>(
         return Err(LoadError::Unsupported("use QUIC without TLS"));
     };
     let limit = gathering_limit(share.plan.resolver.transport);
-    let gatherer = Gatherer::new(share.plan.gathering, limit, share.outstanding);
+    let gathering = match share.plan.pace {
+        Pace::Closed => share.plan.gathering,
+        // It does not wait for answers at all.
+        Pace::Open { .. } => Gathering::Fixed(Duration::ZERO),
+    };
+    let gatherer = Gatherer::new(gathering, limit, share.outstanding);
     let (runtime, wakes) =
         gathering_runtime::build(gatherer).map_err(LoadError::kernel("start a tokio runtime"))?;
     let connector = Connector::new(share, tls)?;
@@ -64,22 +70,36 @@ async fn drive<P: QuicProtocol>(
         .iter()
         .map(|lane| spawn_local(lane::keep(Rc::clone(worker), Rc::clone(lane))))
         .collect();
-    let mut tasks = JoinSet::new();
+    let mut tasks: JoinSet<Result<(), LoadError>> = JoinSet::new();
     for (_, lane) in (0..worker.share.outstanding).zip(lanes.iter().cycle()) {
-        tasks.spawn_local(slot::run(Rc::clone(worker), Rc::clone(lane)));
+        let slot = slot::run(Rc::clone(worker), Rc::clone(lane));
+        tasks.spawn_local(async { Ok(slot.await) });
     }
     if let Some(schedule) = worker.share.schedule(start_ns) {
         let timer = pacer::timer()?;
         tasks.spawn_local(pacer::run(Rc::clone(worker), schedule, timer));
     }
-    wait_for_end(worker, live, &lanes, &mut tasks).await;
+    let ended = wait_for_end(worker, live, &lanes, &mut tasks).await;
+    // What follows is no part of the run.
+    worker.tally.borrow_mut().ended(monotonic_ns());
     for keeper in keepers {
         keeper.abort();
     }
+    close_all(&lanes).await;
+    ended
+}
+
+/// Close all at once, and let the packets that say so leave.
+async fn close_all<P: QuicProtocol>(lanes: &[Rc<Lane<P>>]) {
     for lane in lanes {
-        lane.close(P::CLOSE_CODE, CLOSE_LIMIT).await;
+        lane.close();
     }
-    Ok(())
+    let left = async {
+        for lane in lanes {
+            lane.closed().await;
+        }
+    };
+    let _ = timeout(CLOSE_LIMIT, left).await;
 }
 
 /// Until every task has ended, or nothing goes on any more, or the run is stopped: then what is
@@ -88,18 +108,22 @@ async fn wait_for_end<P: QuicProtocol>(
     worker: &Worker<P>,
     live: &LiveCounters,
     lanes: &[Rc<Lane<P>>],
-    tasks: &mut JoinSet<()>,
-) {
+    tasks: &mut JoinSet<Result<(), LoadError>>,
+) -> Result<(), LoadError> {
     let mut standstill = Standstill::new(&worker.share, worker.start_ns.get());
     let mut watch = tokio::time::interval(WATCH_INTERVAL);
     loop {
         tokio::select! {
             ended = tasks.join_next() => match ended {
-                None => return,
+                None => return Ok(()),
                 Some(Err(error)) if error.is_panic() => {
                     std::panic::resume_unwind(error.into_panic());
                 }
-                Some(_) => {}
+                Some(Ok(Err(error))) => {
+                    tasks.shutdown().await;
+                    return Err(error);
+                }
+                Some(Ok(Ok(())) | Err(_)) => {}
             },
             _ = watch.tick() => {
                 live.publish(&worker.tally.borrow());
@@ -115,7 +139,7 @@ async fn wait_for_end<P: QuicProtocol>(
                 let mut tally = worker.tally.borrow_mut();
                 let count = tally.outstanding_count();
                 tally.cut_off(count);
-                return;
+                return Ok(());
             }
         }
     }

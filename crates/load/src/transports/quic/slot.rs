@@ -2,6 +2,7 @@
 
 use super::lane::{Lane, NumberedConversation};
 use super::protocol::{QuicProtocol, Trouble};
+use super::sending::Sending;
 use super::worker::{Wanted, Worker};
 use crate::counting::answer;
 use bytes::Bytes;
@@ -9,10 +10,17 @@ use resolab_record::Failure;
 use resolab_transport::clock::monotonic_ns;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// Before a query that was refused is asked again.
 const REFUSED_PAUSE: Duration = Duration::from_millis(1);
+
+/// Why a query has no answer.
+enum Unanswered {
+    /// Its connection ended first.
+    Interrupted,
+    Failed(Failure),
+}
 
 /// Ask one query after another until there are no more.
 pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<Lane<P>>) {
@@ -47,26 +55,18 @@ async fn ask<P: QuicProtocol>(
     conversation: &mut NumberedConversation<P::Conversation>,
     wanted: Wanted,
 ) {
-    let sent_ns = monotonic_ns();
-    let plan = &worker.share.plan;
-    let wanted_ns = wanted.since_ns.unwrap_or(sent_ns);
-    let query_bytes = plan.names.get(wanted.index).message.len();
-    worker
-        .tally
-        .borrow_mut()
-        .sent(wanted_ns, sent_ns, query_bytes);
-    let answer = answered(worker, lane, conversation, wanted.index);
-    match timeout(plan.timeout, answer).await {
-        Ok(Ok(message)) => book(worker, wanted.index, (wanted_ns, sent_ns), &message),
-        Ok(Err(failure)) => {
+    let sending = Sending::new(worker, wanted);
+    let answer = answered(worker, lane, conversation, &sending);
+    let result = sending.within(worker.share.plan.timeout, answer).await;
+    let instants = sending.instants();
+    match result {
+        Some(Ok(message)) => book(worker, wanted.index, instants, &message),
+        Some(Err(Unanswered::Interrupted)) => {
             let mut tally = worker.tally.borrow_mut();
-            if failure == Failure::QueryConnectionClosed {
-                tally.interrupted(failure);
-            } else {
-                tally.failed(failure);
-            }
+            tally.interrupted(Failure::QueryConnectionClosed);
         }
-        Err(_) => worker.tally.borrow_mut().lost(),
+        Some(Err(Unanswered::Failed(failure))) => worker.tally.borrow_mut().failed(failure),
+        None => worker.tally.borrow_mut().lost(),
     }
 }
 
@@ -91,18 +91,19 @@ async fn answered<P: QuicProtocol>(
     worker: &Worker<P>,
     lane: &Lane<P>,
     conversation: &mut NumberedConversation<P::Conversation>,
-    index: u32,
-) -> Result<Bytes, Failure> {
+    sending: &Sending<'_, P>,
+) -> Result<Bytes, Unanswered> {
+    let leaves = || sending.leaves();
     loop {
         let under_way = InFlight::begin(lane);
         let result = worker
             .protocol
-            .exchange(&mut conversation.conversation, index)
+            .exchange(&mut conversation.conversation, sending.index(), &leaves)
             .await;
         drop(under_way);
         match result {
             Ok(message) => return Ok(message),
-            Err(Trouble::Failed(failure)) => return Err(failure),
+            Err(Trouble::Failed(failure)) => return Err(Unanswered::Failed(failure)),
             Err(Trouble::Refused) => {
                 worker.tally.borrow_mut().refused_count += 1;
                 sleep(REFUSED_PAUSE).await;
@@ -110,7 +111,7 @@ async fn answered<P: QuicProtocol>(
             Err(Trouble::Ended { may_be_processed }) => {
                 lane.give_up(conversation.number);
                 if may_be_processed {
-                    return Err(Failure::QueryConnectionClosed);
+                    return Err(Unanswered::Interrupted);
                 }
                 // The deadline of the query ends this wait.
                 if let Some(next) = lane.conversation(None, Duration::MAX).await {

@@ -93,11 +93,8 @@ impl<P> Worker<P> {
         self.due_changed.notify_one();
     }
 
-    /// Nothing more will be due. What time has ended before it could be sent is not sent any more.
+    /// Nothing more will be due.
     pub fn end_schedule(&self) {
-        if self.share.count.is_none() {
-            self.due.borrow_mut().clear();
-        }
         self.is_scheduled_out.set(true);
         self.due_changed.notify_waiters();
     }
