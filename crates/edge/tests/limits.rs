@@ -4,10 +4,13 @@
 
 mod support;
 
-use resolab_record::Failure;
+use resolab_dns::{Asking, ClientOptions, Question};
+use resolab_record::{EdgeCommand, Failure, KeyExchangeGroup, QueryPurpose};
 use rustls::ClientConfig;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use support::ours::client;
 use support::{Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
@@ -230,4 +233,74 @@ async fn an_oversized_head_is_refused_and_the_connection_goes_on() {
     assert!(refused.is_err() || refused.unwrap().status() == 431);
     let good = open_doq(&lab.quic_client("doq"), lab.doq()).await;
     assert_answer(&lab, &ask_doq(&good).await.unwrap());
+}
+
+/// A way to `server` on which a client's first datagram arrives and nothing more, either way.
+async fn first_datagram_alone(server: SocketAddr) -> SocketAddr {
+    let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = near.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut datagram = vec![0; 65_536];
+        let (count, _) = near.recv_from(&mut datagram).await.unwrap();
+        far.send_to(&datagram[..count], server).await.unwrap();
+        // Both stay: a closed port would be told of.
+        std::future::pending::<()>().await;
+        drop((near, far));
+    });
+    address
+}
+
+/// A client whose hello takes two datagrams, of which one arrives.
+async fn half_a_hello(lab: &Lab) -> tokio::task::JoinHandle<()> {
+    let at = first_datagram_alone(lab.doq()).await;
+    let options = ClientOptions {
+        groups: vec![KeyExchangeGroup::X25519Mlkem768],
+        ..ClientOptions::default()
+    };
+    let client = client(lab, "quic", at, options);
+    tokio::spawn(async move {
+        let question = Question::parse("example.resolab.test", "A").unwrap();
+        let asking = Asking::begin(&client, &question);
+        let outcome = asking.ask(&mut None, PATIENCE).await;
+        assert!(
+            asking
+                .record(&outcome, QueryPurpose::Measured, 0, None)
+                .failure
+                .is_some()
+        );
+    })
+}
+
+#[tokio::test]
+async fn a_hello_of_which_a_part_is_lost_for_good_ends_in_time() {
+    let mut lab = short().await;
+    let asking = half_a_hello(&lab).await;
+    let record = lab.connections(1).await.pop().unwrap();
+    assert_eq!(
+        record.failure,
+        Some(Failure::QuicHandshakeTimeout),
+        "{record:?}"
+    );
+    assert_eq!(lab.summary().await.handshake_timeouts_count, 1);
+    asking.abort();
+}
+
+#[tokio::test]
+async fn what_is_to_close_does_not_wait_for_a_hello() {
+    let mut lab = Lab::start().await;
+    let asking = half_a_hello(&lab).await;
+    while lab.summary().await.open_connections_count == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let close = EdgeCommand::CloseConnections {
+        id: 1,
+        name: None,
+        names: None,
+    };
+    lab.command(close).await;
+    let record = lab.connections(1).await.pop().unwrap();
+    assert_eq!(record.failure, None, "{record:?}");
+    assert_eq!(lab.summary().await.open_connections_count, 0);
+    asking.abort();
 }

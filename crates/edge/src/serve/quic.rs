@@ -11,7 +11,7 @@ use resolab_record::Failure;
 use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 /// Serve until the task is dropped or the listener closed.
 pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {
@@ -38,9 +38,15 @@ async fn serve_connection(
     connection: &Arc<OpenConnection>,
     arrival: QuicArrival,
 ) -> Ending {
-    let quic = match arrival.start().await {
-        Ok(quic) => quic,
-        Err(error) => return ending_of(&error, connection),
+    let deadline = Instant::now() + connection.limits.handshake_timeout;
+    // A client's hello may come in parts, or never whole.
+    let quic = tokio::select! {
+        () = connection.close_wanted() => return Ending::noted("closed by command"),
+        () = sleep_until(deadline) => return overdue(connection),
+        started = arrival.start() => match started {
+            Ok(quic) => quic,
+            Err(error) => return ending_of(&error, connection),
+        },
     };
     connection.set_quic(quic.clone());
     let alpn = connection.facts.as_ref().and_then(|facts| facts.alpn());
@@ -61,11 +67,9 @@ async fn serve_connection(
             quic.close(VarInt::from_u32(no_error), b"closed by command");
             Ending::noted("closed by command").code(no_error)
         }
-        () = handshake_overdue(connection) => {
+        () = is_overdue(connection, deadline) => {
             quic.close(VarInt::from_u32(no_error), b"handshake timeout");
-            connection.tallies.handshake_timeouts.add();
-            Ending::failed(Failure::QuicHandshakeTimeout, "the handshake took too long")
-                .by_client(false)
+            overdue(connection)
         }
         served = serving => match served {
             Served::Closed(error) => ending_of(&error, connection),
@@ -78,9 +82,15 @@ async fn serve_connection(
     }
 }
 
+fn overdue(connection: &OpenConnection) -> Ending {
+    connection.tallies.handshake_timeouts.add();
+    let reason = "the handshake took too long";
+    Ending::failed(Failure::QuicHandshakeTimeout, reason).by_client(false)
+}
+
 /// Resolves if the client's Finished is not here in time.
-async fn handshake_overdue(connection: &OpenConnection) {
-    sleep(connection.limits.handshake_timeout).await;
+async fn is_overdue(connection: &OpenConnection, deadline: Instant) {
+    sleep_until(deadline).await;
     let complete = connection
         .facts
         .as_ref()

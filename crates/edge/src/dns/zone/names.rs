@@ -93,8 +93,19 @@ impl Zone {
 
     /// Forget the records of one name and type.
     pub fn remove(&mut self, name: &[u8], record_type: u16) {
-        if let Some(sets) = self.names.get_mut(&name.to_ascii_lowercase()) {
-            sets.retain(|set| set.record_type != record_type);
+        let mut name = name.to_ascii_lowercase();
+        let Some(sets) = self.names.get_mut(&name) else {
+            return;
+        };
+        sets.retain(|set| set.record_type != record_type);
+        // A name without records is one only while there is another below it (RFC 8020 section 2),
+        // and hides a wildcard above.
+        while !self.origins.contains(&name) && self.names.get(&name).is_some_and(Vec::is_empty) {
+            if self.names.keys().any(|other| is_right_below(other, &name)) {
+                return;
+            }
+            self.names.remove(&name);
+            name.drain(..=usize::from(name[0]));
         }
     }
 
@@ -160,6 +171,12 @@ pub(super) fn is_below(name: &[u8], origin: &[u8]) -> bool {
     rest == origin
 }
 
+/// Whether a name is one label longer than another.
+fn is_right_below(name: &[u8], other: &[u8]) -> bool {
+    let label_bytes = name.first().map_or(0, |count| usize::from(*count));
+    name.get(1 + label_bytes..) == Some(other)
+}
+
 /// A label in front of a name.
 fn label_below(label: &[u8], name: &[u8]) -> Vec<u8> {
     let mut below = vec![label.len() as u8];
@@ -192,6 +209,36 @@ mod tests {
         zone.add_origin(wire("resolab.test"));
         zone.add(&wire("a.b.resolab.test"), TYPE_A, 60, vec![10, 0, 0, 1]);
         zone
+    }
+
+    #[test]
+    fn a_name_that_was_removed_is_none_any_more_and_hides_no_wildcard() {
+        let mut zone = zone();
+        zone.add(&wire("*.resolab.test"), TYPE_A, 60, vec![10, 0, 0, 9]);
+        zone.add(&wire("c.b.resolab.test"), TYPE_A, 60, vec![10, 0, 0, 2]);
+        let origin = wire("resolab.test");
+        zone.remove(&wire("A.b.resolab.test"), TYPE_A);
+        // b.resolab.test has another below it: it is still the closest name that exists.
+        assert_eq!(
+            zone.lookup(&wire("a.b.resolab.test"), TYPE_A),
+            Lookup::NoName(&origin)
+        );
+        assert_eq!(
+            zone.lookup(&wire("b.resolab.test"), TYPE_A),
+            Lookup::NoData(&origin)
+        );
+        zone.remove(&wire("c.b.resolab.test"), TYPE_A);
+        for name in ["a.b.resolab.test", "b.resolab.test"] {
+            assert!(matches!(
+                zone.lookup(&wire(name), TYPE_A),
+                Lookup::Records(set) if set.contents == [[10, 0, 0, 9]]
+            ));
+        }
+        zone.remove(&wire("*.resolab.test"), TYPE_A);
+        assert_eq!(
+            zone.lookup(&wire("resolab.test"), TYPE_A),
+            Lookup::NoData(&origin)
+        );
     }
 
     #[test]
