@@ -155,9 +155,10 @@ impl DirectionModel {
 
     /// Put another profile in force. Packets already taken keep their times, and the link stays
     /// busy with them; those in a CoDel queue stay in it, or go onto the link without another look
-    /// if the new profile has none. Without a seed the random streams run on.
-    pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>) {
-        self.change_over(profile, None, seed);
+    /// if the new profile has none. What others sent until `now_ns` met the old one. Without a seed
+    /// the random streams run on.
+    pub fn change(&mut self, profile: &DirectionProfile, seed: Option<u64>, now_ns: u64) {
+        self.change_over(profile, None, seed, now_ns);
     }
 
     /// The same for a profile that names a trace; a seed restarts that too, and fills a policer's
@@ -167,7 +168,9 @@ impl DirectionModel {
         profile: &DirectionProfile,
         trace: Option<Arc<Trace>>,
         seed: Option<u64>,
+        now_ns: u64,
     ) {
+        self.advance(now_ns);
         let new_stream = |element| seed.map(|seed| stream(seed, self.label, element));
         self.loss.change(profile.loss_ratio, new_stream("loss"));
         self.burst_loss
@@ -239,7 +242,7 @@ impl DirectionModel {
             queue.drain().for_each(drop);
         }
         while self.step(now_ns) {}
-        self.advanced_ns = now_ns;
+        self.advanced_ns = self.advanced_ns.max(now_ns);
     }
 
     /// The next thing that happens by `now_ns`, if there is one: a packet of others comes, or CoDel's

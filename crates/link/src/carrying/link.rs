@@ -95,7 +95,7 @@ impl Link {
             (&mut self.down, &first.down, &first.traces.down),
         ] {
             lane.settle(now_ns, &mut self.observer);
-            lane.model.change_over(profile, trace.clone(), seed);
+            lane.model.change_over(profile, trace.clone(), seed, now_ns);
             lane.model.set_outage(0);
         }
     }
@@ -118,7 +118,8 @@ impl Link {
             ] {
                 lane.settle(due.at_ns, &mut self.observer);
                 if let Some((profile, trace)) = next {
-                    lane.model.change_over(profile, trace.clone(), None);
+                    lane.model
+                        .change_over(profile, trace.clone(), None, due.at_ns);
                 }
                 lane.model.set_outage(due.outage_until_ns);
             }

@@ -73,7 +73,7 @@ fn a_policer_drops_before_the_queue_and_holds_nobody() {
         queue_bytes: Some(1_500),
         ..policed
     };
-    link.change(&behind, Some(1));
+    link.change(&behind, Some(1), 1_000_000);
     let fates: Vec<Fate> = (0..4).map(|_| link.arrival(1_000_000, 1_500)).collect();
     assert_eq!(released(fates[1]), 3_000_000 + 5_000_000);
     assert_eq!(fates[2], Fate::Drop(DropCause::QueueFull));
@@ -149,7 +149,7 @@ fn a_lost_packet_does_not_use_the_link() {
     };
     let mut link = DirectionModel::new(&lossy, "up", 1);
     assert_eq!(link.arrival(0, 1_500), Fate::Drop(DropCause::Loss));
-    link.change(&profile(0.0, Some(12e6), Some(0)), None);
+    link.change(&profile(0.0, Some(12e6), Some(0)), None, 0);
     assert_eq!(released(link.arrival(0, 1_500)), 1_000_000);
 }
 
@@ -167,7 +167,7 @@ fn a_new_seed_restarts_the_loss_pattern() {
     let mut link = DirectionModel::new(&lossy, "up", 1);
     let first = pattern(&mut link);
     assert_ne!(pattern(&mut link), first);
-    link.change(&lossy, Some(1));
+    link.change(&lossy, Some(1), 0);
     assert_eq!(pattern(&mut link), first);
     assert_ne!(pattern(&mut DirectionModel::new(&lossy, "down", 1)), first);
 }
@@ -209,7 +209,7 @@ fn a_new_seed_restarts_the_jitter() {
     };
     let mut link = DirectionModel::new(&jittery(false), "up", 1);
     let first = delays(&mut link, 0);
-    link.change(&jittery(false), Some(1));
+    link.change(&jittery(false), Some(1), 1_000_000_000);
     assert_eq!(delays(&mut link, 10_000_000_000), first);
     assert_ne!(delays(&mut link, 20_000_000_000), first);
 }
@@ -270,7 +270,7 @@ fn codel_drops_from_a_standing_queue_and_keeps_the_rate() {
 fn leaving_codel_keeps_who_waits() {
     let mut link = DirectionModel::new(&codel(12e6), "up", 1);
     assert!((0..5).all(|_| link.arrival(0, 1_500) == Fate::Waits));
-    link.change(&profile(5.0, Some(12e6), None), None);
+    link.change(&profile(5.0, Some(12e6), None), None, 0);
     for index in 1..=5 {
         let fate = link.settled(0).unwrap();
         assert_eq!(released(fate), index * 1_000_000 + 5_000_000);
@@ -373,10 +373,41 @@ fn bursts_are_loss_too() {
 }
 
 #[test]
+fn what_others_sent_before_a_change_met_the_link_of_before() {
+    let others = CrossTraffic {
+        model: CrossTrafficModel::Poisson,
+        rate_bps: 10e6,
+        packet_bytes: None,
+        on_ms: None,
+        off_ms: None,
+    };
+    let before = DirectionProfile {
+        cross_traffic: Some(others),
+        ..profile(0.0, Some(50e6), None)
+    };
+    let slower = DirectionProfile {
+        rate_bps: Some(5e6),
+        ..before.clone()
+    };
+    let first_behind = |is_touched: bool| {
+        let mut link = DirectionModel::new(&before, "up", 1);
+        link.arrival(0, 100);
+        if is_touched {
+            link.arrival(999_999_000, 40);
+        }
+        link.change(&slower, None, 1_000_000_000);
+        released(link.arrival(1_000_000_001, 100))
+    };
+    // The packet between takes 6.4 us; a second of others on a link of half their rate takes one.
+    let off_ns = first_behind(true).abs_diff(first_behind(false));
+    assert!(off_ns < 100_000, "{off_ns}");
+}
+
+#[test]
 fn a_shorter_delay_does_not_overtake() {
     let mut link = DirectionModel::new(&profile(50.0, None, None), "up", 1);
     assert_eq!(released(link.arrival(0, 100)), 50_000_000);
-    link.change(&profile(1.0, None, None), None);
+    link.change(&profile(1.0, None, None), None, 1);
     assert_eq!(released(link.arrival(1, 100)), 50_000_000);
     assert_eq!(released(link.arrival(60_000_000, 100)), 61_000_000);
 }
