@@ -86,14 +86,18 @@ def results(request, of_browsers):
 
 
 def test_without_the_edge_there_is_no_connection_and_the_trial_says_why(results):
-    assert measured(results["edge"]).failure in {PageFailure.CONNECT, PageFailure.PAGE_TIMEOUT, PageFailure.DNS}
+    load = measured(results["edge"])
+    assert load.failure is PageFailure.LAB_ENDED
+    # What the browser made of it.
+    assert load.failure_detail.partition(":")[0] in {"connect", "page_timeout", "dns"}
     assert "edge_ended" in results["edge"].flags
     assert results["edge"].failed
 
 
 def test_without_the_stub_the_name_is_not_resolved_and_the_trial_says_why(results):
     load = measured(results["stub"])
-    assert (load.failure, load.dns_failure) == (PageFailure.DNS, DnsFailure.TRANSPORT)
+    assert (load.failure, load.dns_failure) == (PageFailure.LAB_ENDED, DnsFailure.TRANSPORT)
+    assert load.failure_detail.startswith("dns")
     assert "stub_ended" in results["stub"].flags
 
 

@@ -75,6 +75,9 @@ pub enum PageFailure {
     BrowserHang,
     /// The driver could not carry out the load.
     Driver,
+    /// The edge, the stub or the gateway ended during the load, as the trial's flags say;
+    /// `failure_detail` is what the browser made of it.
+    LabEnded,
     /// Nothing was contacted, as the site or the resolver is to be left alone; `failure_detail` says why.
     LeftAlone,
     /// None of the above; `failure_detail` says what.

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.19"
+FORMAT_VERSION = "1.20"
 
 
 class AddressProof(enum.StrEnum):
@@ -1354,6 +1354,7 @@ class PageFailure(enum.StrEnum):
     BROWSER_CRASH = "browser_crash"
     BROWSER_HANG = "browser_hang"
     DRIVER = "driver"
+    LAB_ENDED = "lab_ended"
     LEFT_ALONE = "left_alone"
     OTHER = "other"
 

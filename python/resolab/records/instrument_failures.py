@@ -6,5 +6,7 @@ For: one answer for the browsers, for the stopping rule and for reports. Not for
 
 from resolab.records._generated import PageFailure
 
-INSTRUMENT_FAILURES = frozenset({PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER})
-"""Driver or browser failed: such a load says nothing about the network."""
+INSTRUMENT_FAILURES = frozenset(
+    {PageFailure.BROWSER_CRASH, PageFailure.BROWSER_HANG, PageFailure.DRIVER, PageFailure.LAB_ENDED}
+)
+"""Driver, browser or a part of the lab failed: such a load says nothing about the network."""

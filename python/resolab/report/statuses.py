@@ -43,6 +43,8 @@ _STATUSES = {
     "browser_crash": H20Status.SELENIUM_ERROR,
     "browser_hang": H20Status.SELENIUM_ERROR,
     "driver": H20Status.SELENIUM_ERROR,
+    # They had no lab that could end.
+    "lab_ended": H20Status.OTHER_ERROR,
     # The trial ended without a load: its driver could not begin.
     "no_measured_load": H20Status.SELENIUM_ERROR,
     # Of live runs alone: our manners contacted nothing, which is nobody's success.

@@ -71,8 +71,8 @@ class Judged:
     dns_failure: DnsFailure | None
     foreign_names: list[str]
     states: CacheStates
-    missing: str | None = None
-    """What of the page did not come, of a load that ended well otherwise."""
+    detail: str | None = None
+    """Why it failed, where the browser did not say so."""
 
 
 def judge(load: PageLoad, records: Sequence[Record], site: Site, span: Span, stated: CacheStates) -> Judged:

@@ -35,7 +35,7 @@ def page_load_record(
         requested_handshake_mode=loader.condition.requested_handshake_mode,
         handshake_mode=judged.handshake_mode,
         failure=judged.failure,
-        failure_detail=judged.missing or load.failure_detail,
+        failure_detail=judged.detail or load.failure_detail,
         limit_ms=load.limit_ms,
         dns_handshake_mode=judged.lookup.handshake_mode,
         dns_connection_state=judged.lookup.connection_state,

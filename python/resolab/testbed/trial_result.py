@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from resolab.browser import LoadResult
 from resolab.records import (
+    INSTRUMENT_FAILURES,
     MEASURED_LABEL,
     ConnectionRecord,
     EdgeQueryRecord,
@@ -21,10 +22,13 @@ from resolab.records import (
     TrialFlag,
 )
 from resolab.testbed import judgement, records_of_load
+from resolab.testbed.judgement import Judged
 from resolab.testbed.kept import NO_FILES, TrialFiles
 from resolab.testbed.layout import Site
 from resolab.testbed.lookup import Span
 from resolab.testbed.records_of_load import Loader
+
+LAB_ENDED = frozenset({TrialFlag.EDGE_ENDED, TrialFlag.STUB_ENDED, TrialFlag.GATEWAY_ENDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
     failed = load.failure is not None
     missing = None if failed else judgement.missing_requests(records, site, span)
     if missing is not None:
-        judged = replace(judged, failure=PageFailure.INCOMPLETE, missing=missing)
+        judged = replace(judged, failure=PageFailure.INCOMPLETE, detail=missing)
+    judged = _unless_the_lab_ended(judged, seen)
     found.append(records_of_load.page_load_record(load.measured, judged, loader, plt_sum_ms=plt_sum_ms))
     flags = [
         *judgement.lookup_flags(records, condition, site, span, judged, failed=failed),
@@ -116,3 +121,12 @@ def _loads(seen: SeenTrial, records: Sequence[Record], loader: Loader) -> tuple[
         *judgement.connection_flags(records, judged, span),
     ]
     return [*found, *load.measured.resources], flags
+
+
+def _unless_the_lab_ended(judged: Judged, seen: SeenTrial) -> Judged:
+    """Leave the network out of what a part of the lab failed; its death is no property of any arm."""
+    failure = judged.failure
+    if failure is None or failure in INSTRUMENT_FAILURES or LAB_ENDED.isdisjoint(seen.conductor_flags):
+        return judged
+    told = judged.detail or seen.load.measured.failure_detail
+    return replace(judged, failure=PageFailure.LAB_ENDED, detail=f"{failure}: {told}" if told else str(failure))

@@ -13,11 +13,13 @@ from resolab.records import (
     DirectionSummary,
     HandshakeMode,
     HttpVersion,
+    PageFailure,
     PathSummaryRecord,
     QueryPurpose,
     ResourceRecord,
     TrialFlag,
 )
+from resolab.store.outcomes import PLT
 from resolab.testbed.records_of_load import Loader, last_byte_ms
 from resolab.testbed.trial_result import Instants, SeenTrial, of_trial, trial_result
 
@@ -36,13 +38,14 @@ SUMMARY = PathSummaryRecord(
 PAGE = (request(received_ns=3300), connection(connection_id=1, protocol="quic", accepted_ns=3200))
 
 
-def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASURED, exchanges=()):
+def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASURED, exchanges=(), own_flags=()):
     seen = SeenTrial(
         site=site,
         began=BEGAN,
         load=LoadResult(measured=measured, warmup=warmup, overhead=Overhead()),
         exchanges=exchanges,
         records=[*records, SUMMARY],
+        conductor_flags=own_flags,
     )
     return trial_result(seen, Loader("chromium", "1", condition), lateness_p99_ms=0.5)
 
@@ -144,3 +147,17 @@ def test_a_redirected_document_has_no_sum_because_its_look_up_is_not_told(status
     document = msgspec.structs.replace(PAGE[0], status=status)
     found = result(edge_query(received_ns=3100), document, measured=measured, exchanges=[exchange])
     assert loads(found)[-1].plt_sum_ms == plt_sum_ms
+
+
+@pytest.mark.parametrize("flag", [TrialFlag.EDGE_ENDED, TrialFlag.STUB_ENDED, TrialFlag.GATEWAY_ENDED])
+def test_a_load_that_a_part_of_the_lab_failed_says_nothing_of_the_network(flag):
+    failed = msgspec.structs.replace(MEASURED, failure=PageFailure.CONNECT, failure_detail="refused")
+    (load,) = loads(result(measured=failed, own_flags=[flag]))
+    assert (load.failure, load.failure_detail) == (PageFailure.LAB_ENDED, "connect: refused")
+    assert PLT.contribution_of_records([load]) is None
+    (load,) = loads(result(measured=failed, own_flags=[TrialFlag.CONNECTIONS_LEFT_OPEN]))
+    assert load.failure is PageFailure.CONNECT
+    # A browser that crashed beside it crashed; a load that ended well ended well.
+    crashed = msgspec.structs.replace(MEASURED, failure=PageFailure.BROWSER_CRASH)
+    assert loads(result(measured=crashed, own_flags=[flag]))[0].failure is PageFailure.BROWSER_CRASH
+    assert loads(result(*PAGE, own_flags=[flag]))[0].failure is None

@@ -54,6 +54,7 @@ STATUSES: Mapping[str, LiveStatus] = {
     "browser_crash": LiveStatus.BROWSER_ERROR,
     "browser_hang": LiveStatus.BROWSER_ERROR,
     "driver": LiveStatus.BROWSER_ERROR,
+    "lab_ended": LiveStatus.OTHER_ERROR,
     "left_alone": LiveStatus.LEFT_ALONE,
     "other": LiveStatus.OTHER_ERROR,
 }
