@@ -17,6 +17,7 @@ _METHODS = {
     Method.ORDER_STATISTIC: "order statistics",
     Method.RANGE: "the range of all values",
     Method.PERCENTILE: "percentile bootstrap",
+    Method.STUDENT: "Student's t of batches",
     Method.MOVER: "both medians' intervals joined (MOVER)",
     Method.SIGNED_RANK: "signed ranks",
     Method.RANK_SUM: "rank sums",

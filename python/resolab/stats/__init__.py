@@ -7,7 +7,14 @@ Not for: knowing where the arrays come from, no other room of resolab is importe
 
 from resolab.stats.adjusted import ADJUSTABLE_FROM, MOST_VARIANCE_LEFT, adjusted_difference, variance_ratio
 from resolab.stats.beyond import Beyond, beyond
-from resolab.stats.break_even import Amortisation, BatchedMean, amortisation, break_even
+from resolab.stats.break_even import (
+    BATCHES_FOR_CROSSING,
+    BATCHES_FOR_MEANS,
+    Amortisation,
+    BatchedMean,
+    amortisation,
+    break_even,
+)
 from resolab.stats.clusters import CLUSTERS_NEEDED, clustered_median, median_of_clusters
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.equivalence import Equivalence, EquivalenceTest, equivalence
@@ -53,6 +60,8 @@ from resolab.stats.two_medians import change_of_medians
 
 __all__ = [
     "ADJUSTABLE_FROM",
+    "BATCHES_FOR_CROSSING",
+    "BATCHES_FOR_MEANS",
     "CLUSTERS_NEEDED",
     "LEVEL",
     "MOST_VARIANCE_LEFT",

@@ -1,25 +1,34 @@
 """After how many queries the set-up of a connection is paid for by queries that are cheaper on it.
 
-For: the closed form, and its bootstrap interval over batches. Not for: which queries are whose.
+For: the closed form, and its interval over batches. Not for: which queries are whose.
 
 With a cold query costing C, each later one on the same connection W, and a query without connection U, the cumulated
 times of k queries, C + (k - 1) W and k U, cross at k = (C - W) / (U - W); never if W is not below U, unless C is not
 above U to begin with.
+
+A mean over batches is a ratio of two sums. By what each batch adds to it (its residual: Cochran 1977, section 6.4) a
+sum of means has Student's interval; the crossing has Fieller's (1954), the counts at which such an interval of the
+cumulated difference reaches 0. Percentiles of resampled batches held 71 to 93 % of what they should with up to twelve.
 """
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from resolab.stats.bootstrap import RESAMPLES_COUNT
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL
 from resolab.stats.sample import FloatArray
 
 # A count that is met exactly must not become the next one by the last bit of a quotient.
 _SLACK = 1e-9
+MOST_COUNT = 10_000
+"""Queries on one connection: what is not paid for by then never is."""
+BATCHES_FOR_MEANS = 6
+BATCHES_FOR_CROSSING = 20
+"""With fewer, where a fifth of the queries wait, Fieller's interval holds the count in 80 to 91 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,10 +49,9 @@ class BatchedMean:
         count = float(self.counts.sum())
         return float(self.totals.sum()) / count if count else float("nan")
 
-    def resampled(self, chosen: "np.ndarray[tuple[int, ...], np.dtype[np.intp]]") -> FloatArray:
-        """Means of resamples, one a row of positions; NaN where a resample holds nothing."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.totals[chosen].sum(axis=-1) / self.counts[chosen].sum(axis=-1))
+    def residuals(self) -> FloatArray:
+        """Return what each batch adds to the mean; they sum up to 0."""
+        return np.asarray((self.totals - self.value * self.counts) / self.counts.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,41 +88,51 @@ def amortisation(
     unconnected: BatchedMean,
     counts: ArrayLike,
     *,
-    seed: int,
     level: float = LEVEL,
     censored_count: int = 0,
 ) -> Amortisation:
-    """Find the crossing of the means with percentile intervals, whole batches resampled together."""
+    """Find the crossing of the means; its interval holds the counts at which the cumulated difference may cross 0."""
     size = cold.totals.size
     costs = (cold, warm, unconnected)
     if any(one.totals.shape != (size,) or one.counts.shape != (size,) for one in costs):
         raise ValueError("all costs need the same batches")
     c, w, u = (one.value for one in costs)
-    at, saved, extra = float(break_even(c, w, u)), u - w, cumulated_extra(c, w, u, counts)
+    crossing, extra = float(break_even(c, w, u)), cumulated_extra(c, w, u, counts)
+    at = crossing if crossing <= MOST_COUNT else np.inf
 
     def estimate(value: float, ends: tuple[float, float] | None) -> Estimate:
-        method = Method.NONE if ends is None else Method.PERCENTILE
+        method = Method.NONE if ends is None else Method.STUDENT
         low, high = ends or (None, None)
         return Estimate(value, value, low, high, int(cold.counts.sum()), censored_count, level, method)
 
-    if size < 2:
+    if size < BATCHES_FOR_MEANS:
         none = np.full_like(extra, np.nan)
-        return Amortisation(estimate(at, None), estimate(saved, None), extra, none, none)
-    chosen = np.random.default_rng(seed).integers(0, size, (RESAMPLES_COUNT, size))
-    resampled = [one.resampled(chosen) for one in costs]
-    whole = np.isfinite(resampled).all(axis=0)  # a resample without any query of one kind says nothing
-    c_s, w_s, u_s = (one[whole] for one in resampled)
-    crossings, savings = _interval(break_even(c_s, w_s, u_s), level), _interval(u_s - w_s, level)
+        return Amortisation(estimate(at, None), estimate(u - w, None), extra, none, none)
+    residuals = np.array([one.residuals() for one in costs])
+    saved_half = float(_half_width(np.array([[0.0, -1.0, 1.0]]), residuals, level)[0])
+    half = _half_width(_weights(counts), residuals, level)
+    ends = _crossing_ends((c, w, u), residuals, level) if size >= BATCHES_FOR_CROSSING else None
     return Amortisation(
-        estimate(at, (float(crossings[0]), float(crossings[1]))),
-        estimate(saved, (float(savings[0]), float(savings[1]))),
-        extra,
-        *_interval(cumulated_extra(c_s, w_s, u_s, counts), level),
+        estimate(at, ends), estimate(u - w, (u - w - saved_half, u - w + saved_half)), extra, extra - half, extra + half
     )
 
 
-def _interval(found: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    # Values of the distribution itself: between a number and infinity there is none.
-    low = np.quantile(found, (1 - level) / 2, axis=0, method="lower")
-    high = np.quantile(found, (1 + level) / 2, axis=0, method="higher")
-    return np.asarray(low), np.asarray(high)
+def _weights(counts: ArrayLike) -> FloatArray:
+    """Return how often the cumulated difference after each count has each cost in it."""
+    k = np.asarray(counts, dtype=np.float64)
+    return np.stack((np.ones_like(k), k - 1, -k), axis=-1)
+
+
+def _half_width(weights: FloatArray, residuals: FloatArray, level: float) -> FloatArray:
+    """Return half the width of Student's interval of weighted sums of means, by what each batch adds to them."""
+    size = residuals.shape[1]
+    variance = size / (size - 1) * ((weights @ residuals) ** 2).sum(axis=-1)
+    return np.asarray(float(scipy.stats.t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance))
+
+
+def _crossing_ends(means: tuple[float, float, float], residuals: FloatArray, level: float) -> tuple[float, float]:
+    """Return when the cumulated difference first may be, and when it surely is, at 0 or below (Fieller 1954)."""
+    counts = np.arange(1, MOST_COUNT + 1)
+    extra, half = cumulated_extra(*means, counts), _half_width(_weights(counts), residuals, level)
+    low, high = (counts[reached <= _SLACK] for reached in (extra - half, extra + half))
+    return float(low[0]) if low.size else np.inf, float(high[0]) if high.size else np.inf

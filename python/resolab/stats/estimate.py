@@ -34,6 +34,8 @@ class Method(enum.StrEnum):
     """Shifts that the sign test of residuals on a covariate does not reject (`adjusted`; Rosenbaum 2002)."""
     CLUSTER_SIGN = "cluster_sign"
     """Medians that a test on clusters does not reject (`clusters`; Woodruff 1952, Francisco and Fuller 1991)."""
+    STUDENT = "student"
+    """Student's t of batches' residuals; of the crossing of two means Fieller's (1954)."""
     CONFIDENCE_SEQUENCE = "confidence_sequence"
     """Of a median, good at any look (`sequence`)."""
     NONE = "none"

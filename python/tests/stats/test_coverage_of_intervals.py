@@ -30,6 +30,10 @@ ASKED = {
     "Cliff's delta": ((10,), ROUNDS, 0.91, 0.985),
     "share of an overhead": ((8, 12), 120, 0.88, 0.999),
     "slope over blocks": ((6, 12), 150, 0.90, 0.995),
+    "saved by a query": ((6, 12), ROUNDS, 0.91, 0.985),
+    "cumulated difference": ((6, 12), ROUNDS, 0.91, 0.985),
+    # Of a whole number: what is counted to leaves room.
+    "break-even query": ((20,), ROUNDS, 0.91, 0.999),
 }
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resolab.plan import stream_seed
 from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
 from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
 from resolab.plots.save import Value
@@ -24,7 +23,14 @@ from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.printed import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import Study
 from resolab.report.tables import Table
-from resolab.stats import Amortisation, BatchedMean, amortisation, break_even
+from resolab.stats import (
+    BATCHES_FOR_CROSSING,
+    BATCHES_FOR_MEANS,
+    Amortisation,
+    BatchedMean,
+    amortisation,
+    break_even,
+)
 from resolab.store.studies.h20 import QUERY_DEADLINE_MS, QueryCostRow
 
 COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISED_AFTER_COUNT})
@@ -85,8 +91,6 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
     unconnected = _responses(do53, batches) if warm else _exchanges(do53, batches)
     used = [*do53.values(), *cold.values(), *warm.values()]
     failed = sum(row.failed_count for row in used)
-    names = (str(resolver.extra_rtt_ms), resolver.cache, *([] if resolver.name == LAB else [resolver.name]))
-    seed = stream_seed(study.findings.plan.seed, "amortisation", profile, *names)
     return Paid(
         profile=profile,
         resolver=resolver,
@@ -97,7 +101,7 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
         do53=unconnected,
         retried_ratio=sum(row.retried_count for row in do53.values()) / sum(row.n for row in do53.values()),
         failed_count=failed,
-        found=amortisation(*costs, unconnected, COUNTS, seed=seed, level=study.level, censored_count=failed),
+        found=amortisation(*costs, unconnected, COUNTS, level=study.level, censored_count=failed),
         medians_ms=_medians(study, profile, resolver, transport, warm=bool(warm)),
     )
 
@@ -189,7 +193,8 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
         f"queries, divided by k. Below 0 set-up is paid for. Dotted: {AMORTISED_AFTER_COUNT} queries, what Hounsel et "
         f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} "
         f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; "
-        f"{level_text(study.level)} intervals by percentile bootstrap over blocks (in at most 100 batches). "
+        f"{level_text(study.level)} intervals by Student's t over blocks (in at most 100 batches; from "
+        f"{BATCHES_FOR_MEANS} on), of the crossing by Fieller's (1954; from {BATCHES_FOR_CROSSING} on). "
         f"{study.dataset_words}"
     )
 

@@ -4,11 +4,19 @@ For: the one list of data and of intervals that the tests and the tables of docs
 (`scripts/coverage`) simulate. Not for: estimates.
 """
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from resolab.stats.break_even import (
+    BATCHES_FOR_CROSSING,
+    BATCHES_FOR_MEANS,
+    Amortisation,
+    BatchedMean,
+    amortisation,
+)
 from resolab.stats.dominance import cliffs_delta
 from resolab.stats.estimate import Estimate
 from resolab.stats.medians import PAIRS_FOR_CHANGE, median, paired_difference, relative_change
@@ -29,6 +37,11 @@ OVERHEAD = 200.0
 """Two round trips of a good mobile network."""
 WAIT = 5_000.0
 """The limit of the system's resolver after which it asks again (resolv.conf(5))."""
+SAVED = 30.0
+"""By which a query on an open connection is sooner than one without."""
+BATCH_OF = (1, 8, 9)
+"""Cold queries, queries on the connection, and queries without one, in a batch."""
+EXTRA_AFTER = 10
 CAP = 60
 """Blocks after which a stopping rule gives up."""
 
@@ -181,6 +194,21 @@ def _share_of_overhead(kind: str, n: int, rng: np.random.Generator, seed: int) -
     return remaining_share(*map(Sample.exact, arms), seed=seed)
 
 
+def _amortisation(kind: str, n: int, rng: np.random.Generator) -> Amortisation:
+    """Draw batches of a cold query, eight on its connection and nine without one, each of which costs more."""
+    drift = np.exp(0.1 * rng.standard_normal((n, 1)))
+    added = zip(BATCH_OF, (OVERHEAD, 0.0, SAVED), strict=True)
+    drawn = [DATA[kind](rng, n * members).reshape(n, members) * drift + more for members, more in added]
+    costs = [BatchedMean.of(one.sum(axis=1), np.full(n, one.shape[1])) for one in drawn]
+    return amortisation(costs[0], costs[1], costs[2], [EXTRA_AFTER])
+
+
+def _extra(kind: str, n: int, rng: np.random.Generator) -> Estimate:
+    found = _amortisation(kind, n, rng)
+    low, high = (float(ends[0]) for ends in (found.extra_ci_low_ms, found.extra_ci_high_ms))
+    return found.saved_ms if math.isnan(low) else replace(found.saved_ms, ci_low=low, ci_high=high)
+
+
 def _of_quantiles(probability: float) -> Interval:
     def estimate(kind: str, n: int, rng: np.random.Generator, seed: int) -> Estimate:
         pair = _pair(kind, n, rng, add=10)
@@ -205,6 +233,17 @@ INTERVALS: Mapping[str, Interval] = {
     "Cliff's delta": Interval(lambda kind, n, rng, _: cliffs_delta(*_two(kind, n, rng)), 0.0),
     "share of an overhead": Interval(_share_of_overhead, 0.5, BLOCKS_FOR_SHARE, offered_least=0.5),
     "slope over blocks": Interval(lambda kind, n, rng, _: slope_over_blocks(_lines(kind, n, rng)), SLOPE),
+    "saved by a query": Interval(
+        lambda kind, n, rng, _: _amortisation(kind, n, rng).saved_ms, SAVED, BATCHES_FOR_MEANS
+    ),
+    "cumulated difference": Interval(
+        lambda kind, n, rng, _: _extra(kind, n, rng), OVERHEAD - EXTRA_AFTER * SAVED, BATCHES_FOR_MEANS
+    ),
+    "break-even query": Interval(
+        lambda kind, n, rng, _: _amortisation(kind, n, rng).break_even_count,
+        math.ceil(OVERHEAD / SAVED),
+        BATCHES_FOR_CROSSING,
+    ),
 }
 """Every interval of the report that is simulated, by the name it has in docs/method/statistics.md."""
 

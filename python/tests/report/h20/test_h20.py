@@ -195,10 +195,10 @@ def test_amortisation_counts_do53s_retries_in_the_mean_and_not_at_the_median(
 
 def test_warm_queries_are_taken_where_they_were_measured(tmp_path: Path) -> None:
     queries = {
-        Arm("default-h20", "doudp"): [[Query(11.0, 10.0)]] * 4,
-        Arm("default-h20", "dot"): [[Query(30.0, 10.0, "cold"), Query(10.0, 9.0, "warm")]] * 4,
+        Arm("default-h20", "doudp"): [[Query(11.0, 10.0)]] * 20,
+        Arm("default-h20", "dot"): [[Query(30.0, 10.0, "cold"), Query(10.0, 9.0, "warm")]] * 20,
     }
-    loads = {arm: [100.0] * 4 for arm in queries}
+    loads = {arm: [100.0] * 20 for arm in queries}
     drawings, tables, missing = everything(make_h20_dataset(tmp_path / "d", loads, queries))
     (row,) = tables["h20_amortisation"].rows
     assert (row["warm_queries"], row["warm_mean_ms"], row["do53_mean_ms"]) == ("measured", 10.0, 11.0)
