@@ -104,9 +104,9 @@ class Looks:
                 whole += 1
                 if self._drops:
                     self.block_ended(whole)
-        # A rule that drops nothing needs only the look it would make now.
+        # A rule that drops nothing needs only the look it made last.
         if not self._drops:
-            self.block_ended(whole)
+            any(self.block_ended(blocks) for blocks in range(whole, 0, -1))
 
 
 def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:

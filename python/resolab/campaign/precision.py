@@ -43,7 +43,8 @@ class Precision:
         widest, name = max(widths)
         return Look(
             blocks=blocks,
-            reached=all(width_reached(one, asked) for _, one in estimates),
+            # At the cap it looks whatever there is; of too few blocks no width decides anything.
+            reached=blocks >= self._stop.min_blocks and all(width_reached(one, asked) for _, one in estimates),
             widths=tuple(self._width(pair, one) for pair, one in estimates),
             widest=widest,
             widest_name=name,

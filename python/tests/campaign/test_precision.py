@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
+from resolab.campaign.looks import Looks
 from resolab.campaign.precision import Precision
 from resolab.plan import Plan, Stop
 from resolab.report.findings.comparisons import comparison_results
-from resolab.store import build_tables, finished_trials, open_dataset, read_trial
+from resolab.store import build_tables, finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import LCP, PLT, PLT_SUM, RESPONSE_START, Outcome
 
 NAMED = """
@@ -55,14 +56,14 @@ def finite(width: float | None) -> float | None:
 def test_a_campaign_is_precise_when_the_widest_interval_is(tmp_path: Path) -> None:
     plan = make_plan()
     folder = make_dataset(tmp_path / "d", plan)
-    look = precision_of(plan, folder, Stop(ci_width_ms=1.0)).look(plan.blocks)
+    look = precision_of(plan, folder, Stop(ci_width_ms=1.0, min_blocks=plan.blocks)).look(plan.blocks)
     widest = max(one.ci_width_ms or 0.0 for one in look.widths)
     assert look.widest == widest
-    assert precision_of(plan, folder, Stop(ci_width_ms=widest)).look(plan.blocks).reached
-    short = precision_of(plan, folder, Stop(ci_width_ms=widest * 0.99))
+    assert precision_of(plan, folder, Stop(ci_width_ms=widest, min_blocks=plan.blocks)).look(plan.blocks).reached
+    short = precision_of(plan, folder, Stop(ci_width_ms=widest * 0.99, min_blocks=plan.blocks))
     assert not short.look(plan.blocks).reached
     assert short.expected_blocks(short.look(plan.blocks), cap=100) == plan.blocks + 1
-    half = precision_of(plan, folder, Stop(ci_width_ms=widest / 2))
+    half = precision_of(plan, folder, Stop(ci_width_ms=widest / 2, min_blocks=plan.blocks))
     assert half.expected_blocks(half.look(plan.blocks), cap=100) == 4 * plan.blocks
     assert half.expected_blocks(half.look(plan.blocks), cap=20) == 20
     assert half.text(half.look(plan.blocks)).startswith(f"widest interval {widest:.3g} ms of {widest / 2:g} ms asked")
@@ -77,3 +78,21 @@ def test_a_look_at_nothing_is_unbounded() -> None:
     look = Precision(make_plan(), Stop(ci_width_ms=1.0), 1).look(0)
     assert look.widest == float("inf")
     assert not look.reached
+
+
+def test_few_blocks_are_never_narrow_enough(tmp_path: Path) -> None:
+    plan = make_plan()
+    folder = make_dataset(tmp_path / "d", plan)
+    reached = {
+        least: precision_of(plan, folder, Stop(ci_width_ms=5_000.0, min_blocks=least)).look(plan.blocks).reached
+        for least in (plan.blocks, plan.blocks + 1)
+    }
+    assert reached == {plan.blocks: True, plan.blocks + 1: False}
+
+
+@pytest.mark.parametrize(("whole", "looked_at"), [(2, None), (3, 3), (5, 3)])
+def test_who_goes_on_between_two_looks_knows_the_last(tmp_path: Path, whole: int, looked_at: int | None) -> None:
+    plan = make_plan(PLAN_TEXT + "[stop]\nci_width_ms = 1.0\nmin_blocks = 3\ncheck_every_blocks = 3\n")
+    folder = make_dataset(tmp_path / "d", plan, Faults(trials_count=24 * whole + 1))
+    looks = Looks(plan, load_manifest(folder), finished_trials(folder))
+    assert (None if looks.last is None else looks.last.blocks) == looked_at
