@@ -19,7 +19,8 @@ def agreement(pairs: Sequence[Pair]) -> Part:
             if all(pair.edge is None for pair in of_aspect) and not words["disagree"]:
                 continue  # There is no such thing, and both say so.
             counts = [str(words[word]) for word in ("agree", "null", "disagree")]
-            verdict = "MISSED" if words["disagree"] else "met"
+            # A client's side that says nothing does not agree either.
+            verdict = "MISSED" if words["disagree"] or words["null"] > words["agree"] else "met"
             cells = [group.browser, group.way, group.version, aspect, str(len(of_aspect)), *counts, verdict]
             part.add(cells, {"group": vars(group), "aspect": aspect, **words})
     others = [pair for pair in pairs if pair.word != "agree"]

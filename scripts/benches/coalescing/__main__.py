@@ -5,6 +5,7 @@ Not for: studies; those are plans. Exit code 1 when a figure is missed.
 """
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from resolab.errors import ResolabError
 
 def main() -> int:
     """Measure and print."""
+    # What it started is ended, and what it wrote for itself removed, also on a polite end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()
     facts = result.facts(quick=options.quick)
     count = options.fetches or (3 if options.quick else 10)

@@ -144,6 +144,7 @@ def _add(part: Part, case: Case, packets: list[pcap.Packet], server: Server) -> 
         spreads = {awake: summary for awake, summary in summaries.items() if summary is not None}
         if len(spreads) < len(summaries):
             part.remarks.append(f"{case.program} {case.transport}: its packets could not be told apart")
+            part.missed_count += case.program == OURS
             continue
         best = reports != clients.USER_SPACE or len(reported) == 1
         must = LIMITS_US[case.transport] if case.program == OURS and best else None

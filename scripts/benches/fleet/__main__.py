@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import tempfile
 from dataclasses import asdict
@@ -29,6 +30,8 @@ def main() -> int:
         arguments = ["unshare", "--mount", "--propagation", "private", sys.executable, "-m", "benches.fleet"]
         os.environ[APART] = "own"
         os.execvp(arguments[0], [*arguments, *sys.argv[1:]])
+    # What it started is ended, also on a polite end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     light.without_programs()
     with tempfile.TemporaryDirectory(prefix="resolab-bench-") as folder:
         home = options.folder or Path(folder)

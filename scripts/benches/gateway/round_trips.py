@@ -159,7 +159,9 @@ def _trips(crossings: Sequence[path_capture.Crossing], since_ns: int, until_ns: 
 def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[Seen]) -> None:
     must = MUST[_arm_of(condition)]
     counted = [one.round_trips for one in seen if one.round_trips is not None]
-    trips = statistics.median_low(counted) if counted else None
+    # Of all loads more than half must be readable, and the middle ones alike.
+    readable = 2 * len(counted) > len(seen)
+    trips = statistics.median(counted) if readable else None
     first_ms = statistics.median([one.first_byte_ms for one in seen]) if seen else None
     part.add(
         [
@@ -169,7 +171,7 @@ def _add_row(part: Part, browser: str, condition: Condition, seen: Sequence[Seen
             condition.requested_handshake_mode,
             f"{len(counted)}",
             "-" if first_ms is None else f"{first_ms:.1f}",
-            "-" if trips is None else ", ".join(f"{one}" for one in sorted(set(counted))),
+            ", ".join(f"{one}" for one in sorted(set(counted))) or "-",
             str(must),
             "met" if trips == must else "MISSED",
         ],
