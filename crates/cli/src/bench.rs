@@ -127,11 +127,15 @@ fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
         }
     }
     let is_unanswered = record.completed_count == 0 && record.sent_count > 0;
-    if is_unanswered && record.failure.is_none() && record.interrupted_count == 0 {
+    // Who stops a run before its first answer has not asked for one.
+    if is_unanswered && record.failure.is_none() && !record.stopped_early {
         let line = format_args!(
-            "failed to measure: none of {} queries to {} was answered, {} were refused: is a \
-             resolver there?",
-            record.sent_count, record.resolver_address, record.failed_count
+            "failed to measure: none of {} queries to {} was answered, {} were refused and {} cut \
+             off: is a resolver there?",
+            record.sent_count,
+            record.resolver_address,
+            record.failed_count,
+            record.interrupted_count
         );
         code = output::fail(output::EXIT_DEADLINE, line);
     }

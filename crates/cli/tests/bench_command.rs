@@ -339,3 +339,20 @@ fn a_run_without_any_answer_is_exit_code_5_and_names_may_come_by_standard_input(
         "{errors}"
     );
 }
+
+#[test]
+fn a_resolver_that_closes_on_every_query_has_answered_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let resolver = format!("tcp://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = stream.unwrap().read_exact(&mut [0; 2]);
+        }
+    });
+    let names = NamesFile::new("closes");
+    let arguments = "--count 5 --outstanding 1 --timeout-ms 2000";
+    let output = command(&resolver, &names, arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{errors}");
+    assert!(errors.contains("5 cut off"), "{errors}");
+}

@@ -278,7 +278,11 @@ impl H3Client {
             // A peer that breaks the rules on its control stream may never answer.
             self.run_driver().await;
         }
-        let head = self.bounded(stream.recv_response()).await?;
+        let mut head = self.bounded(stream.recv_response()).await?;
+        while head.status().is_informational() {
+            // What comes before the answer says nothing of it (RFC 9110 section 15.2).
+            head = self.bounded(stream.recv_response()).await?;
+        }
         times.response.begin();
         let mut body = BytesMut::new();
         while let Some(chunk) = self.bounded(stream.recv_data()).await? {

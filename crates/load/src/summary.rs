@@ -41,7 +41,9 @@ pub fn record(plan: &LoadPlan, tally: &Tally, facts: &RunFacts) -> LoadRecord {
         failure: tally.given_up,
         asked_rate_per_s,
         sent_rate_per_s,
-        rate_error_ratio: asked_rate_per_s.map(|asked| sent_rate_per_s / asked - 1.0),
+        rate_error_ratio: asked_rate_per_s
+            .filter(|_| tally.sent_count > 1)
+            .map(|asked| sent_rate_per_s / asked - 1.0),
         completed_rate_per_s: ratio(tally.completed_count as f64 * 1e9, facts.run_ns as f64),
         sent_count: tally.sent_count,
         completed_count: tally.completed_count,

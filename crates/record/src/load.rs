@@ -129,7 +129,8 @@ pub struct LoadRecord {
     /// Rate of sending, per second, from the first query to the last.
     pub sent_rate_per_s: f64,
     /// `sent_rate_per_s` over `asked_rate_per_s`, minus 1. A Poisson schedule has a sampling error
-    /// of about one over the square root of the number of queries.
+    /// of about one over the square root of the number of queries. `null` in a closed loop, and of
+    /// fewer than two queries.
     pub rate_error_ratio: Option<f64>,
     /// Answers per second of the run.
     pub completed_rate_per_s: f64,

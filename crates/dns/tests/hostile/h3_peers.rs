@@ -202,6 +202,14 @@ fn responses_that_are_no_dns_message() {
             );
         }
         family.case(
+            "103, then the answer",
+            is_answered(),
+            frames(
+                |query| vec![head("103", None), good_head(), frame(DATA, &good(query))],
+                true,
+            ),
+        );
+        family.case(
             "trailers",
             is_answered(),
             frames(

@@ -73,7 +73,10 @@ async fn drive<P: QuicProtocol>(
     let mut tasks: JoinSet<Result<(), LoadError>> = JoinSet::new();
     for (_, lane) in (0..worker.share.outstanding).zip(lanes.iter().cycle()) {
         let slot = slot::run(Rc::clone(worker), Rc::clone(lane));
-        tasks.spawn_local(async { Ok(slot.await) });
+        tasks.spawn_local(async {
+            slot.await;
+            Ok(())
+        });
     }
     if let Some(schedule) = worker.share.schedule(start_ns) {
         let timer = pacer::timer()?;
