@@ -101,7 +101,8 @@ async def killed(browser):
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])
 def test_a_killed_gateway_is_a_failed_load_that_says_so_and_the_next_is_good(browser, privileged):
     result, after = asyncio.run(killed(browser))
-    assert measured(result).failure is PageFailure.DNS
+    assert measured(result).failure is PageFailure.LAB_ENDED
+    assert measured(result).failure_detail.startswith("dns")
     assert "gateway_ended" in result.flags
     assert measured(after).failure is None
     assert set(after.flags) <= {"lateness_exceeded"}
