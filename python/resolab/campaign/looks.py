@@ -106,7 +106,9 @@ class Looks:
                     self.block_ended(whole)
         # A rule that drops nothing needs only the look it made last.
         if not self._drops:
-            any(self.block_ended(blocks) for blocks in range(whole, 0, -1))
+            for blocks in range(whole, 0, -1):
+                if self.block_ended(blocks) is not None:
+                    break
 
 
 def _rule_of(plan: Plan, manifest: Manifest) -> StoppingRule | None:

@@ -68,9 +68,9 @@ impl Leg {
         true
     }
 
-    /// Where HTTP/3 is spoken upstream (over TCP it is as late by itself), a leg over TCP is as late as its connection would be: its hello a
-    /// round trip later, and the answer after another. Firefox opens one 50 ms after that over QUIC, and
-    /// takes the one that is ready first.
+    /// Where HTTP/3 is spoken upstream (over TCP it is as late by itself), a leg over TCP is as late
+    /// as its connection would be: its hello a round trip later, and the answer after another.
+    /// Firefox opens one 50 ms after that over QUIC, and takes the one that is ready first.
     async fn hold_as_over_tcp(&self, connection: &Connection) {
         if connection.identity.http_version != HttpVersion::H3 {
             return;

@@ -3,7 +3,6 @@
 For: one answer to "which of these numbers decides". Not for: their mathematics (`stats`).
 """
 
-import itertools
 import math
 from typing import Protocol, assert_never
 
@@ -28,6 +27,9 @@ class Compared(Protocol):
         """Hodges-Lehmann shift of the pairs."""
 
 
+MOST_PAIRS = 100
+"""Any interval takes fewer."""
+
 WORDS = {
     Estimand.PAIRED_DIFFERENCE: "median of the paired differences",
     Estimand.RELATIVE_CHANGE: "relative change of the medians",
@@ -48,7 +50,10 @@ def deciding(compared: Compared, estimand: Estimand) -> Estimate | None:
 
 
 def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
-    """Return the fewest pairs of which it has an interval with two ends, if all their loads ended."""
+    """Return the fewest pairs of which it has an interval with two ends, if all their loads ended.
+
+    Plans whose rule leaves their estimand without one, however many there are, are refused before they run.
+    """
 
     def has_interval(size: int) -> bool:
         # Pairs that all differ, for ties need more.
@@ -56,7 +61,7 @@ def pairs_needed(estimators: Estimators, estimand: Estimand) -> int:
         width = estimated(estimators, treatment, baseline, estimand, seed=0).ci_width
         return width is not None and math.isfinite(width)
 
-    return next(size for size in itertools.count(1) if has_interval(size))
+    return next((size for size in range(1, MOST_PAIRS) if has_interval(size)), MOST_PAIRS)
 
 
 def estimated(
