@@ -106,8 +106,8 @@ class Looks:
                     self.block_ended(whole)
         # A rule that drops nothing needs only the look it made last.
         if not self._drops:
-            for blocks in range(whole, 0, -1):
-                if self.block_ended(blocks) is not None:
+            for count in range(whole, 0, -1):
+                if self.block_ended(count) is not None:
                     break
 
 
