@@ -4,11 +4,18 @@
 
 mod support;
 
+use bytes::Bytes;
+use http::Request;
 use quinn::ConnectionError;
 use resolab_dns::{Asking, ClientOptions, Question, Slot};
-use resolab_record::{Failure, QueryPurpose, TicketPolicy};
+use resolab_http::H3Client;
+use resolab_record::{Failure, HandshakeMode, KeyExchangeGroup, QueryPurpose, TicketPolicy};
+use resolab_transport::client::{QuicClient, TlsClient, Trust};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use support::{PAUSE, TestResolver};
+use support::{PAGE_HOST, PAUSE, TestResolver, UNREAD_PATH};
+use tokio::time::timeout;
 
 const WITHIN: Duration = Duration::from_secs(5);
 
@@ -31,6 +38,28 @@ async fn no_stream_with_an_answer_is_stopped() {
         assert_eq!(server.stats().frame_rx.reset_stream, 0, "{scheme}");
         slot.unwrap().0.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_request_that_is_dropped_before_its_end_is_reset() {
+    let resolver = TestResolver::start(TicketPolicy::None).await;
+    let trust = Trust::in_authorities(Some(&resolver.ca_file), Vec::new(), Vec::new()).unwrap();
+    let groups = &KeyExchangeGroup::ALL;
+    let tls = TlsClient::new(&trust, PAGE_HOST, "h3", HandshakeMode::Full, groups).unwrap();
+    let port = resolver.url("h3").rsplit_once(':').unwrap().1;
+    let at = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+    let quic = QuicClient::new(&tls).unwrap();
+    let quic = quic.connect(at, Arc::default()).await.unwrap();
+    let client = H3Client::open(Arc::new(quic)).await.unwrap();
+    let url = format!("https://{PAGE_HOST}:{port}{UNREAD_PATH}");
+    let long = Request::post(url)
+        .body(Bytes::from(vec![0; 10_000_000]))
+        .unwrap();
+    // It waits for a window that never opens.
+    assert!(timeout(PAUSE * 5, client.exchange(long, 1)).await.is_err());
+    let server = resolver.quic_connections.lock().unwrap().pop().unwrap();
+    tokio::time::sleep(PAUSE).await;
+    assert_eq!(server.stats().frame_rx.reset_stream, 1);
 }
 
 #[tokio::test]

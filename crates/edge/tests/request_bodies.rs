@@ -5,7 +5,7 @@
 mod support;
 
 use bytes::Bytes;
-use http::{Method, StatusCode};
+use http::{Method, Request, StatusCode};
 use std::future::poll_fn;
 use std::time::Duration;
 use support::clients::{Client, VERSIONS, request};
@@ -108,5 +108,40 @@ async fn a_body_without_an_end_is_given_up() {
             StatusCode::OK,
             "{alpn}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_as_long_as_its_head_says_has_no_response() {
+    let lab = Lab::start_edited(|text| text + "methods = ['GET', 'POST']").await;
+    for alpn in ["h2", "h3"] {
+        for (length, status) in [("2", None), ("3", Some(StatusCode::OK)), ("4", None)] {
+            let mut http = Client::connect(&lab, alpn, HOST).await;
+            let fields = [("content-length", length)];
+            let post = request(Method::POST, HOST, "/", &fields);
+            let got = timeout(
+                PATIENCE,
+                post_once(&mut http, post, Bytes::from_static(b"abc")),
+            );
+            assert_eq!(got.await.unwrap(), status, "{alpn}: {length}");
+        }
+    }
+}
+
+/// Post one piece; the status, if there is one.
+async fn post_once(http: &mut Client, post: Request<()>, piece: Bytes) -> Option<StatusCode> {
+    match http {
+        Client::H1(_) => None,
+        Client::H2(http) => {
+            let (response, mut stream) = http.send_request(post, false).unwrap();
+            stream.send_data(piece, true).ok()?;
+            Some(response.await.ok()?.status())
+        }
+        Client::H3(_, http) => {
+            let mut stream = http.send_request(post).await.unwrap();
+            stream.send_data(piece).await.ok()?;
+            stream.finish().await.ok()?;
+            Some(stream.recv_response().await.ok()?.status())
+        }
     }
 }

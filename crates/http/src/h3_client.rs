@@ -3,16 +3,17 @@
 //! request is sent again.
 
 use crate::PieceObserver;
+use crate::content_length::{ContentLength, LengthDiffers};
 use crate::control_stream::ControlWriter;
 use crate::origins::Origins;
 use crate::priorities::priority_update_frame;
-use crate::quic_streams::{Http3Quic, StreamOpener};
+use crate::quic_streams::{Exchange, Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use h3::client::{Connection, SendRequest};
-use h3::error::StreamError;
+use h3::client::{Connection, RequestStream, SendRequest};
+use h3::error::{Code, StreamError};
 use h3::quic::StreamId;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, Phase, QuicConnection, quic_failure};
 use std::future::poll_fn;
@@ -67,6 +68,8 @@ impl Drop for State {
         }
     }
 }
+
+type ExchangeStream = RequestStream<Exchange<Bytes>, Bytes>;
 
 /// What is wanted of a response while it comes.
 struct Watch<'a, 'b> {
@@ -212,6 +215,7 @@ impl H3Client {
         request: Request<()>,
         ends: bool,
     ) -> Result<(BodyWriter, ResponseReader), ExchangeError> {
+        let is_to_head = request.method() == Method::HEAD;
         let stream = requests.send_request(request).await?;
         let (mut send, receive) = stream.split();
         let body = if ends {
@@ -220,10 +224,8 @@ impl H3Client {
         } else {
             BodyWriter::h3_request(send)
         };
-        if self.quic.log.handshake().is_some() {
-            self.run_driver().await;
-        }
-        Ok((body, ResponseReader::h3(receive)))
+        self.run_driver().await;
+        Ok((body, ResponseReader::h3(receive, is_to_head)))
     }
 
     /// Change the priority of a request that was begun here (RFC 9218 section 7.2), to a Priority Field
@@ -232,9 +234,7 @@ impl H3Client {
     pub async fn reprioritize(&self, stream: StreamId, value: &[u8]) -> bool {
         let frame = priority_update_frame(stream.into_inner(), value);
         let will_leave = self.state.lock().await.writer.push(&frame);
-        if self.quic.log.is_past_early_data() {
-            self.run_driver().await;
-        }
+        self.run_driver().await;
         will_leave
     }
 
@@ -269,26 +269,23 @@ impl H3Client {
         let times = watch.times;
         times.exchange.begin();
         let (head, body) = request.into_parts();
+        let is_to_head = head.method == Method::HEAD;
         let mut stream = requests.send_request(Request::from_parts(head, ())).await?;
         if !body.is_empty() {
             stream.send_data(body).await?;
         }
         stream.finish().await?;
-        if self.quic.log.is_past_early_data() {
-            // A peer that breaks the rules on its control stream may never answer.
-            self.run_driver().await;
-        }
-        let mut head = self.bounded(stream.recv_response()).await?;
-        while head.status().is_informational() {
-            // What comes before the answer says nothing of it (RFC 9110 section 15.2).
-            head = self.bounded(stream.recv_response()).await?;
-        }
+        // A peer that breaks the rules on its control stream may never answer.
+        self.run_driver().await;
+        let head = self.head_of(&mut stream).await?;
         times.response.begin();
+        let mut length = ContentLength::of_response(&head, is_to_head);
         let mut body = BytesMut::new();
         while let Some(chunk) = self.bounded(stream.recv_data()).await? {
             if body.len() + chunk.remaining() > body_max_bytes {
                 return Err(ExchangeError::TooLarge);
             }
+            length.take(chunk.remaining())?;
             times.response.finish();
             let before = body.len();
             body.put(chunk);
@@ -296,9 +293,21 @@ impl H3Client {
         }
         // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
         self.bounded(stream.recv_trailers()).await?;
+        length.end()?;
         times.exchange.finish();
         self.ended_count.fetch_add(1, Ordering::Relaxed);
         Ok(head.map(|()| body.freeze()))
+    }
+
+    async fn head_of(&self, stream: &mut ExchangeStream) -> Result<Response<()>, ExchangeError> {
+        loop {
+            let head = self.bounded(stream.recv_response()).await;
+            let head = head.map_err(ExchangeError::without_head)?;
+            // What comes before the answer says nothing of it (RFC 9110 section 15.2).
+            if !head.status().is_informational() {
+                return Ok(head);
+            }
+        }
     }
 
     /// Wait for a part of the response as long as the connection has not brought far more than any
@@ -332,21 +341,31 @@ impl H3Client {
     /// Read what the server says of the connection, once early data can no longer be rejected; for
     /// connections that carry more than exchanges. What has come is read on return.
     pub async fn read_control(&self) {
-        if !self.quic.log.is_past_early_data() {
-            return;
-        }
-        if let Some(control) = &mut self.state.lock().await.control {
+        let mut state = self.state.lock().await;
+        if self.outlives_early_data(&state)
+            && let Some(control) = &mut state.control
+        {
             poll_fn(|cx| {
                 let _ = control.poll_close(cx);
                 Poll::Ready(())
             })
             .await;
         }
+        drop(state);
         self.run_driver().await;
     }
 
+    /// Whether no rejection of early data can take these control streams away any more.
+    fn outlives_early_data(&self, state: &State) -> bool {
+        state.is_remade || self.quic.log.is_past_early_data()
+    }
+
+    /// Read what the server says of the connection from now on, if that is safe yet.
     async fn run_driver(&self) {
         let mut state = self.state.lock().await;
+        if !self.outlives_early_data(&state) {
+            return;
+        }
         if let Some(mut control) = state.control.take() {
             state.driver = Some(tokio::spawn(async move {
                 let _ = poll_fn(|cx| control.poll_close(cx)).await;
@@ -357,11 +376,13 @@ impl H3Client {
     fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
         let error = match error {
             // GOAWAY (RFC 9114 section 5.2): another connection takes what this one does not.
-            ExchangeError::H3(error @ StreamError::RemoteClosing { .. }) => {
+            ExchangeError::H3(error @ StreamError::RemoteClosing { .. })
+            | ExchangeError::Refused(error) => {
                 return MeasuredFailure::new(Failure::QueryConnectionClosed, error);
             }
             ExchangeError::H3(error) => error.to_string(),
             ExchangeError::TooLarge => "the response is too large".to_owned(),
+            ExchangeError::LengthDiffers(error) => error.to_string(),
         };
         match self.quic.connection.close_reason() {
             Some(reason) if !error.starts_with(BROKEN_RULES) => {
@@ -420,7 +441,34 @@ impl State {
 
 enum ExchangeError {
     H3(StreamError),
+    /// The request was not looked at (RFC 9114 section 4.1.1): another connection may take it, as after
+    /// GOAWAY, which this can be the first sign of.
+    Refused(StreamError),
     TooLarge,
+    LengthDiffers(LengthDiffers),
+}
+
+impl ExchangeError {
+    /// Of what came in place of a head.
+    fn without_head(self) -> Self {
+        match self {
+            Self::H3(
+                error @ StreamError::RemoteTerminate {
+                    code: Code::H3_REQUEST_REJECTED,
+                    ..
+                },
+            ) => Self::Refused(error),
+            other @ (Self::H3(_) | Self::Refused(_) | Self::TooLarge | Self::LengthDiffers(_)) => {
+                other
+            }
+        }
+    }
+}
+
+impl From<LengthDiffers> for ExchangeError {
+    fn from(error: LengthDiffers) -> Self {
+        Self::LengthDiffers(error)
+    }
 }
 
 impl From<StreamError> for ExchangeError {

@@ -4,6 +4,8 @@
 //! beside its own name; telling DoQ from HTTP/3 on a connection that has both.
 //! Not for: opening connections (`resolab-transport`), what the bodies mean (`resolab-dns`).
 
+#[deny(clippy::disallowed_methods)] // pure
+mod content_length;
 #[deny(clippy::disallowed_methods)] // no clock
 mod control_stream;
 mod h2_client;
@@ -16,6 +18,7 @@ pub mod private_alpn;
 pub mod quic_streams;
 pub mod streaming;
 
+pub use content_length::ContentLength;
 pub use control_stream::{ControlFrames, ControlReader};
 pub use h2_client::{H2Client, H2Windows};
 pub use h3_client::{H3Client, ResponseTimes};

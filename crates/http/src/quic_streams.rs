@@ -8,9 +8,9 @@
 //! packets until then (RFC 9001 section 5.7).
 
 mod errors;
-mod halves;
 #[deny(clippy::disallowed_methods)] // pure
-mod head_guard;
+mod frame_guard;
+mod halves;
 
 pub(crate) use halves::SharedStream;
 pub use halves::{Exchange, Receiver, Sender};
@@ -20,10 +20,10 @@ use crate::origins::Origins;
 use crate::priorities::PriorityUpdates;
 use bytes::{Buf, Bytes};
 use errors::{close, connection_error, lost};
+use frame_guard::FrameGuard;
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
 use halves::Outgoing;
-use head_guard::HeadGuard;
 use quinn::{ConnectionError, StoppedError, VarInt};
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -168,7 +168,7 @@ impl Http3Quic {
     /// End every request stream on which a longer head, or another longer frame, comes.
     #[must_use]
     pub fn with_heads_of_at_most(mut self, bytes: u32) -> Self {
-        self.opener.guard = Some(HeadGuard::new(bytes));
+        self.opener.guard = FrameGuard::of_heads(bytes);
         self
     }
 
@@ -260,7 +260,7 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
             send: Sender::new(stream.send),
             receive: Receiver {
                 first: stream.first,
-                guard: self.opener.guard.clone(),
+                guard: Some(self.opener.guard.clone()),
                 ..Receiver::new(stream.receive)
             },
         }))
@@ -303,7 +303,7 @@ pub struct StreamOpener {
     /// For the same one.
     control_writer: Option<ControlWriter>,
     /// Of every request stream.
-    guard: Option<HeadGuard>,
+    guard: FrameGuard,
     opening_bi: Option<Waiting<BiStreams>>,
     opening_uni: Option<Waiting<quinn::SendStream>>,
 }
@@ -314,7 +314,7 @@ impl StreamOpener {
             connection,
             control_tail: None,
             control_writer: None,
-            guard: None,
+            guard: FrameGuard::default(),
             opening_bi: None,
             opening_uni: None,
         }
@@ -347,9 +347,9 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         self.opening_bi = None;
         let (send, receive) = opened.map_err(lost)?;
         Poll::Ready(Ok(Exchange {
-            send: Sender::new(send),
+            send: Sender::of_request(send),
             receive: Receiver {
-                guard: self.guard.clone(),
+                guard: Some(self.guard.clone()),
                 ..Receiver::new(receive)
             },
         }))

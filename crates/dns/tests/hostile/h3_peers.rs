@@ -281,6 +281,40 @@ fn bodies_that_are_too_long_or_never_end() {
             ),
         );
         family.case(
+            "a frame that ends early, the end later than its bytes",
+            http("within a frame"),
+            peer(
+                settings(),
+                async |_connection, mut send: SendStream, _control, query: Vec<u8>| {
+                    let mut bytes = frame(DATA, &good(&query));
+                    bytes.truncate(30);
+                    let _ = send.write_all(&[good_head(), bytes].concat()).await;
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    let _ = send.finish();
+                    pending::<()>().await;
+                },
+            ),
+        );
+        for (name, differs_by) in [("shorter", -1), ("longer", 1)] {
+            family.case(
+                format!("a body {name} than its content-length"),
+                http("content-length"),
+                frames(
+                    move |query| {
+                        let body = good(query);
+                        let length = (body.len() as i64 - differs_by).to_string();
+                        let list = [
+                            (":status", "200"),
+                            ("content-type", "application/dns-message"),
+                            ("content-length", &length),
+                        ];
+                        vec![frame(HEADERS, &fields(&list)), frame(DATA, &body)]
+                    },
+                    true,
+                ),
+            );
+        }
+        family.case(
             "a slow drip",
             silence,
             peer(
@@ -378,13 +412,14 @@ fn heads_without_bound() {
 fn connections_and_streams_that_are_ended() {
     run(async || {
         let mut family = Family::default();
-        for (name, code) in [
-            ("H3_INTERNAL_ERROR", INTERNAL_ERROR),
-            ("H3_REQUEST_REJECTED", REQUEST_REJECTED),
+        let refused = fails(Failure::QueryConnectionClosed, "H3_REQUEST_REJECTED");
+        for (name, code, expected) in [
+            ("H3_INTERNAL_ERROR", INTERNAL_ERROR, http("")),
+            ("H3_REQUEST_REJECTED", REQUEST_REJECTED, refused),
         ] {
             family.case(
                 format!("reset with {name}"),
-                http(""),
+                expected,
                 peer(
                     settings(),
                     async move |_connection, mut send: SendStream, _control, _query: Vec<u8>| {
@@ -451,7 +486,7 @@ fn connections_and_streams_that_are_ended() {
         );
         family.case(
             "GOAWAY that leaves the query out",
-            http("H3_REQUEST_REJECTED"),
+            refused,
             peer(
                 go_away(0),
                 async |_connection, mut send: SendStream, _control, _query: Vec<u8>| {

@@ -34,6 +34,9 @@ pub const PAUSE: Duration = Duration::from_millis(30);
 /// A page's host: at the resolver's own address, and in its certificate.
 pub const PAGE_HOST: &str = "here.resolab.test";
 
+/// Requests for this path are neither read nor answered.
+pub const UNREAD_PATH: &str = "/unread";
+
 /// The pages of the resolver's HTTP/3 server.
 #[derive(Default)]
 pub struct Pages {
@@ -329,6 +332,9 @@ async fn serve_h3(connection: quinn::Connection, pages: Arc<Mutex<Pages>>) {
         let pages = Arc::clone(&pages);
         tokio::spawn(async move {
             let (request, mut stream) = resolver.resolve_request().await.unwrap();
+            if request.uri().path() == UNREAD_PATH {
+                return std::future::pending().await;
+            }
             if request.uri().host() == Some(PAGE_HOST) {
                 let status = pages.lock().unwrap().status(is_resolver);
                 let response = Response::builder().status(status).body(()).unwrap();

@@ -7,11 +7,12 @@ use super::served::Served;
 use crate::connections::OpenConnection;
 use crate::http_message::HttpRequest;
 use crate::world::World;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::server::{RequestResolver, RequestStream};
 use http::StatusCode;
 use quinn::Connection;
+use resolab_http::ContentLength;
 use resolab_http::quic_streams::{EarlyStreams, Exchange, Http3Quic};
 use resolab_record::HttpVersion;
 use resolab_transport::clock::monotonic_ns;
@@ -95,7 +96,9 @@ async fn answer(
     let received_ns = monotonic_ns();
     let in_early_data = early.contains(stream.id()) && connection.in_early_data() == Some(true);
     let intake = Intake::new(world, connection, head);
-    let reading = timeout(connection.limits.message_timeout, read_body(intake, stream));
+    let length = ContentLength::of_request(head.headers());
+    let reading = read_body(intake, length, stream);
+    let reading = timeout(connection.limits.message_timeout, reading);
     let request = HttpRequest {
         body: reading.await.ok()??,
         head,
@@ -113,17 +116,24 @@ async fn answer(
     exchange::write(pending, reply, stream).await
 }
 
-/// The whole body, `Err` if it is too large, `None` if the client broke off.
+/// The whole body, `Err` if it is too large, `None` if the client broke off or it is not as long as the
+/// head says.
 async fn read_body(
     mut intake: Intake<'_>,
+    mut length: ContentLength,
     stream: &mut Stream,
 ) -> Option<Result<Bytes, StatusCode>> {
     while let Some(chunk) = stream.recv_data().await.ok()? {
+        if length.take(chunk.remaining()).is_err() {
+            stream.stop_sending(Code::H3_MESSAGE_ERROR);
+            return None;
+        }
         if let Err(status) = intake.take(chunk) {
             stream.stop_sending(Code::H3_NO_ERROR);
             return Some(Err(status));
         }
     }
+    length.end().ok()?;
     Some(Ok(intake.finish()))
 }
 

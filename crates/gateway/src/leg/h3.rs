@@ -68,9 +68,10 @@ async fn read_heads(
         };
         let priority = told.priorities.of(stream.id());
         let (send, receive) = stream.split();
+        let body = BodyReader::h3_request(receive, head.headers());
         queue.push_now(Arrived {
             head,
-            up: Up::Streamed(Box::new(BodyReader::h3_request(receive))),
+            up: Up::Streamed(Box::new(body)),
             down: Down::H3(Box::new(send), taken_back),
             version: HttpVersion::H3,
             priority: Some(priority),

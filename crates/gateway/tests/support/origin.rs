@@ -215,7 +215,7 @@ async fn serve_quic(world: World, listener: QuicListener) {
                 let (seen, path) = (Arc::clone(&world.seen), head.uri().path().to_owned());
                 tokio::spawn(note_priorities(seen, path, priorities.of(stream.id())));
                 let (send, receive) = stream.split();
-                let body = BodyReader::h3_request(receive);
+                let body = BodyReader::h3_request(receive, head.headers());
                 world.take(&place, head, body, Respond::H3(Box::new(send), taken_back));
             }
             world.seen.open_count.fetch_sub(1, Ordering::Relaxed);

@@ -44,6 +44,12 @@ pub(super) fn too_long() -> StreamErrorIncoming {
     StreamErrorIncoming::Unknown(Box::new(error))
 }
 
+/// The stream ended within a frame.
+pub(super) fn cut_short() -> StreamErrorIncoming {
+    let error = io::Error::other("the stream ended within a frame");
+    StreamErrorIncoming::Unknown(Box::new(error))
+}
+
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the errors are quinn's, and the h3 crate tells no more of them apart"

@@ -1,12 +1,12 @@
 //! The directions of one stream as the h3 crate wants them.
 
-use super::errors::{lost, read_error, stream_id, too_long, var_int, write_error};
-use super::head_guard::HeadGuard;
+use super::errors::{cut_short, lost, read_error, stream_id, too_long, var_int, write_error};
+use super::frame_guard::FrameGuard;
 use crate::control_stream::ControlReader;
 use bytes::{Buf, Bytes};
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
-use quinn::{StoppedError, VarInt, WriteError};
+use quinn::{Dir, StoppedError, VarInt, WriteError};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -75,7 +75,8 @@ pub struct Receiver {
     /// Bytes somebody read before.
     pub(super) first: Bytes,
     pub(super) observer: Option<ControlReader>,
-    pub(super) guard: Option<HeadGuard>,
+    /// Of request streams.
+    pub(super) guard: Option<FrameGuard>,
 }
 
 impl Receiver {
@@ -89,10 +90,8 @@ impl Receiver {
     }
 }
 
-impl quic::RecvStream for Receiver {
-    type Buf = Bytes;
-
-    fn poll_data(
+impl Receiver {
+    fn poll_bytes(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
@@ -100,21 +99,35 @@ impl quic::RecvStream for Receiver {
             return Poll::Ready(Ok(Some(std::mem::take(&mut self.first))));
         }
         // Nothing is lost when this future is dropped: it takes bytes only when it is ready.
-        let chunk = {
-            let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
-            ready!(chunk.poll(cx)).map_err(read_error)?
-        };
-        if let (Some(observer), Some(chunk)) = (&mut self.observer, &chunk) {
-            observer.feed(&chunk.bytes);
-        }
-        if let (Some(guard), Some(chunk)) = (&mut self.guard, &chunk)
-            && !guard.allows(&chunk.bytes)
-        {
-            // As HTTP/3's library does with a head that is too long.
-            self.stop_sending(Code::H3_REQUEST_CANCELLED.value());
-            return Poll::Ready(Err(too_long()));
-        }
+        let chunk = std::pin::pin!(self.stream.read_chunk(usize::MAX, true));
+        let chunk = ready!(chunk.poll(cx)).map_err(read_error)?;
         Poll::Ready(Ok(chunk.map(|chunk| chunk.bytes)))
+    }
+}
+
+impl quic::RecvStream for Receiver {
+    type Buf = Bytes;
+
+    fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        let bytes = ready!(self.poll_bytes(cx))?;
+        if let (Some(observer), Some(bytes)) = (&mut self.observer, &bytes) {
+            observer.feed(bytes);
+        }
+        if let Some(guard) = &mut self.guard {
+            match &bytes {
+                Some(bytes) if !guard.allows(bytes) => {
+                    // As HTTP/3's library does with a head that is too long.
+                    self.stop_sending(Code::H3_REQUEST_CANCELLED.value());
+                    return Poll::Ready(Err(too_long()));
+                }
+                None if !guard.is_between_frames() => return Poll::Ready(Err(cut_short())),
+                Some(_) | None => (),
+            }
+        }
+        Poll::Ready(Ok(bytes))
     }
 
     fn stop_sending(&mut self, error_code: u64) {
@@ -152,7 +165,9 @@ impl Outgoing {
     }
 }
 
-/// The sending direction of a stream.
+/// The sending direction of a stream. A message dropped within a frame is reset, else it would end where
+/// it was left, as if it were whole; a request also between frames. (Not a response: HTTP/3's library
+/// refuses a head that is too long with a response it leaves to be ended by being dropped.)
 pub struct Sender<B: Buf> {
     pub(super) stream: Outgoing,
     pub(super) writing: Option<WriteBuf<B>>,
@@ -161,6 +176,8 @@ pub struct Sender<B: Buf> {
     /// Whether the peer took the request back, asked once a write has to wait: quinn does not
     /// say so to a write that waits for room in the connection's send window.
     pub(super) stopped: Option<Stopped>,
+    is_request: bool,
+    is_finished: bool,
 }
 
 pub(super) type Stopped =
@@ -171,13 +188,26 @@ impl<B: Buf> Sender<B> {
         Self::of(Outgoing::Own(stream))
     }
 
+    pub(super) fn of_request(stream: quinn::SendStream) -> Self {
+        let mut sender = Self::new(stream);
+        sender.is_request = true;
+        sender
+    }
+
     pub(super) fn of(stream: Outgoing) -> Self {
         Self {
             stream,
             writing: None,
             tail: None,
             stopped: None,
+            is_request: false,
+            is_finished: false,
         }
+    }
+
+    fn reset_with(&mut self, code: VarInt) {
+        // A stream that ended already needs no reset.
+        let _ = self.stream.with(|stream| stream.reset(code));
     }
 
     fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<StreamErrorIncoming> {
@@ -192,6 +222,16 @@ impl<B: Buf> Sender<B> {
             Err(StoppedError::ConnectionLost(error)) => lost(error),
             Err(other) => StreamErrorIncoming::Unknown(Box::new(io::Error::other(other))),
         })
+    }
+}
+
+impl<B: Buf> Drop for Sender<B> {
+    fn drop(&mut self) {
+        let is_in_frame = self.writing.as_ref().is_some_and(Buf::has_remaining);
+        let is_message = self.stream.id().dir() == Dir::Bi;
+        if is_message && !self.is_finished && (self.is_request || is_in_frame) {
+            self.reset_with(var_int(Code::H3_REQUEST_CANCELLED.value()));
+        }
     }
 }
 
@@ -232,6 +272,7 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
     }
 
     fn poll_finish(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        self.is_finished = true;
         Poll::Ready(
             self.stream
                 .with(quinn::SendStream::finish)
@@ -240,8 +281,7 @@ impl<B: Buf> quic::SendStream<B> for Sender<B> {
     }
 
     fn reset(&mut self, reset_code: u64) {
-        // A stream that ended already needs no reset.
-        let _ = self.stream.with(|stream| stream.reset(var_int(reset_code)));
+        self.reset_with(var_int(reset_code));
     }
 
     fn send_id(&self) -> StreamId {

@@ -1,6 +1,7 @@
 //! Why a message broke off, in words both versions have codes for. Not for: which connection it was
 //! on, and what that means.
 
+use crate::content_length::LengthDiffers;
 use h3::error::{Code, StreamError};
 use std::fmt;
 
@@ -80,6 +81,12 @@ impl From<StreamError> for BrokenOff {
             reason,
             detail: error.to_string(),
         }
+    }
+}
+
+impl From<LengthDiffers> for BrokenOff {
+    fn from(error: LengthDiffers) -> Self {
+        Self::here(error.to_string())
     }
 }
 

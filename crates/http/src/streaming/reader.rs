@@ -2,6 +2,7 @@
 
 use super::broken::{BrokenOff, ResetReason};
 use super::{ReceivedRequest, ReceivedResponse};
+use crate::content_length::ContentLength;
 use bytes::{Buf, Bytes};
 use h2::RecvStream;
 use h3::error::StreamError;
@@ -14,6 +15,8 @@ use std::task::{Context, Poll, Waker, ready};
 pub struct BodyReader {
     source: Source,
     stage: Stage,
+    /// Over HTTP/3; HTTP/2's library counts itself.
+    length: ContentLength,
     /// Bytes of HTTP/2 that were handed out and not given back yet.
     unreleased_bytes: usize,
     /// Read already, by whoever wanted to know whether there is any.
@@ -36,22 +39,23 @@ enum Stage {
 impl BodyReader {
     /// Of a message over HTTP/2.
     pub fn h2(stream: RecvStream) -> Self {
-        Self::new(Source::H2(stream))
+        Self::new(Source::H2(stream), ContentLength::default())
     }
 
-    /// Of a request over HTTP/3.
-    pub fn h3_request(stream: ReceivedRequest) -> Self {
-        Self::new(Source::Request(stream))
+    /// Of a request over HTTP/3 whose head has these fields.
+    pub fn h3_request(stream: ReceivedRequest, fields: &HeaderMap) -> Self {
+        Self::new(Source::Request(stream), ContentLength::of_request(fields))
     }
 
-    pub(super) fn h3_response(stream: ReceivedResponse) -> Self {
-        Self::new(Source::Response(stream))
+    pub(super) fn h3_response(stream: ReceivedResponse, length: ContentLength) -> Self {
+        Self::new(Source::Response(stream), length)
     }
 
-    fn new(source: Source) -> Self {
+    fn new(source: Source, length: ContentLength) -> Self {
         Self {
             source,
             stage: Stage::Data,
+            length,
             unreleased_bytes: 0,
             first: None,
         }
@@ -91,8 +95,14 @@ impl BodyReader {
             match ready!(self.poll_frame(cx))? {
                 // HTTP/2 can end a body with a frame that has nothing in it.
                 Some(piece) if piece.is_empty() => (),
-                None => self.stage = Stage::Trailers,
-                piece => return Poll::Ready(Ok(piece)),
+                None => {
+                    self.length.end()?;
+                    self.stage = Stage::Trailers;
+                }
+                Some(piece) => {
+                    self.length.take(piece.len())?;
+                    return Poll::Ready(Ok(Some(piece)));
+                }
             }
         }
         Poll::Ready(Ok(None))

@@ -5,6 +5,7 @@ use super::ReceivedResponse;
 use super::broken::BrokenOff;
 use super::pushed::PushedResponses;
 use super::reader::BodyReader;
+use crate::content_length::ContentLength;
 use h2::client::ResponseFuture;
 use h3::quic::StreamId;
 use http::Response;
@@ -21,7 +22,13 @@ pub struct ResponseReader {
 enum Source {
     /// With whether its promises were taken.
     H2(ResponseFuture, bool),
-    H3(Option<Box<ReceivedResponse>>),
+    H3(Waiting),
+}
+
+/// Over HTTP/3; nothing once the head was read.
+struct Waiting {
+    stream: Option<Box<ReceivedResponse>>,
+    is_to_head: bool,
 }
 
 /// A head, and the body where it is the last one.
@@ -35,10 +42,14 @@ impl ResponseReader {
         }
     }
 
-    pub(crate) fn h3(stream: ReceivedResponse) -> Self {
+    /// `is_to_head`: the request's method was HEAD.
+    pub(crate) fn h3(stream: ReceivedResponse, is_to_head: bool) -> Self {
         Self {
             stream: Some(stream.id()),
-            source: Source::H3(Some(Box::new(stream))),
+            source: Source::H3(Waiting {
+                stream: Some(Box::new(stream)),
+                is_to_head,
+            }),
         }
     }
 
@@ -63,7 +74,7 @@ impl ResponseReader {
     pub async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
         match &mut self.source {
             Source::H2(response, _) => poll_fn(|cx| poll_h2(response, cx)).await,
-            Source::H3(stream) => h3_head(stream).await,
+            Source::H3(waiting) => waiting.head().await,
         }
     }
 }
@@ -71,8 +82,8 @@ impl ResponseReader {
 impl Drop for ResponseReader {
     /// As a body that is dropped: the server is told to stop.
     fn drop(&mut self) {
-        if let Source::H3(stream) = &mut self.source {
-            drop(stream.take().map(|stream| BodyReader::h3_response(*stream)));
+        if let Source::H3(waiting) = &mut self.source {
+            drop(waiting.body(ContentLength::default()));
         }
     }
 }
@@ -90,14 +101,22 @@ fn poll_h2(
     Poll::Ready(Ok((head, Some(BodyReader::h2(body)))))
 }
 
-async fn h3_head(stream: &mut Option<Box<ReceivedResponse>>) -> Result<ReadHead, BrokenOff> {
-    let Some(waiting) = stream else {
-        return Err(BrokenOff::here("the response was read"));
-    };
-    let head = waiting.recv_response().await?;
-    if head.status().is_informational() {
-        return Ok((head, None));
+impl Waiting {
+    async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
+        let Some(stream) = &mut self.stream else {
+            return Err(BrokenOff::here("the response was read"));
+        };
+        let head = stream.recv_response().await?;
+        if head.status().is_informational() {
+            return Ok((head, None));
+        }
+        let length = ContentLength::of_response(&head, self.is_to_head);
+        let body = self.body(length);
+        Ok((head, body))
     }
-    let body = stream.take().map(|stream| BodyReader::h3_response(*stream));
-    Ok((head, body))
+
+    fn body(&mut self, length: ContentLength) -> Option<BodyReader> {
+        let stream = self.stream.take()?;
+        Some(BodyReader::h3_response(*stream, length))
+    }
 }

@@ -1,5 +1,7 @@
-//! Ends a stream whose head, or other frame that is kept whole, is longer than anybody takes: HTTP/3's
-//! library judges a frame when all of it is in memory, however long it says it is.
+//! Ends a stream whose head, or other frame that is kept whole, is longer than anybody takes, for HTTP/3's
+//! library judges a frame when all of it is in memory, however long it says it is; and tells a stream that
+//! ends within a frame (RFC 9114 section 7.1), which that library takes for a whole message where the end
+//! comes later than the bytes before it.
 //!
 //! Pure. Not for: what frames mean; DATA may be of any length, for it is passed on as it comes.
 
@@ -11,7 +13,8 @@ const SLACK_BYTES: u64 = 1_024;
 
 /// Follows the frames of a request stream as their bytes pass.
 #[derive(Debug, Clone)]
-pub(super) struct HeadGuard {
+pub(super) struct FrameGuard {
+    /// Of every frame but DATA.
     most_bytes: u64,
     state: State,
 }
@@ -24,11 +27,22 @@ enum State {
     Inside(u64),
 }
 
-impl HeadGuard {
-    pub fn new(most_bytes: u32) -> Self {
+impl Default for FrameGuard {
+    /// Frames of any length.
+    fn default() -> Self {
+        Self {
+            most_bytes: u64::MAX,
+            state: State::Type(Varint::default()),
+        }
+    }
+}
+
+impl FrameGuard {
+    /// Frames for heads of at most so many bytes.
+    pub fn of_heads(most_bytes: u32) -> Self {
         Self {
             most_bytes: u64::from(most_bytes) + SLACK_BYTES,
-            state: State::Type(Varint::default()),
+            ..Self::default()
         }
     }
 
@@ -55,6 +69,11 @@ impl HeadGuard {
             };
         }
         true
+    }
+
+    /// Whether the stream may end here.
+    pub fn is_between_frames(&self) -> bool {
+        matches!(&self.state, State::Type(varint) if varint.missing.is_none())
     }
 }
 
@@ -111,7 +130,7 @@ mod tests {
     }
 
     fn allows(bytes: &[u8], piece: usize) -> bool {
-        let mut guard = HeadGuard::new(10_000);
+        let mut guard = FrameGuard::of_heads(10_000);
         bytes.chunks(piece).all(|piece| guard.allows(piece))
     }
 
@@ -126,6 +145,24 @@ mod tests {
             assert!(!allows(&long, piece));
             assert!(!allows(&[&head[..], &data, &long].concat(), piece));
             assert!(!allows(&[&data[..], &unknown].concat(), piece));
+        }
+    }
+
+    #[test]
+    fn a_stream_ends_between_frames_only() {
+        let whole = [frame(0x01, 300, 300), frame(DATA, 0, 0), frame(0x21, 5, 5)].concat();
+        let ends = [0, 305, 310, 320];
+        assert_eq!(whole.len(), 320);
+        for piece in [1, 7, 64] {
+            for count in 0..=whole.len() {
+                let mut guard = FrameGuard::default();
+                assert!(
+                    whole[..count]
+                        .chunks(piece)
+                        .all(|piece| guard.allows(piece))
+                );
+                assert_eq!(guard.is_between_frames(), ends.contains(&count), "{count}");
+            }
         }
     }
 

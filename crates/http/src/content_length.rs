@@ -1,0 +1,125 @@
+//! Whether a body is as long as its head says (RFC 9114 section 4.1.2, RFC 9110 section 8.6). HTTP/2's
+//! library judges that itself, HTTP/3's does not.
+//!
+//! Pure. Not for: how long a body may be at most.
+
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, Response, StatusCode};
+
+/// A body that is counted while it comes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentLength {
+    declared: Declared,
+    received_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Declared {
+    #[default]
+    Nothing,
+    Bytes(u64),
+    /// No number, or several that differ.
+    Malformed,
+}
+
+/// A body is not as long as its head says: the message is malformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LengthDiffers;
+
+impl ContentLength {
+    /// Of a request's body.
+    pub fn of_request(fields: &HeaderMap) -> Self {
+        let mut values = fields.get_all(CONTENT_LENGTH).iter().map(|value| {
+            let text = value.to_str().ok()?;
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<u64>().ok().filter(|_| is_number)
+        });
+        let first = values.next();
+        let declared = match first {
+            None => Declared::Nothing,
+            Some(Some(bytes)) if values.all(|other| other == Some(bytes)) => Declared::Bytes(bytes),
+            Some(_) => Declared::Malformed,
+        };
+        Self {
+            declared,
+            received_bytes: 0,
+        }
+    }
+
+    /// Of a response's body: one to HEAD, or 304, says how long another would be.
+    pub fn of_response(head: &Response<()>, is_to_head: bool) -> Self {
+        if is_to_head || head.status() == StatusCode::NOT_MODIFIED {
+            Self::default()
+        } else {
+            Self::of_request(head.headers())
+        }
+    }
+
+    /// So many further bytes came.
+    pub fn take(&mut self, bytes: usize) -> Result<(), LengthDiffers> {
+        self.received_bytes = self.received_bytes.saturating_add(bytes as u64);
+        match self.declared {
+            Declared::Bytes(declared) if self.received_bytes > declared => Err(LengthDiffers),
+            Declared::Malformed => Err(LengthDiffers),
+            Declared::Bytes(_) | Declared::Nothing => Ok(()),
+        }
+    }
+
+    /// No more comes.
+    pub fn end(&self) -> Result<(), LengthDiffers> {
+        match self.declared {
+            Declared::Nothing => Ok(()),
+            Declared::Bytes(declared) if self.received_bytes == declared => Ok(()),
+            Declared::Bytes(_) | Declared::Malformed => Err(LengthDiffers),
+        }
+    }
+}
+
+impl std::fmt::Display for LengthDiffers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the body is not as long as its content-length says")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&'static str]) -> ContentLength {
+        let mut fields = HeaderMap::new();
+        for value in values {
+            fields.append(CONTENT_LENGTH, value.parse().unwrap());
+        }
+        ContentLength::of_request(&fields)
+    }
+
+    fn is_right(mut length: ContentLength, pieces: &[usize]) -> bool {
+        pieces.iter().all(|piece| length.take(*piece).is_ok()) && length.end().is_ok()
+    }
+
+    #[test]
+    fn a_body_is_as_long_as_its_head_says() {
+        assert!(is_right(of(&[]), &[3, 4]));
+        assert!(is_right(of(&["7"]), &[3, 4]));
+        assert!(is_right(of(&["7", "7"]), &[7]));
+        assert!(is_right(of(&["0"]), &[]));
+        for wrong in [&["6"][..], &["8"], &["7", "8"], &["+7"], &["x"], &[""]] {
+            assert!(!is_right(of(wrong), &[3, 4]), "{wrong:?}");
+        }
+        assert_eq!(of(&["6"]).take(7), Err(LengthDiffers));
+    }
+
+    #[test]
+    fn a_response_without_a_body_may_say_how_long_another_would_be() {
+        let head = |status| {
+            let head = Response::builder().status(status);
+            head.header(CONTENT_LENGTH, "5").body(()).unwrap()
+        };
+        assert!(is_right(ContentLength::of_response(&head(200), true), &[]));
+        assert!(is_right(ContentLength::of_response(&head(304), false), &[]));
+        assert!(!is_right(
+            ContentLength::of_response(&head(200), false),
+            &[]
+        ));
+    }
+}
