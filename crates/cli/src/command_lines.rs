@@ -24,8 +24,10 @@ impl Stay {
         let (sender, receiver) = mpsc::unbounded_channel();
         thread::spawn(move || {
             let began = Instant::now();
-            for line in io::stdin().lock().lines().map_while(Result::ok) {
-                if !line.trim().is_empty() && sender.send(line).is_err() {
+            for line in io::stdin().lock().split(b'\n').map_while(Result::ok) {
+                // A line that is no text is no command either, and its sender is told.
+                let line = String::from_utf8_lossy(&line);
+                if !line.trim().is_empty() && sender.send(line.into_owned()).is_err() {
                     return;
                 }
             }

@@ -3,7 +3,8 @@
 
 use crate::command_lines::Stay;
 use crate::output::{
-    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
+    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, end_unwritten, fail, start_record,
+    write_record,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
@@ -16,6 +17,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 
 /// Arguments of the edge.
 #[derive(clap::Args)]
@@ -35,10 +37,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Err(error) => return fail(EXIT_CONFIGURATION, format!("failed to {error}")),
     };
     if let Err(error) = write_record(&start_record("edge", monotonic_ns())) {
-        return fail(
-            EXIT_INTERNAL,
-            format!("failed to write to standard output: {error}"),
-        );
+        return end_unwritten(&error);
     }
     allow_many_sockets();
     // One thread: the lab's loads are small, and a second one only adds wake-ups.
@@ -49,19 +48,17 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(EXIT_MACHINE, format!("failed to start: {error}")),
     };
-    let (sender, writer) = match start_writer() {
+    let (ended, writer_end) = oneshot::channel();
+    let (sender, writer) = match start_writer(ended) {
         Ok(started) => started,
         Err(error) => return fail(EXIT_MACHINE, format!("failed to start a thread: {error}")),
     };
-    let code = runtime.block_on(serve(&config, stay, sender));
+    let code = runtime.block_on(serve(&config, stay, sender, writer_end));
     // Connections still being served hold the sender; dropping the runtime ends them.
     drop(runtime);
     match writer.join() {
         Ok(Ok(())) => code,
-        Ok(Err(error)) => fail(
-            EXIT_INTERNAL,
-            format!("failed to write to standard output: {error}"),
-        ),
+        Ok(Err(error)) => end_unwritten(&error),
         Err(_) => ExitCode::from(EXIT_INTERNAL),
     }
 }
@@ -76,7 +73,12 @@ pub fn allow_many_sockets() {
     }
 }
 
-async fn serve(config: &EdgeConfig, stay: Stay, sender: mpsc::Sender<Record>) -> ExitCode {
+async fn serve(
+    config: &EdgeConfig,
+    stay: Stay,
+    sender: mpsc::Sender<Record>,
+    writer_end: oneshot::Receiver<()>,
+) -> ExitCode {
     // Before anybody can know that the edge is ready, and then end it.
     let signals = signal(SignalKind::terminate())
         .and_then(|terminate| Ok((terminate, signal(SignalKind::interrupt())?)));
@@ -99,7 +101,11 @@ async fn serve(config: &EdgeConfig, stay: Stay, sender: mpsc::Sender<Record>) ->
         Err(error) => return fail(exit_code(&error), format!("failed to {error}")),
     };
     drop(sender.send(Record::EdgeReady(edge.ready_record())));
-    obey(&mut edge, &sender, stay, signals).await;
+    tokio::select! {
+        () = obey(&mut edge, &sender, stay, signals) => (),
+        // Records nobody can read are no records: an edge without them would serve unseen.
+        _ = writer_end => (),
+    }
     edge.stop().await;
     ExitCode::SUCCESS
 }
@@ -151,22 +157,29 @@ async fn next_line(
 type Writer = JoinHandle<io::Result<()>>;
 
 /// Writes records in the order they come, and flushes whenever none waits.
-fn start_writer() -> io::Result<(mpsc::Sender<Record>, Writer)> {
+fn start_writer(ended: oneshot::Sender<()>) -> io::Result<(mpsc::Sender<Record>, Writer)> {
     let (sender, receiver) = mpsc::channel::<Record>();
     let writer = std::thread::Builder::new()
         .name("records".to_owned())
         .spawn(move || {
-            let mut out = BufWriter::new(io::stdout());
-            while let Ok(first) = receiver.recv() {
-                for record in std::iter::once(first).chain(receiver.try_iter()) {
-                    serde_json::to_writer(&mut out, &record)?;
-                    out.write_all(b"\n")?;
-                }
-                out.flush()?;
-            }
-            Ok(())
+            let result = write_all(&receiver);
+            // Nobody waits for it where the edge ends first.
+            let _ = ended.send(());
+            result
         })?;
     Ok((sender, writer))
+}
+
+fn write_all(records: &mpsc::Receiver<Record>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout());
+    while let Ok(first) = records.recv() {
+        for record in std::iter::once(first).chain(records.try_iter()) {
+            serde_json::to_writer(&mut out, &record)?;
+            out.write_all(b"\n")?;
+        }
+        out.flush()?;
+    }
+    Ok(())
 }
 
 fn exit_code(error: &EdgeError) -> u8 {

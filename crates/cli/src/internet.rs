@@ -7,7 +7,7 @@ mod commands;
 use crate::command_lines::Stay;
 use crate::output;
 use crate::path::say_what_was_not_captured;
-use crate::standing::{say_what_was_refused, wait_for_last_record};
+use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
 use commands::{Controller, ServeError};
 use resolab_link::carrying::keep_awake;
 use resolab_link::clock;
@@ -19,7 +19,7 @@ use resolab_record::{InternetConfig, InternetReadyRecord, Record};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -71,10 +71,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     say_what_was_refused(&star.grants);
     match announce(&config, &star.grants, arguments.keep_awake) {
         Ok(()) => carry(star, &config, arguments.stay),
-        Err(error) => failed(
-            output::EXIT_INTERNAL,
-            format!("write to standard output: {error}"),
-        ),
+        Err(error) => output::end_unwritten(&error),
     }
 }
 
@@ -95,6 +92,7 @@ fn announce(config: &InternetConfig, grants: &Grants, keep_awake: bool) -> io::R
 fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
     let mut controller = Controller::new(star.control, star.devices, config, Arc::clone(&writing));
+    let (broken, failure) = mpsc::channel();
     let commands = thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
@@ -103,7 +101,8 @@ fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
                 Ok(()) => stay.end(began),
                 // A signal ended the exchange first: nothing is left to serve.
                 Err(ServeError::Ended(_)) => {}
-                Err(error) => output::note(format!("failed to {error}")),
+                // The exchange ends next, and then asks.
+                Err(error) => drop(broken.send(error.ending())),
             }
             controller.stop();
         });
@@ -119,7 +118,7 @@ fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
     match ended {
         Ok(captured) => {
             say_what_was_not_captured(captured);
-            ExitCode::SUCCESS
+            ending(&failure)
         }
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }

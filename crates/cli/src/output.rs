@@ -50,6 +50,12 @@ pub fn unwritten(error: &std::io::Error) -> (u8, String) {
     (EXIT_INTERNAL, line)
 }
 
+/// The same, said.
+pub fn end_unwritten(error: &std::io::Error) -> ExitCode {
+    let (code, line) = unwritten(error);
+    fail(code, line)
+}
+
 /// The first line of a program's stream.
 pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     let wall = SystemTime::now()

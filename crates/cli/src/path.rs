@@ -7,7 +7,7 @@ mod netem;
 
 use crate::command_lines::Stay;
 use crate::output;
-use crate::standing::{say_what_was_refused, wait_for_last_record};
+use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
 pub(crate) use announce::{say_what_was_not_captured, write_done};
 pub(crate) use commands::id_of;
 
@@ -23,7 +23,7 @@ use resolab_record::{LinkProfile, PathBackend};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -141,10 +141,7 @@ fn run_ours(
             !arguments.hold_schedule,
             arguments.stay,
         ),
-        Err(error) => failed(
-            output::EXIT_INTERNAL,
-            format!("write to standard output: {error}"),
-        ),
+        Err(error) => output::end_unwritten(&error),
     }
 }
 
@@ -164,6 +161,7 @@ fn carry(
         conditions,
         writing: Arc::clone(&writing),
     };
+    let (broken, failure) = mpsc::channel();
     let commands = thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
@@ -173,7 +171,8 @@ fn carry(
                 Ok(()) => stay.end(began),
                 // A signal ended the ferry first: nothing is left to serve.
                 Err(ServeError::Ferry(FerryError::Gone)) => {}
-                Err(error) => output::note(format!("failed to {error}")),
+                // The ferry ends next, and then asks.
+                Err(error) => drop(broken.send(error.ending())),
             }
             controller.control.stop();
         });
@@ -189,7 +188,7 @@ fn carry(
     match ended {
         Ok(captured) => {
             say_what_was_not_captured(captured);
-            ExitCode::SUCCESS
+            ending(&failure)
         }
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }

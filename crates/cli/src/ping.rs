@@ -67,10 +67,15 @@ pub fn run(arguments: &Arguments) -> ExitCode {
             return output::fail(output::EXIT_CONFIGURATION, format!("failed to {message}"));
         }
     };
+    let ways = ways(arguments);
+    if ways.is_empty() {
+        let what = "ping: the resolver's transport has none of the ways of --method; leave it out";
+        return output::fail(output::EXIT_USAGE, format!("failed to {what}"));
+    }
     let start = output::start_record("ping", monotonic_ns());
     let mut record = ping(&PingOrder {
         address,
-        ways: ways(arguments),
+        ways,
         count: arguments.count.into(),
         timeout: Duration::from_millis(arguments.timeout_ms),
         pause: Duration::from_millis(arguments.pause_ms),
@@ -80,10 +85,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         output::write_record(&start).and_then(|()| output::write_record(&Record::Ping(record)));
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let (code, line) = output::unwritten(&error);
-            output::fail(code, line)
-        }
+        Err(error) => output::end_unwritten(&error),
     }
 }
 

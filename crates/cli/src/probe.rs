@@ -117,10 +117,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         .try_for_each(output::write_record);
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::fail(
-            output::EXIT_INTERNAL,
-            format!("failed to write to standard output: {error}"),
-        ),
+        Err(error) => output::end_unwritten(&error),
     }
 }
 

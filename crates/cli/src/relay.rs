@@ -36,8 +36,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let written = output::write_record(&start)
         .and_then(|()| output::write_record(&Record::RelayReady(ready)));
     if let Err(error) = written {
-        let what = format!("failed to write to standard output: {error}");
-        return output::fail(output::EXIT_INTERNAL, what);
+        return output::end_unwritten(&error);
     }
     let input = io::stdin();
     match relay.wait((!arguments.serve).then(|| input.as_fd())) {

@@ -3,7 +3,9 @@
 
 use crate::output;
 use resolab_link::hosts::grants::Grants;
+use std::process::ExitCode;
 use std::sync::Mutex;
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,14 @@ pub fn say_what_was_refused(grants: &Grants) {
             "could not set {} in the hosts: {}",
             setting.name, setting.error
         ));
+    }
+}
+
+/// How it ends: as whoever carries out commands said before they ended it, else well.
+pub fn ending(failure: &Receiver<(u8, String)>) -> ExitCode {
+    match failure.try_recv() {
+        Ok((code, line)) => output::fail(code, line),
+        Err(_) => ExitCode::SUCCESS,
     }
 }
 

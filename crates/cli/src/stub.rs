@@ -91,12 +91,20 @@ struct ConnectionArguments {
 }
 
 impl ConnectionArguments {
-    fn policy(&self) -> ConnectionPolicy {
-        ConnectionPolicy {
-            is_cold: self.connection == Connection::Cold,
+    fn policy(&self) -> Result<ConnectionPolicy, Refusal> {
+        let is_cold = self.connection == Connection::Cold;
+        let is_kept = self.idle_timeout_ms.is_some() || self.max_queries_per_connection.is_some();
+        if is_cold && is_kept {
+            return Err(Refusal::usage(
+                "keep connections: with --connection cold each has one query; leave out \
+                 --idle-timeout-ms and --max-queries-per-connection",
+            ));
+        }
+        Ok(ConnectionPolicy {
+            is_cold,
             idle_timeout: self.idle_timeout_ms.map(Duration::from_millis),
             max_queries_count: self.max_queries_per_connection,
-        }
+        })
     }
 }
 
@@ -120,7 +128,8 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         edns,
         stay,
     } = arguments;
-    // First of all: it takes a process of one thread.
+    let policy = connections.policy()?;
+    // Before all else that may start threads: it takes a process of one.
     let listening = listen_in
         .map(|(pid, host)| enter::listen_in(pid, &host, listen))
         .transpose()
@@ -133,7 +142,7 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let (records, queue) = channel();
     let options = StubOptions {
         deadline: Duration::from_millis(timeout_ms),
-        connections: connections.policy(),
+        connections: policy,
         gather: gather_ms.map(Duration::from_millis),
         limits: ClientLimits::default(),
     };

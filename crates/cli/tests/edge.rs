@@ -116,6 +116,18 @@ fn records_stand_before_the_flush_that_asked_for_them() {
     let done = edge.next();
     assert_eq!(done["id"], 42);
     assert!(done["error"].as_str().unwrap().contains("dance"));
+    // What is no text is no command, and ends nothing.
+    let input = edge.child.stdin.as_mut().unwrap();
+    input
+        .write_all(b"\xff\xfe\n{\"command\":\"flush\",\"id\":43}\n")
+        .unwrap();
+    assert!(
+        edge.next()["error"]
+            .as_str()
+            .unwrap()
+            .contains("read the command")
+    );
+    assert_eq!(edge.next()["id"], 43);
     drop(edge.child.stdin.take());
     assert_eq!(edge.child.wait().unwrap().code(), Some(0));
     // The port is free again.

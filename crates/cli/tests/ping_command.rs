@@ -137,3 +137,19 @@ fn without_the_right_to_echo_the_next_method_is_taken() {
     let reason = passed_over["reason"].as_str().unwrap();
     assert!(reason.contains("sudo sysctl"), "{reason}");
 }
+
+#[test]
+fn a_method_that_no_way_has_is_refused() {
+    let mut command = Command::new(PROGRAM);
+    command.args([
+        "ping",
+        "--resolver",
+        "udp://127.0.0.1:9",
+        "--method",
+        "quic",
+    ]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert!(line.contains("--method"), "{line}");
+}

@@ -1,5 +1,5 @@
 //! Programs whose standard input is closed from the start, as under cron and systemd: they end at
-//! once with a word, or with `--serve` stay until a signal.
+//! once with a word, or with `--serve` stay until a signal. And what a stub refuses.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod support;
@@ -61,4 +61,16 @@ fn with_serve_it_stays_until_a_signal() {
     kill(Pid::from_raw(id), Signal::SIGTERM).unwrap();
     assert!(stub.wait().unwrap().success());
     assert_eq!(words(&mut stub), "");
+}
+
+#[test]
+fn connections_of_one_query_are_not_kept() {
+    for kept in [
+        ["--idle-timeout-ms", "5"],
+        ["--max-queries-per-connection", "5"],
+    ] {
+        let mut stub = start(&["--connection", "cold", kept[0], kept[1]]);
+        assert_eq!(stub.wait().unwrap().code(), Some(2));
+        assert!(words(&mut stub).contains(kept[0]));
+    }
 }

@@ -34,6 +34,16 @@ impl std::fmt::Display for ServeError {
     }
 }
 
+impl ServeError {
+    /// The exit code and what to say.
+    pub fn ending(&self) -> (u8, String) {
+        if let Self::Output(error) = self {
+            return output::unwritten(error);
+        }
+        (output::EXIT_INTERNAL, format!("failed to {self}"))
+    }
+}
+
 /// The commands thread.
 pub struct Controller {
     pub control: FerryControl,

@@ -73,6 +73,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,
+        Err(ServeError::Output(error)) => output::end_unwritten(&error),
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }
 }
