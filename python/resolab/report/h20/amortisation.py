@@ -125,15 +125,20 @@ def _medians(
 ) -> tuple[float, float, float] | None:
     """Medians of a cold query, one on the open connection, and one of Do53; None unless all are known."""
 
-    def response(connection: str) -> float | None:
+    def response(of: str, *connections: str) -> float | None:
         for one in study.response_times:
-            levels = (one.profile, one.resolver, one.dns_transport, one.connection, one.requested_handshake_mode)
-            if levels == (profile, resolver, transport, connection, "full"):
+            levels = (one.profile, one.resolver, one.dns_transport, one.requested_handshake_mode)
+            if levels == (profile, resolver, of, "full") and (not connections or one.connection in connections):
                 return one.distribution.median_ms
         return None
 
-    cold, do53 = response("cold"), study.exchange_median_ms(profile, resolver, "doudp")
-    later = response("warm") if warm else study.exchange_median_ms(profile, resolver, transport)
+    def exchange(of: str) -> float | None:
+        return study.exchange_median_ms(profile, resolver, of)
+
+    cold = response(transport, "cold")
+    # As with the means: exchanges stand for both or for neither.
+    later = response(transport, "warm") if warm else exchange(transport)
+    do53 = response("doudp") if warm else exchange("doudp")
     if cold is None or later is None or do53 is None or not math.isfinite(cold) or not math.isfinite(later):
         return None
     return cold, later, do53

@@ -202,6 +202,7 @@ def test_warm_queries_are_taken_where_they_were_measured(tmp_path: Path) -> None
     drawings, tables, missing = everything(make_h20_dataset(tmp_path / "d", loads, queries))
     (row,) = tables["h20_amortisation"].rows
     assert (row["warm_queries"], row["warm_mean_ms"], row["do53_mean_ms"]) == ("measured", 10.0, 11.0)
+    assert row["medians_break_even_count"] == 20  # of response times, not of one's and the other's exchanges
     crossing = drawings["amortisation"].rows[0]
     assert (crossing["break_even_count"], crossing["break_even_ci_low_count"]) == (20, 20)  # (30 - 10) / (11 - 10)
     warm = [row for row in drawings["h20_fig1"].rows if row["connection"] == "warm"]
