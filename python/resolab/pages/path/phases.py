@@ -17,7 +17,7 @@ from resolab.pages.path.load import LoadInstants, RequestInstants
 
 _NS = 1_000_000
 _SEEN_FROM_NS = 100_000
-"""A shorter round trip is a recorder's zero."""
+"""A shorter time is a recorder's zero."""
 
 
 class Part(enum.StrEnum):
@@ -102,6 +102,11 @@ def _own(one: RequestInstants, round_trip_ns: int) -> list[Phase]:
     return cut.phases
 
 
+def _left_early(one: RequestInstants) -> bool:
+    sent, connected = one.request_start_ms, one.connect_end_ms
+    return sent is not None and connected is not None and ns(connected) - ns(sent) >= _SEEN_FROM_NS
+
+
 def _maybe(instant_ms: float | None) -> int | None:
     return None if instant_ms is None else ns(instant_ms)
 
@@ -146,9 +151,14 @@ def _waited_for(phase: Phase, others: Sequence[Phase]) -> Iterator[Phase]:
 
 
 def seen_round_trips(model: PageModel, load: LoadInstants) -> dict[int, float]:
-    """Give the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's."""
+    """Give the smallest round trip of each host's handshakes in this load, in ms by host: TCP's, else QUIC's.
+
+    A request that left as early data cuts its handshake short, which then says nothing of the round trip.
+    """
     seen: dict[int, int] = {}
     for place, one in load.requests.items():
+        if _left_early(one):
+            continue
         trip = Part.HANDSHAKE if one.protocol == "h3" else Part.CONNECT
         for part, begin, end in _own(one, 0):
             if part is trip and end - begin >= _SEEN_FROM_NS:
