@@ -58,6 +58,7 @@ def _environment(results: Path) -> jinja2.Environment:
                 "paired",
                 "decided",
                 "report_rows",
+                "report_share",
                 "manifest",
                 "p_value",
                 "plan",

@@ -6,7 +6,9 @@ A load that failed, or that ended without all of its page's resources, took at l
 """
 
 import csv
+import html
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -83,6 +85,17 @@ class Published:
         head, *body = tables[place]
         return [dict(zip(head, row, strict=True)) for row in body]
 
+    def report_share(self, dataset: str, section: str, words: str) -> Mapping[str, float]:
+        """Return a share a report tells behind some words: count, of, and in percent share, low and high."""
+        text = _text((self.folder / dataset / "index.html").read_text("utf-8"), section)
+        number = r"(\d+(?:\.\d+)?)"
+        told = rf"{re.escape(words)} {number} of {number}\b[^\[]*?{number} % \[{number}, {number}\]"
+        found = re.findall(told, text)
+        if len(found) != 1:
+            message = f"{dataset}: its report tells {len(found)} shares behind {words!r} in {section}, one is needed"
+            raise LookupError(message)
+        return dict(zip(("count", "of", "share", "low", "high"), map(float, found[0]), strict=True))
+
     def _read(self, file: str) -> list[Row]:
         with (self.folder / f"{file}.csv").open(encoding="utf-8", newline="") as stream:
             return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(stream)]
@@ -131,11 +144,20 @@ def _value(text: str) -> str | float | None:
         return text
 
 
+def _section(page: str, section: str) -> str:
+    return page.partition(f'<section id="{section}">')[2].partition("</section>")[0]
+
+
 def _tables(page: str, section: str) -> list[list[list[str]]]:
-    part = page.partition(f'<section id="{section}">')[2].partition("</section>")[0]
     reader = _Tables()
-    reader.feed(part)
+    reader.feed(_section(page, section))
     return reader.tables
+
+
+def _text(page: str, section: str) -> str:
+    """Return what a section says before its first table, in one line."""
+    said = _section(page, section).partition("<table")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", said)).split())
 
 
 class _Tables(HTMLParser):

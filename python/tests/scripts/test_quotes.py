@@ -36,7 +36,9 @@ def results(tmp_path: Path) -> Path:
     (tables / "trials.csv").write_text(trials)
     (tables / "page_loads.csv").write_text(loads)
     (tables.parent / "index.html").write_text(
-        '<section id="a"><table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2 &lt; 3</td></tr></table></section>'
+        '<section id="a"><p>Two copies: 20 of 306, a share of 6.5 % [3.9, 10.1];</p><p>of Cliff&#39;s delta 1 of 9, 11.1 % '
+        "[0.3, 48.2].</p>"
+        "<table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2 &lt; 3</td></tr></table></section>"
     )
     return tmp_path / "docs" / "results"
 
@@ -72,6 +74,16 @@ def test_a_cell_must_be_one(results: Path) -> None:
 
 def test_tables_of_a_report_are_read_as_printed(results: Path) -> None:
     assert Published(results).report_rows("run", "a") == [{"x": "1", "y": "2 < 3"}]
+
+
+def test_shares_of_a_report_are_read_as_printed(results: Path) -> None:
+    published = Published(results)
+    names = ("count", "of", "share", "low", "high")
+    assert tuple(published.report_share("run", "a", "copies:")[name] for name in names) == (20, 306, 6.5, 3.9, 10.1)
+    assert published.report_share("run", "a", "of Cliff's delta")["high"] == 48.2
+    for words in ("of the shift", "of"):
+        with pytest.raises(LookupError, match="one is needed"):
+            published.report_share("run", "a", words)
 
 
 def test_numbers_are_printed_with_a_minus() -> None:
