@@ -44,8 +44,8 @@ pub use tcp::{ClientTcpStream, connect as connect_tcp, tcp_connect_failure};
 pub use tcp_options::TcpOptions;
 pub use tickets::TicketStore;
 pub use tls::{
-    ClientTlsStream, connect as connect_tls, connect_for_messages as connect_tls_for_messages,
-    stream_failure,
+    ClientTlsStream, connect as connect_tls, connect_for_bodies as connect_tls_for_bodies,
+    connect_for_messages as connect_tls_for_messages, stream_failure,
 };
 pub(crate) use tls_config::iana_name;
 pub use tls_config::{TlsClient, TlsConfigError};

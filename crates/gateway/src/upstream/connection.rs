@@ -10,7 +10,7 @@ use resolab_http::streaming::{BodyWriter, ResponseReader};
 use resolab_http::{H2Client, H2Windows, H3_NO_ERROR, H3Client};
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
-    MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls,
+    MeasuredFailure, SetupLog, TcpOptions, certificate_covers, connect_tcp, connect_tls_for_bodies,
     leaf_covers,
 };
 use std::net::SocketAddr;
@@ -242,7 +242,7 @@ async fn open_h2(
     setup: &Arc<SetupLog>,
 ) -> Result<Client, MeasuredFailure> {
     let tcp = connect_tcp(address, TcpOptions { fast_open: false }, setup).await?;
-    let stream = connect_tls(tcp, tls, Arc::clone(setup)).await?;
+    let stream = connect_tls_for_bodies(tcp, tls, Arc::clone(setup)).await?;
     let windows = H2Windows {
         stream_bytes: STREAM_WINDOW_BYTES,
         connection_bytes: CONNECTION_WINDOW_BYTES,

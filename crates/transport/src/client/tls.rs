@@ -7,7 +7,7 @@ use super::failure::MeasuredFailure;
 use super::setup::{Handshake, SetupLog};
 use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
-use super::watched_tcp::WatchedTcp;
+use super::watched_tcp::{Gathering, WatchedTcp};
 use resolab_record::{Failure, HandshakeMode};
 use rustls::{ClientConnection, HandshakeKind};
 use std::io;
@@ -27,7 +27,15 @@ pub struct ClientTlsStream {
 }
 
 /// Of a stream of messages, what leaves at once at most.
-const GATHERED_BYTES: usize = 16 << 10;
+const MESSAGES: Gathering = Gathering {
+    written_bytes: 16 << 10,
+    read_bytes: 0,
+};
+/// Of large bodies, what is read at once at most.
+const BODIES: Gathering = Gathering {
+    written_bytes: 0,
+    read_bytes: 64 << 10,
+};
 
 /// Handshake over `tcp`, or get ready for early data.
 pub async fn connect(
@@ -35,7 +43,7 @@ pub async fn connect(
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
-    connect_by(tcp, 0, client, log).await
+    connect_by(tcp, Gathering::default(), client, log).await
 }
 
 /// The same, of a stream on which each write is a record of its own and those before a flush leave together.
@@ -44,12 +52,21 @@ pub async fn connect_for_messages(
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
-    connect_by(tcp, GATHERED_BYTES, client, log).await
+    connect_by(tcp, MESSAGES, client, log).await
+}
+
+/// The same, of a stream of large bodies, which is read ahead: when what was read arrived is known for all of it only.
+pub async fn connect_for_bodies(
+    tcp: ClientTcpStream,
+    client: &TlsClient,
+    log: Arc<SetupLog>,
+) -> Result<ClientTlsStream, MeasuredFailure> {
+    connect_by(tcp, BODIES, client, log).await
 }
 
 async fn connect_by(
     tcp: ClientTcpStream,
-    gathered_bytes: usize,
+    gathering: Gathering,
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
@@ -59,7 +76,7 @@ async fn connect_by(
     let mut inner = connector
         .connect(
             client.server_name.clone(),
-            WatchedTcp::new(tcp, gathered_bytes, Arc::clone(&log)),
+            WatchedTcp::new(tcp, gathering, Arc::clone(&log)),
         )
         .await
         .map_err(|error| stream_failure(&error, &log))?;

@@ -1,5 +1,5 @@
-//! A TCP stream under TLS whose hellos are read along, and whose writes may leave together. Not for: reading hellos;
-//! that is `hello_watch`.
+//! A TCP stream under TLS whose hellos are read along, whose writes may leave together, and which may be read ahead
+//! of TLS. Not for: reading hellos; that is `hello_watch`.
 
 use super::hello_watch::HelloWatch;
 use super::setup::SetupLog;
@@ -8,21 +8,30 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, BufWriter, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, BufWriter, ReadBuf};
 
 /// The stream.
 pub(super) struct WatchedTcp {
-    inner: BufWriter<ClientTcpStream>,
+    inner: BufReader<BufWriter<ClientTcpStream>>,
     log: Arc<SetupLog>,
     /// Until the handshake is over.
     watch: Option<Box<HelloWatch>>,
 }
 
+/// How bytes are handed to the kernel and taken from it; with 0, as TLS does.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Gathering {
+    /// Up to so many wait for the next flush once the handshake is over.
+    pub written_bytes: usize,
+    /// Up to so many are read at once: TLS's library reads a record of 16 kB by five calls.
+    pub read_bytes: usize,
+}
+
 impl WatchedTcp {
-    /// Up to `gathered_bytes` wait for the next flush once the handshake is over; with 0, each write leaves at once.
-    pub(super) fn new(inner: ClientTcpStream, gathered_bytes: usize, log: Arc<SetupLog>) -> Self {
+    pub(super) fn new(inner: ClientTcpStream, gathering: Gathering, log: Arc<SetupLog>) -> Self {
+        let writer = BufWriter::with_capacity(gathering.written_bytes, inner);
         Self {
-            inner: BufWriter::with_capacity(gathered_bytes, inner),
+            inner: BufReader::with_capacity(gathering.read_bytes, writer),
             log,
             watch: Some(Box::default()),
         }
