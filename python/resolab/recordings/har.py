@@ -31,12 +31,12 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
     pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
     entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
-    entries = _of_first_page(pages, entries, found)
+    page, entries = _of_first_page(pages, entries, found)
     found.recorded = _month(entries)
     found.exchanges = sorted(_exchanges(entries, found), key=lambda one: one.start_ms)
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
-    _say_of_page(pages[0] if pages else None, found)
+    _say_of_page(page, found)
     _say_what_is_missing(entries, found)
     return found
 
@@ -64,16 +64,17 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
     return read
 
 
-def _of_first_page(pages: Sequence[Page], entries: list[Entry], found: Recording) -> list[Entry]:
-    """Leave the entries of other pages out; files without pages, or whose entries name none, have one."""
+def _of_first_page(pages: Sequence[Page], entries: list[Entry], found: Recording) -> tuple[Page | None, list[Entry]]:
+    """Choose the first page that entries name, and leave those of others out; where none is named there is one."""
     named = {text(one.pageref) for one in entries} - {None}
+    page = next((one for one in pages if text(one.id) in named), None)
     if len(named) < 2:
-        return entries
-    wanted = next((name for name in (text(one.id) for one in pages) if name in named), None)
-    wanted = wanted or next(text(one.pageref) for one in entries if text(one.pageref))
+        is_only = not named or len(pages) == 1
+        return page or (next(iter(pages), None) if is_only else None), entries
+    wanted = text(page.id) if page else next(text(one.pageref) for one in entries if text(one.pageref))
     kept = [one for one in entries if text(one.pageref) in {wanted, None}]
     found.lose("requests of further pages of the file", len(entries) - len(kept))
-    return kept
+    return page, kept
 
 
 def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]:

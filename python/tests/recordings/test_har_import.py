@@ -78,6 +78,27 @@ def test_only_the_first_page_counts() -> None:
     assert losses(made)["requests of further pages of the file"] == 1
 
 
+@pytest.mark.parametrize("further", [[], ["page_3"]], ids=["one page named", "two pages named"])
+def test_times_and_url_are_of_the_page_whose_entries_are_read(further: list[str]) -> None:
+    """A page without entries may stand before it."""
+    before = "https://before.example/"
+    empty = {"id": "page_0", "title": before, "startedDateTime": at(-9_000), "pageTimings": {"onLoad": 9_400}}
+    others = (entry("/b", 60, pageref=one) for one in further)
+    archive = har(entry(before, -50, "document"), document(), *others)
+    archive["log"]["pages"].insert(0, empty)
+    recording = read_har(json.dumps(archive).encode(), "made")
+    assert recording.url == ROOT
+    made = build(recording, "made")
+    assert (len(made.resources), made.load_ms, made.dom_content_loaded_ms) == (1, 900, 500)
+
+
+def test_a_page_that_no_entry_names_tells_nothing_unless_it_is_the_only_one() -> None:
+    archive = har(entry("/", 0, "document", pageref="page_9"))
+    assert build(read_har(json.dumps(archive).encode(), "made"), "made").load_ms == 900
+    archive["log"]["pages"].append({"id": "page_2"})
+    assert build(read_har(json.dumps(archive).encode(), "made"), "made").load_ms is None
+
+
 def test_what_is_no_request_of_a_network_is_left_out_by_name() -> None:
     made = model(
         document(),
