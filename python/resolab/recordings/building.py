@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from resolab.errors import ConfigurationError
 from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageModel, Resource, Source
 from resolab.recordings.hosts import hosts_of
+from resolab.recordings.internal_redirects import leave_out_internal
 from resolab.recordings.parents import Discovered, discover
 from resolab.recordings.recording import Exchange, Recording
 from resolab.recordings.redirects import redirect_sources
@@ -23,6 +24,7 @@ _DIGITS = 3
 
 def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageModel:
     """Make the model of a recording."""
+    leave_out_internal(recording)
     exchanges = _kept(recording)
     preflighted = _preflighted(exchanges)
     exchanges = [one for one in exchanges if not one.is_preflight]

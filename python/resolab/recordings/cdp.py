@@ -14,6 +14,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of_cdp
+from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.recording import Exchange, Initiator, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
@@ -234,6 +235,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
     target = one.redirect_to or (one.answered.get("location") if 300 <= status < 400 else None)
     security = _part(response, "securityDetails")
     names = security.get("sanList")
+    address = text(response.get("remoteIPAddress"))
     return Exchange(
         url=same_url(url),
         start_ms=started * 1e3,
@@ -252,7 +254,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
         wire_bytes=wire,
         raw_bytes=raw,
         request_bytes=_request_bytes(one, request),
-        address=text(response.get("remoteIPAddress")),
+        address=address,
         connection=str(response["connectionId"]) if response.get("connectionId") else None,
         certificate_names=tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
         priority=text(request.get("initialPriority")),
@@ -266,6 +268,9 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
         initiator=said,
         is_preflight=text(one.sent.get("type")) == "Preflight" or (said is not None and said.kind == "preflight"),
         is_preload=request.get("isLinkPreload") is True,
+        is_internal_redirect=is_internal(
+            status=status, status_text=text(response.get("statusText")), heads=one.answered, address=address
+        ),
     )
 
 

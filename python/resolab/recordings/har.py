@@ -13,6 +13,7 @@ import msgspec
 from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of
 from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
+from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.recording import Exchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
@@ -116,6 +117,7 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
     target = text(response.redirect_url) or answered.get("location")
     status = count(response.status) or 0
     method = (text(request.method) or "GET").upper()
+    address = text(entry.server_address)
     return Exchange(
         url=same_url(url),
         start_ms=started,
@@ -134,7 +136,7 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
         wire_bytes=wire,
         raw_bytes=raw,
         request_bytes=count(request.body_size) or 0,
-        address=text(entry.server_address),
+        address=address,
         connection=text(entry.connection),
         priority=text(entry.initial_priority) or text(entry.priority),
         referer=asked.get("referer"),
@@ -146,6 +148,9 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
         initiator=said,
         is_preflight=method == "OPTIONS" and ("access-control-request-method" in asked or _is_preflight(entry)),
         is_preload=request.is_link_preload is True,
+        is_internal_redirect=is_internal(
+            status=status, status_text=text(response.status_text), heads=answered, address=address
+        ),
     )
 
 

@@ -42,6 +42,7 @@ class Response(_Shape):
     """What was answered."""
 
     status: Any = None
+    status_text: Any = None
     http_version: Any = None
     headers: list[Header] | None = None
     content: Content | None = None

@@ -4,7 +4,7 @@ For: what readers of files give and `building` takes. Not for: the page model (`
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from resolab.pages.model import Kind
 
@@ -81,6 +81,8 @@ class Exchange:
     initiator: Initiator | None = None
     is_preflight: bool = False
     is_preload: bool = False
+    is_internal_redirect: bool = False
+    """The browser made the answer itself (HSTS): nothing of it was on the network."""
 
     @property
     def end_ms(self) -> float:
@@ -96,6 +98,12 @@ class Exchange:
     def is_redirect(self) -> bool:
         """Whether the answer leads elsewhere."""
         return self.redirect_to is not None and 300 <= self.status < 400
+
+    def asked_from(self, start_ms: float) -> "Exchange":
+        """Give the same with an earlier wish, blocked until it began; it ends when it did."""
+        waited = max(0.0, self.start_ms - start_ms)
+        timings = replace(self.timings, blocked=(self.timings.blocked or 0.0) + waited)
+        return replace(self, start_ms=start_ms, timings=timings)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from resolab.recordings.recording import Exchange, Recording
 from resolab.recordings.values import same_url
@@ -14,8 +15,30 @@ _EARLY_MS = 2.0
 """Starts are rounded, and of clocks of two processes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Redirects with what they led to."""
+
+    sources: dict[int, int]
+    """The exchange that led to each target; both by place."""
+    cut_count: int
+    """Targets that came after more hops than browsers follow."""
+    open_count: int
+    """Redirects without a target."""
+
+
 def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dict[int, int]:
-    """Map each target to the exchange that led to it; both by place.
+    """Map each target to the exchange that led to it; both by place."""
+    found = joined(exchanges)
+    if found.cut_count:
+        recording.lose(f"redirects beyond the {CHAIN_LIMIT} of a chain that browsers follow", found.cut_count)
+    if found.open_count:
+        recording.lose("redirects whose target was not recorded", found.open_count)
+    return found.sources
+
+
+def joined(exchanges: Sequence[Exchange]) -> Joined:
+    """Join redirects and targets.
 
     By request id where recorders give one (Chromium keeps it through a chain), else by URL, else by URL without its
     query, which recordings scrub.
@@ -23,11 +46,12 @@ def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dic
     waiting: list[int] = []
     sources: dict[int, int] = {}
     hops: dict[int, int] = defaultdict(int)
+    cut_count = 0
     for place, exchange in enumerate(exchanges):
         if not exchange.is_preflight:
             found = _source(exchange, exchanges, waiting)
             if found is not None and hops[found] >= CHAIN_LIMIT:
-                recording.lose(f"redirects beyond the {CHAIN_LIMIT} of a chain that browsers follow")
+                cut_count += 1
                 found = None
             if found is not None:
                 waiting.remove(found)
@@ -35,9 +59,7 @@ def redirect_sources(exchanges: Sequence[Exchange], recording: Recording) -> dic
                 hops[place] = hops[found] + 1
         if exchange.is_redirect:
             waiting.append(place)
-    if waiting:
-        recording.lose("redirects whose target was not recorded", len(waiting))
-    return sources
+    return Joined(sources, cut_count, len(waiting))
 
 
 def _source(exchange: Exchange, exchanges: Sequence[Exchange], waiting: Sequence[int]) -> int | None:

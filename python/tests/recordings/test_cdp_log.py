@@ -129,6 +129,25 @@ def test_a_hop_the_network_did_not_see_has_no_heads_of_the_wire(tmp_path: Path) 
     assert [one.wire_bytes for one in made.resources[-2:]] == [0, 77]
 
 
+def test_a_redirect_the_browser_made_itself_is_none_of_the_network(tmp_path: Path) -> None:
+    """As Chromium 156 tells it: no address, no connection, no bytes."""
+    heads = {"Location": "https://a.example/up", "Non-Authoritative-Reason": "HSTS"}
+    timing = {"requestTime": 11.0, "sendStart": 0.05, "sendEnd": 0.05, "receiveHeadersEnd": 0.05}
+    inner = {"status": 307, "statusText": "Internal Redirect", "headers": heads, "connectionId": 0, "timing": timing}
+    by_markup = {"initiator": {"type": "parser", "url": ROOT, "lineNumber": 5}}
+    made = imported(
+        tmp_path,
+        sent("9", "http://a.example/up", 10.15, **by_markup),
+        sent("9", "https://a.example/up", 10.16, redirectResponse=inner, redirectHasExtraInfo=False, **by_markup),
+        answered("9", at_s=10.16),
+        finished("9", 10.3, 200),
+    )
+    assert [one.status for one in made.resources] == [301, 200, 200, 200, 0]
+    upgraded = made.resources[2]
+    assert (upgraded.parent, upgraded.discovery, upgraded.start_ms) == (1, Discovery.DOCUMENT, 150)
+    assert {loss.what: loss.count for loss in made.losses}["redirects the browser made itself (HSTS)"] == 1
+
+
 def test_a_second_request_that_a_cache_answers_is_none_of_a_first_visit(tmp_path: Path) -> None:
     url = "https://a.example/twice"
     of_cache = answered("8", at_s=11.3, fromDiskCache=True)

@@ -1,0 +1,60 @@
+"""Redirects that the browser made itself, as to https by HSTS: recorders tell them as if a server had answered.
+
+For: knowing them, and models in which what they lead to stands in their place, asked for by whom they were asked for.
+Not for: redirects of servers (`redirects`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.redirects import joined
+
+_HEAD = "non-authoritative-reason"
+_STATUS_TEXT = "internal redirect"
+"""Chromium's, of what it answers itself (net::RedirectUtil); some recordings have heads scrubbed."""
+_TEMPORARY = 307
+
+
+def is_internal(*, status: int, status_text: str | None, heads: Mapping[str, str], address: str | None) -> bool:
+    """Tell by Chromium's own head and text; what a server answered came from an address."""
+    told = _HEAD in heads or (status_text or "").lower() == _STATUS_TEXT
+    return told and 300 <= status < 400 and address is None
+
+
+def leave_out_internal(recording: Recording) -> None:
+    """Put what each leads to in its place, also as the page's own; one that led to nothing recorded goes as well."""
+    has_addresses = any(one.address for one in recording.exchanges)
+    internal = [
+        place
+        for place, one in enumerate(recording.exchanges)
+        if one.is_internal_redirect or (has_addresses and _is_timeless_upgrade(one))
+    ]
+    if not internal:
+        return
+    recording.lose("redirects the browser made itself (HSTS)", len(internal))
+    sources = joined(recording.exchanges).sources
+    targets = {source: target for target, source in sources.items()}
+    kept: dict[int, Exchange] = dict(enumerate(recording.exchanges))
+    for place in reversed(internal):  # The last of a chain first, so that its target goes on to the first.
+        left_out = kept.pop(place)
+        target = kept.pop(targets[place], None) if place in targets else None
+        if target is None:
+            continue
+        kept[place] = _in_place_of(left_out, target)
+        if place in sources:
+            source = sources[place]
+            kept[source] = replace(kept[source], redirect_to=target.url)
+        if recording.url == left_out.url:
+            recording.url = target.url
+    recording.exchanges = [kept[place] for place in sorted(kept)]
+
+
+def _is_timeless_upgrade(one: Exchange) -> bool:
+    """Know Chromium's HTTPS upgrades of navigations, whose text is a server's, where heads are scrubbed."""
+    is_upgrade = one.url.startswith("http:") and one.redirect_to == one.url.replace("http:", "https:", 1)
+    return is_upgrade and one.status == _TEMPORARY and one.address is None and one.timings.total == 0
+
+
+def _in_place_of(left_out: Exchange, target: Exchange) -> Exchange:
+    return replace(target.asked_from(left_out.start_ms), initiator=left_out.initiator or target.initiator)
