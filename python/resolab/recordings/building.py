@@ -14,6 +14,7 @@ from resolab.recordings.internal_redirects import leave_out_internal
 from resolab.recordings.parents import Discovered, discover
 from resolab.recordings.recording import Exchange, Recording
 from resolab.recordings.redirects import redirect_sources
+from resolab.recordings.service_workers import join_service_workers
 from resolab.recordings.timing import Due, dues
 from resolab.recordings.values import host_of
 
@@ -24,6 +25,7 @@ _DIGITS = 3
 
 def build(recording: Recording, name: str, *, keep_names: bool = False) -> PageModel:
     """Make the model of a recording."""
+    join_service_workers(recording)
     leave_out_internal(recording)
     exchanges = _kept(recording)
     preflighted = _preflighted(exchanges)

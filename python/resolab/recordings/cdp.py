@@ -221,8 +221,10 @@ def _exchanges(log: _Log, found: Recording) -> Iterator[Exchange]:
 
 def _is_cached(one: _Request) -> bool:
     response = one.response or {}
+    if response.get("fromServiceWorker") is True:
+        return False  # What that had it from is seen beside its own requests.
     return one.was_served_from_cache or any(
-        response.get(cache) is True for cache in ("fromDiskCache", "fromServiceWorker", "fromPrefetchCache")
+        response.get(cache) is True for cache in ("fromDiskCache", "fromPrefetchCache")
     )
 
 
@@ -268,6 +270,7 @@ def _exchange(one: _Request, url: str, started: float) -> Exchange:
         initiator=said,
         is_preflight=text(one.sent.get("type")) == "Preflight" or (said is not None and said.kind == "preflight"),
         is_preload=request.get("isLinkPreload") is True,
+        by_service_worker=response.get("fromServiceWorker") is True,
         is_internal_redirect=is_internal(
             status=status, status_text=text(response.get("statusText")), heads=one.answered, address=address
         ),

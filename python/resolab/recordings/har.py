@@ -104,8 +104,15 @@ def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]
 
 
 def _is_cached(entry: Entry, response: Response) -> bool:
-    said = (response.from_disk_cache, response.from_service_worker, response.from_prefetch_cache)
+    if _is_by_service_worker(response):
+        return False  # What that had it from is seen beside its own requests.
+    said = (response.from_disk_cache, response.from_prefetch_cache)
     return any(one is True for one in said) or bool(text(entry.from_cache))
+
+
+def _is_by_service_worker(response: Response) -> bool:
+    """Tell by chrome-har's word or by that of Chromium's developer tools."""
+    return response.from_service_worker is True or response.fetched_via_service_worker is True
 
 
 def _exchange(entry: Entry, request: Request, response: Response, url: str, started: float) -> Exchange:
@@ -148,6 +155,7 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
         initiator=said,
         is_preflight=method == "OPTIONS" and ("access-control-request-method" in asked or _is_preflight(entry)),
         is_preload=request.is_link_preload is True,
+        by_service_worker=_is_by_service_worker(response),
         is_internal_redirect=is_internal(
             status=status, status_text=text(response.status_text), heads=answered, address=address
         ),

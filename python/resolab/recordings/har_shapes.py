@@ -53,6 +53,7 @@ class Response(_Shape):
     error: Any = msgspec.field(default=None, name="_error")
     from_disk_cache: Any = None
     from_service_worker: Any = None
+    fetched_via_service_worker: Any = msgspec.field(default=None, name="_fetchedViaServiceWorker")
     from_prefetch_cache: Any = None
 
 

@@ -81,6 +81,8 @@ class Exchange:
     initiator: Initiator | None = None
     is_preflight: bool = False
     is_preload: bool = False
+    by_service_worker: bool = False
+    """A service worker answered it, by whatever means."""
     is_internal_redirect: bool = False
     """The browser made the answer itself (HSTS): nothing of it was on the network."""
 

@@ -65,7 +65,7 @@ def entry(
         "timings": timings,
         "_resourceType": kind,
     }
-    for name in ("fromDiskCache", "_transferSize", "statusText"):
+    for name in ("fromDiskCache", "fromServiceWorker", "_fetchedViaServiceWorker", "_transferSize", "statusText"):
         if name in more:
             made["response"][name] = more.pop(name)
     if detail is not None:
