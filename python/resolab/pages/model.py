@@ -153,7 +153,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round_trip_ms: float | None = None
     """Smallest round trip seen in its handshakes; none without one."""
     connection_count: int | None = None
-    """Connections the browser opened to it."""
+    """Connections the browser opened to it, 0 if its requests went over those of others; none where not told."""
 
 
 class Loss(msgspec.Struct, frozen=True):

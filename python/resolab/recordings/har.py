@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.recordings.har_connections import connection_of, without_ports
 from resolab.recordings.har_initiators import initiator_of
 from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
 from resolab.recordings.internal_redirects import is_internal
@@ -34,7 +35,7 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
     page, entries = _of_first_page(pages, entries, found)
     found.recorded = _month(entries)
-    found.exchanges = sorted(_exchanges(entries, found), key=lambda one: one.start_ms)
+    found.exchanges = sorted(without_ports(_exchanges(entries, found)), key=lambda one: one.start_ms)
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
     _say_of_page(page, found)
@@ -144,7 +145,7 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
         raw_bytes=raw,
         request_bytes=count(request.body_size) or 0,
         address=address,
-        connection=text(entry.connection),
+        connection=connection_of(entry.connection),
         priority=text(entry.initial_priority) or text(entry.priority),
         referer=asked.get("referer"),
         mode=asked.get("sec-fetch-mode"),

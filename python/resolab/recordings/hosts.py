@@ -31,6 +31,7 @@ def hosts_of(exchanges: Sequence[Exchange], document: Exchange, *, keep_names: b
     of_host: dict[str, list[Exchange]] = {}
     for one in exchanges:
         of_host.setdefault(host_of(one.url) or "", []).append(one)
+    opened = _opened(exchanges)
     first = site_of(host_of(document.url) or "")
     sites = {first: 0} | {site: number for number, site in enumerate(_others(of_host, first), start=1)}
     addresses = _groups(of_host, lambda asked: next((one.address for one in asked if one.address), None))
@@ -46,7 +47,7 @@ def hosts_of(exchanges: Sequence[Exchange], document: Exchange, *, keep_names: b
             certificate=certificates.get(host),
             alt_svc=_any(one.alt_svc for one in asked),
             round_trip_ms=round_trip(asked),
-            connection_count=len({one.connection for one in asked if one.connection}) or None,
+            connection_count=_connections(host, asked, opened),
         )
         for host, asked in of_host.items()
     }
@@ -66,6 +67,20 @@ def _groups(
         if found is not None:
             groups[host] = numbers.setdefault(found, len(numbers))
     return groups
+
+
+def _opened(exchanges: Iterable[Exchange]) -> dict[str | None, str]:
+    """Tell which host each connection was opened to: that of the request with its handshake, else of its first."""
+    hosts: dict[str | None, str] = {}
+    for one in sorted(exchanges, key=lambda one: not one.timings.connect):
+        hosts.setdefault(one.connection, host_of(one.url) or "")
+    return hosts
+
+
+def _connections(host: str, asked: Iterable[Exchange], opened: Mapping[str | None, str]) -> int | None:
+    """Count those opened to a host, 0 if its requests went over those of others; none where none is told."""
+    told = {one.connection for one in asked if one.connection}
+    return sum(opened[one] == host for one in told) if told else None
 
 
 def _any(values: Iterable[bool | None]) -> bool | None:

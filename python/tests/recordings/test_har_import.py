@@ -168,6 +168,34 @@ def test_hosts_keep_groups_and_lose_names() -> None:
     assert losses(made)["HTTP versions"] == 1
 
 
+def counted(*entries: dict[str, Any]) -> list[int | None]:
+    return [host.connection_count for host in model(*entries).hosts]
+
+
+def test_a_connection_counts_once_for_the_name_it_was_opened_to() -> None:
+    rows = [
+        document(connection="5"),
+        entry("https://waits.example/", 30, connection="7"),
+        entry("https://opens.example/", 40, connection="7", connect=30),
+        entry("https://opens.example/b", 40, connection="8"),
+        entry("https://late.example/", 50, connection="5"),
+        entry("https://none.example/", 50, connection="0"),
+        entry("https://untold.example/", 50),
+    ]
+    assert counted(*rows) == [1, 0, 2, 0, None, None]
+
+
+def test_ports_of_servers_tell_no_connections_apart() -> None:
+    """Firefox and Firebug write them; Chromium's numbers may be the same by chance."""
+    ports = [
+        document(connection="443"),
+        entry("http://a.example/", 30, connection="80"),
+        entry("https://b.example:8443/", 40),
+    ]
+    assert counted(*ports, entry("https://b.example:8443/b", 50, connection="8443")) == [None, None, None]
+    assert counted(*ports, entry("https://b.example:8443/b", 50, connection="444")) == [1, 1, 1]
+
+
 def test_modes_and_preflights() -> None:
     asked = {"Origin": SITE, "Access-Control-Request-Method": "POST"}
     made = model(
