@@ -1,6 +1,9 @@
 """What the bench of announced names makes of fetches, its closed forms, and what it tells the edge."""
 
+import asyncio
+import contextlib
 import tomllib
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -130,6 +133,26 @@ def test_a_wait_far_from_the_closed_form_is_missed() -> None:
     assert [row[:4] for row in rows if "MISSED" in row[9]] == [["early_hints", "separate", "150", "0"]]
     # With more answers than a first window has room for it is the window that is measured.
     assert not any("MISSED" in row[9] for row in figures._waits(bench(names_count=20), found).rows)
+
+
+def test_cases_take_turns_the_order_reversed_every_other_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[Case] = []
+
+    class Bed:
+        async def fetch(self, case: Case, count: int) -> list[asked.Fetched]:
+            fetched.append(case)
+            return [asked.Fetched(record(0, 0), 0, 0, 0, 0)] * count
+
+    @contextlib.asynccontextmanager
+    async def bed(*_: object) -> AsyncIterator[Bed]:
+        yield Bed()
+
+    monkeypatch.setattr(asked, "bed", bed)
+    found = asyncio.run(figures._measure(bench(rounds_count=3)))
+    every = figures.cases()
+    assert fetched == [*every, *reversed(every)]
+    assert {len(one) for one in found.values()} == {3}
+    assert list(found) == every
 
 
 def test_real_pages_save_what_their_structure_says() -> None:

@@ -3,7 +3,7 @@ import sys
 import msgspec
 import pytest
 
-from benches.common import generators, servers
+from benches.common import generators, servers, turns
 from benches.common.part import Bench, Spread, verdict
 from benches.common.progress import Progress, left_s
 from benches.dns import clients, cold, load
@@ -98,6 +98,13 @@ def test_ratios_are_of_the_same_round():
     assert (spread.median, spread.lowest, spread.highest) == (0.5, 0.3, 1.0)
     with pytest.raises(ValueError, match="shorter"):
         load.ratios(ours, theirs[:2])
+
+
+def test_every_other_round_goes_the_other_way_so_that_a_steady_drift_falls_on_all_alike():
+    orders = [turns.of_round(["a", "b", "c"], number) for number in range(4)]
+    assert orders[:3] == [["a", "b", "c"], ["c", "b", "a"], ["a", "b", "c"]]
+    places = [arm for order in orders for arm in order]
+    assert len({sum(at for at, arm in enumerate(places) if arm == one) for one in "abc"}) == 1
 
 
 def test_verdicts():

@@ -1,17 +1,19 @@
 """The fleet's benchmark: that it would see a lost or doubled block, and that its faults are faults."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from benches.fleet import light
+from benches.fleet import light, overhead
 from benches.fleet.clock import Clock, build_library
 from benches.fleet.overhead import Overhead, line
 from benches.fleet.relay import Relay
@@ -123,6 +125,25 @@ def test_a_clock_can_be_put_off_while_a_process_runs(tmp_path: Path) -> None:
             assert abs(monotonic - time.monotonic()) < 60
         process.stdin.close()
     assert off == [0, 10, -10, 0]
+
+
+def test_a_run_alone_and_a_fleet_take_turns_in_going_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    went: list[str] = []
+
+    def pretended(way: str, seconds: float) -> Callable[[Path, Path, int], float]:
+        def run(_home: Path, _plan: Path, number: int) -> float:
+            went.append(f"{way} {number}")
+            return seconds
+
+        return run
+
+    monkeypatch.setattr(overhead, "_standing", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(overhead, "_resolab", lambda *_: "")
+    monkeypatch.setattr(overhead, "_alone_s", pretended("alone", 4.0))
+    monkeypatch.setattr(overhead, "_fleet_s", pretended("fleet", 6.0))
+    found = overhead.measure(tmp_path / "overhead", rounds=3, blocks=2)
+    assert went == ["alone 0", "fleet 0", "fleet 1", "alone 1", "alone 2", "fleet 2"]
+    assert (found.alone_s, found.fleet_s) == ([2.0] * 3, [3.0] * 3)
 
 
 def test_what_a_fleet_adds_is_said_with_a_verdict() -> None:

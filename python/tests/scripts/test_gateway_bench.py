@@ -1,6 +1,7 @@
 """The benchmark of the gateway: which loads it counts, and what it judges."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,6 +109,32 @@ def test_what_an_arm_takes_is_judged_without_what_every_arm_has() -> None:
     assert [row[-1] for row in nearer.rows] == ["", "met", "met"]
     # Without what it is held against there is nothing to judge.
     assert in_ms.part({"firefox": {"shared": [306.0], "separate": []}}, trips, against, 100.0).rows == []
+
+
+def test_bodies_go_each_way_in_turn_the_order_reversed_every_other_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Standing:
+        ready = SimpleNamespace(pid=1)
+
+        async def close(self) -> None:
+            pass
+
+    async def start(*_: object, **__: object) -> Standing:
+        return Standing()
+
+    async def transfer(_path_pid: int, _edge: object, way: str, _size: int) -> Transfer:
+        asked.append(way)
+        return Transfer(2.0e9, 0.2, 0.25)
+
+    monkeypatch.setattr(bodies.engine.Path, "start", start)
+    monkeypatch.setattr(bodies.engine.Edge, "start", start)
+    monkeypatch.setattr(bodies, "_transfer", transfer)
+    (part,) = bodies.measure(Bench(True, tmp_path, Progress(0.0), ["chromium"], 2, ["a"]))
+    assert asked == [*bodies.WAYS, *reversed(bodies.WAYS)]
+    assert [len(one["rates_bps"]) for one in part.data] == [2, 2, 2]
 
 
 def test_rates_and_processor_time_are_judged_of_the_gateways_ways_alone() -> None:

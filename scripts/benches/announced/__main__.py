@@ -20,7 +20,7 @@ PARTS = {"names": figures, "pages": pages}
 def main() -> int:
     """Measure and print."""
     options = _options()
-    rounds_count = options.rounds or (2 if options.quick else 10)
+    rounds_count = options.rounds or (4 if options.quick else 12)
 
     def bench(scratch: Path, progress: Progress) -> Bench:
         return Bench(scratch, progress, options.profile, options.names, rounds_count, options.congestion_control)
@@ -30,7 +30,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = program.parser(PROGRAM, __doc__, PARTS)
-    parser.add_argument("--rounds", type=int, metavar="N", help="of each cell (default: 10; quick: 2)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="of each cell (default: 12; quick: 4)")
     parser.add_argument("--profile", default="4g")
     parser.add_argument(
         "--names", type=int, default=8, metavar="N", help="in the document (default: 8; judged below 9)"

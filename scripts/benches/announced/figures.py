@@ -13,6 +13,7 @@ from pathlib import Path
 from benches.announced import asked, model
 from benches.announced.asked import Fetched
 from benches.announced.model import Case
+from benches.common import turns
 from benches.common.part import Part, verdict
 from benches.common.progress import Progress
 from benches.dns.cold import pause_ms, rates
@@ -65,7 +66,7 @@ def _turn_s(bench: Bench, count: int) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Fetch every case over one path."""
+    """Fetch every case over one path, the order reversed every other turn."""
     found = asyncio.run(_measure(bench))
     return [_waits(bench, found), _costs(found)]
 
@@ -73,10 +74,11 @@ def measure(bench: Bench) -> list[Part]:
 async def _measure(bench: Bench) -> dict[Case, list[Fetched]]:
     found: dict[Case, list[Fetched]] = {case: [] for case in cases()}
     async with asked.bed(bench.profile, bench.names_count, cases(), bench.scratch, bench.congestion_control) as bed:
-        turns = -(-bench.rounds_count // TURN_COUNT)
-        for turn in range(turns):
-            bench.progress.step(f"turn {turn + 1} of {turns}", _turn_s(bench, TURN_COUNT) * len(found))
-            for case, fetched in found.items():
+        turns_count = -(-bench.rounds_count // TURN_COUNT)
+        for turn in range(turns_count):
+            bench.progress.step(f"turn {turn + 1} of {turns_count}", _turn_s(bench, TURN_COUNT) * len(found))
+            for case in turns.of_round(found, turn):
+                fetched = found[case]
                 count = min(TURN_COUNT, bench.rounds_count - len(fetched))
                 fetched.extend(await bed.fetch(case, count))
     return found

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from benches.common import turns
 from benches.common.part import Bench, Part, Spread, verdict
 from benches.dns import flights, path_capture
 from benches.dns.testbed import testbed
@@ -130,8 +131,8 @@ async def _measure(bench: Bench) -> Part:
             bench.progress.step(f"cold, {profile}, capture", _round_s(bench, profile, CAPTURED_COUNT))
             await _capture(bench, measured[label], core)
         for number, (count, with_idle) in enumerate(_rounds(bench)):
-            turns = [(label, keep_awake) for label in cores for keep_awake in ((True, False) if with_idle else (True,))]
-            for label, keep_awake in turns[:: -1 if number % 2 else 1]:
+            arms = [(label, keep_awake) for label in cores for keep_awake in ((True, False) if with_idle else (True,))]
+            for label, keep_awake in turns.of_round(arms, number):
                 bench.progress.step(f"cold, {profile}", _round_s(bench, profile, count))
                 await _round(bench, measured[label], cores[label], count, keep_awake=keep_awake)
         for one in measured.values():

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benches.common import turns
 from benches.common.generators import (
     CONNECTIONS_COUNT,
     NAMES_COUNT,
@@ -87,7 +88,7 @@ def _in_turn(bench: Bench, case: Case, server: Server, file: Path) -> dict[str, 
     generators = {"ours": ours, "dnsperf": dnsperf} if case.must_ratio else {"ours": ours}
     runs: dict[str, list[Run]] = {name: [] for name in generators}
     for number in range(_rounds(bench)):
-        for name in list(generators)[:: -1 if number % 2 else 1]:
+        for name in turns.of_round(generators, number):
             bench.progress.step(f"load, {case.transport}, {name}", RUN_S + OVERHEAD_S)
             runs[name].append(generators[name](case.transport, server, file, bench.scratch))
     return runs

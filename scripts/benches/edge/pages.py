@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from benches.common import generators
+from benches.common import generators, turns
 from benches.common.part import Part, Spread
 from benches.common.servers import LOOPBACK, ROOT, Server, needed, on_processor, running, running_site
 from benches.edge.bench import Bench, processor_time_s
@@ -60,7 +60,7 @@ def file_name(page: str) -> str:
 def _in_turn(bench: Bench, servers: Mapping[str, Server], page: str) -> dict[str, list[Run]]:
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
-        for name in list(servers)[:: -1 if number % 2 else 1]:
+        for name in turns.of_round(servers, number):
             bench.progress.step(f"pages of {page}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             runs[name].append(_run(servers[name], page))
     return runs

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benches.common import generators
+from benches.common import generators, turns
 from benches.common.part import Part, Spread, verdict
 from benches.common.servers import Server, names, needed, running, running_edge
 from benches.edge.bench import Bench, processor_time_s
@@ -99,7 +99,7 @@ def in_turn(
     """Put the same load on each server, round after round."""
     runs: dict[str, list[Run]] = {name: [] for name in servers}
     for number in range(bench.rounds_count):
-        for name in list(servers)[:: -1 if number % 2 else 1]:
+        for name in turns.of_round(servers, number):
             bench.progress.step(f"{transport}, {servers[name].program}", generators.RUN_S + generators.OVERHEAD_S)
             with _counting(servers[name]) as spent_s:
                 run = generator(transport, servers[name], file, bench.scratch)

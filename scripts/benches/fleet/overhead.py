@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches.common import turns
 from benches.fleet.light import PLAN
 from resolab.errors import MachineError
 
@@ -38,20 +39,17 @@ class Overhead:
 
 
 def measure(home: Path, rounds: int, blocks: int) -> Overhead:
-    """Run both in turn."""
+    """Run both in turn, the order reversed every other round."""
     home.mkdir(parents=True)
     plan = home / "light.toml"
     plan.write_text(PLAN.format(blocks=blocks), "utf-8")
     found = Overhead([], [])
     with _standing("fleet", "serve", "--fleet", home / "fleet", "--port", 0, log=home / "serve.log", says="serving at"):
         _resolab("fleet", "invite", "one", "--fleet", home / "fleet")
-        invitation = home / "fleet" / "one.invitation.toml"
-        agent = ("fleet", "agent", "--invitation", invitation, "--spool", home / "spool")
+        ways = ((found.alone_s, _alone_s), (found.fleet_s, _fleet_s))
         for number in range(rounds):
-            found.alone_s.append(_timed("run", plan, "--vantage", "one", "--out", home / f"alone{number}") / blocks)
-            # An agent whose worker stands from the round before would be ahead of a run that starts all.
-            with _standing(*agent, log=home / f"agent{number}.log", says="takes part"):
-                found.fleet_s.append(_fleet_s(home, plan) / blocks)
+            for seconds, run in turns.of_round(ways, number):
+                seconds.append(run(home, plan, number) / blocks)
             print(f"round {number}: alone {found.alone_s[-1]:.2f}, fleet {found.fleet_s[-1]:.2f} s a block", flush=True)
     return found
 
@@ -66,7 +64,20 @@ def line(found: Overhead) -> str:
     )
 
 
-def _fleet_s(home: Path, plan: Path) -> float:
+def _alone_s(home: Path, plan: Path, number: int) -> float:
+    began = time.monotonic()
+    _resolab("run", plan, "--vantage", "one", "--out", home / f"alone{number}")
+    return time.monotonic() - began
+
+
+def _fleet_s(home: Path, plan: Path, number: int) -> float:
+    # An agent whose worker stands from the round before would be ahead of a run that starts all.
+    agent = ("fleet", "agent", "--invitation", home / "fleet" / "one.invitation.toml", "--spool", home / "spool")
+    with _standing(*agent, log=home / f"agent{number}.log", says="takes part"):
+        return _until_the_last_block_s(home, plan)
+
+
+def _until_the_last_block_s(home: Path, plan: Path) -> float:
     """Time a run from its beginning until the server has its last block."""
     began = time.monotonic()
     _resolab("fleet", "run", plan, "--fleet", home / "fleet")
@@ -76,12 +87,6 @@ def _fleet_s(home: Path, plan: Path) -> float:
     if place["blocks_done_count"] != place["blocks_count"]:
         raise MachineError(f"the fleet of one did not do all its blocks: {said}")
     return seconds
-
-
-def _timed(*words: object) -> float:
-    began = time.monotonic()
-    _resolab(*words)
-    return time.monotonic() - began
 
 
 def _resolab(*words: object) -> str:

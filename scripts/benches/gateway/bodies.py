@@ -2,7 +2,7 @@
 
 For: `scripts/bench gateway`, its part `bodies`. Not for: what requests take (plans).
 
-The client is curl over HTTP/2, straight from the edge and then through the gateway, in turn. On two processors path,
+The client is curl over HTTP/2, straight from the edge and through the gateway, in turn. On two processors path,
 edge, gateway and curl share them: what passes is then what they come to together, so the gateway's processor time for a
 body stands beside the edge's for the same one.
 """
@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches.common import turns
 from benches.common.part import Part, verdict
 from benches.common.servers import EDGE_NAME
 from benches.edge.bench import processor_time_s
@@ -31,7 +32,7 @@ BODY_BYTES = 100_000_000
 QUICK_BYTES = 20_000_000
 RATE_MUST_BPS, PROCESSOR_MUST = 1.5e9, 1.5
 TRANSFER_TIMEOUT_S, TRANSFER_S = 60.0, 2.0
-ROUNDS_COUNT, QUICK_ROUNDS_COUNT = 7, 2
+ROUNDS_COUNT, QUICK_ROUNDS_COUNT = 8, 2
 LISTEN = f"{layout.STUB_ADDRESS}:53"
 WAYS = ("straight", "gateway, h2", "gateway, h3")
 """Through the gateway by what it speaks upstream."""
@@ -54,7 +55,7 @@ def estimate_s(bench: Bench) -> float:
 
 
 def measure(bench: Bench) -> list[Part]:
-    """Transfer the body each way, in turn."""
+    """Transfer the body each way, in turn, the order reversed every other round."""
     return [asyncio.run(_measure(bench))]
 
 
@@ -72,7 +73,7 @@ async def _measure(bench: Bench) -> Part:
         edge = await engine.Edge.start(path.ready.pid, config, on_record=lambda _record: None)
         try:
             for number in range(_rounds(bench)):
-                for way in WAYS:
+                for way in turns.of_round(WAYS, number):
                     bench.progress.step(f"{way}, round {number + 1}", TRANSFER_S)
                     found[way].append(await _transfer(path.ready.pid, edge, way, size))
         finally:

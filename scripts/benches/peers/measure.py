@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from benches.common import turns
 from benches.peers.browsertime import Peer, prepared
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageLoadRecord
@@ -101,10 +102,10 @@ def read(result: TrialResult, seconds: float) -> Load:
     return Load(seconds, measured.plt_ms, measured.response_start_ms, None)
 
 
-def rounds(loads: int, of_round: int) -> list[tuple[int, tuple[str, ...]]]:
+def rounds(loads: int, of_round: int) -> list[tuple[int, list[str]]]:
     """Name each round's count, and its tools in their order, which alternates."""
     sizes = [min(of_round, loads - done) for done in range(0, loads, of_round)]
-    return [(size, TOOLS if number % 2 == 0 else TOOLS[::-1]) for number, size in enumerate(sizes)]
+    return [(size, turns.of_round(TOOLS, number)) for number, size in enumerate(sizes)]
 
 
 @asynccontextmanager
