@@ -1,4 +1,7 @@
+import asyncio
+import contextlib
 import sys
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -8,6 +11,7 @@ from benches.common.part import Bench, Spread, verdict
 from benches.common.progress import Progress, left_s
 from benches.dns import clients, cold, load
 from resolab.errors import DeadlineError, MachineError, ResolabError
+from resolab.records import Record
 
 KDIG = """;; TLS session (TLS1.3)
 ;; QUESTION SECTION:
@@ -154,3 +158,49 @@ def test_cells_and_pauses():
     # 2,500 bytes at 0.842 Mbit/s.
     assert cold.pause_ms("dsl") == 34
     assert cold.pause_ms("fiber") == 11
+
+
+TIME = {"query_response_time_ns": 16_000_000}
+QUERY = msgspec.json.Decoder(Record)
+
+
+def cold_part(tmp_path, monkeypatch, fell_back_count, *, asleep_fell_back_count=0):
+    """Part and rows of 40 exchanges in early data with keep-awake and 40 without, of which so many fell back."""
+    bench = Bench(True, tmp_path, Progress(0.0), 40, 40, ["fiber"], ["doq"], ["zero_rtt"])
+    fell_back = {True: fell_back_count, False: asleep_fell_back_count}
+
+    @contextlib.asynccontextmanager
+    async def testbed(*_, keep_awake, **__):
+        async def ask(handshake, transports, count):
+            modes = ["resumed"] * fell_back[keep_awake] + [handshake] * (count - fell_back[keep_awake])
+            return [QUERY.decode(record(dns_transport="doq", handshake_mode=mode, **TIME)) for mode in modes]
+
+        yield SimpleNamespace(ask=ask)
+
+    monkeypatch.setattr(cold, "testbed", testbed)
+    measured = cold.Measured("fiber", cold.THIS, {("doq", "zero_rtt"): cold.Table(1, 1_228.0, 1_922.0, [])})
+    for keep_awake in (True, False):
+        asyncio.run(cold._round(bench, measured, "core", 40, keep_awake=keep_awake))
+    part = cold._part(bench)
+    cold._add(part, measured, bench)
+    return part
+
+
+def test_cold_exchanges_that_fell_back_are_left_out_and_said(tmp_path, monkeypatch):
+    whole, few = cold_part(tmp_path, monkeypatch, 0), cold_part(tmp_path, monkeypatch, 2)
+    assert [part.rows[0][6] for part in (whole, few)] == ["40", "38 of 40"]
+    assert [part.rows[0][-1] for part in (whole, few)] == ["met", "met"]
+    assert few.data[0]["not_as_asked_count"] == 2
+
+
+@pytest.mark.parametrize(("awake", "asleep", "shown"), [(3, 0, ("37 of 40", "40")), (0, 30, ("40", "10 of 40"))])
+def test_a_cell_of_which_more_fell_back_is_missed_however_good_the_rest(tmp_path, monkeypatch, awake, asleep, shown):
+    part = cold_part(tmp_path, monkeypatch, awake, asleep_fell_back_count=asleep)
+    assert (part.rows[0][6], part.rows[0][10], part.rows[0][-1]) == (*shown, "MISSED")
+    assert part.missed_count == 1
+
+
+def test_a_cell_without_any_exchange_left_is_missed(tmp_path, monkeypatch):
+    for awake, asleep in ((40, 0), (0, 40)):
+        part = cold_part(tmp_path, monkeypatch, awake, asleep_fell_back_count=asleep)
+        assert (part.rows, part.missed_count) == ([], 1)
