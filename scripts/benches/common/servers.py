@@ -11,11 +11,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benches.common.ending import PATIENCE_S, end
 from resolab import engine
 from resolab.errors import MachineError
 from resolab.protocols import facts_of
@@ -23,6 +25,8 @@ from resolab.protocols import facts_of
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
 LAST_RECORDS_COUNT = 3
+START_TIMEOUT_S = 90.0
+"""interop/start.py may take three attempts of 20 s."""
 ZONE = "many.interop.test"
 """Every server answers each name below it with one address."""
 EDGE_NAME = "dns.interop.test"
@@ -138,29 +142,41 @@ def _started(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Start it, wait for its line of JSON, end it by closing its standard input; yields the line and the process id.
 
-    The last records it writes go into `last` in the end.
+    The last records it writes go into `last` in the end. However this ends, also while it starts, it is not left
+    running, and nothing is waited for without a limit.
     """
-    pipe = subprocess.PIPE
-    with (
-        tempfile.TemporaryFile("w+") as said,
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, text=True) as process,
-    ):
-        assert process.stdin is not None
-        assert process.stdout is not None
-        while (line := process.stdout.readline()) and ready_line not in line:
-            pass
+    with contextlib.ExitStack() as stack:
+        said = stack.enter_context(tempfile.TemporaryFile("w+"))
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)
+        stack.callback(end, process)
+        line = _line_of(process, ready_line)
         if not line:
             said.seek(0)
             raise MachineError(f"{what} did not start: {said.read().strip() or 'it said nothing'}")
         # The edge may write a record of each query; nobody wants them here, and it must not wait.
         tail = [*on_processor(1), "tail", "-n", str(LAST_RECORDS_COUNT)]
         drain = subprocess.Popen(tail, stdin=process.stdout, stdout=subprocess.PIPE, text=True)
+        stack.callback(end, drain)
         try:
             yield json.loads(line), process.pid
         finally:
-            process.stdin.close()
-            process.wait(10)
-            last.extend(map(json.loads, drain.communicate(timeout=10)[0].splitlines()))
+            was_polite = end(process)
+            last.extend(map(json.loads, drain.communicate(timeout=PATIENCE_S)[0].splitlines()))
+        if not was_polite:
+            raise MachineError(f"{what} did not end within {PATIENCE_S:g} s of the end of its standard input")
+
+
+def _line_of(process: "subprocess.Popen[str]", ready_line: str) -> str:
+    """Read what it says up to a line; nothing where it ends before, or is ended because it takes too long."""
+    assert process.stdout is not None
+    limit = threading.Timer(START_TIMEOUT_S, process.kill)
+    limit.start()
+    try:
+        while (line := process.stdout.readline()) and ready_line not in line:
+            pass
+    finally:
+        limit.cancel()
+    return line
 
 
 @contextlib.contextmanager

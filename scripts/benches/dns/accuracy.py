@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from benches.common.ending import end
 from benches.common.part import Bench, Part, Spread, verdict
 from benches.common.servers import Server, kept_awake, names, needed, running, running_edge
 from benches.dns import clients, matching, pcap
@@ -117,7 +118,7 @@ def _capturing(file: Path, ports: list[int]) -> Iterator[None]:
             time.sleep(DRAIN_S)
         finally:
             tcpdump.terminate()
-            tcpdump.wait(10)
+            end(tcpdump)
     if "\n0 packets dropped by kernel" not in said_file.read_text():
         raise MachineError("tcpdump lost packets: the capture proves nothing")
 
