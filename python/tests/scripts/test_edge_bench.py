@@ -8,7 +8,7 @@ import pytest
 from benches.common import generators
 from benches.common.progress import Progress
 from benches.common.servers import EdgeSettings, Server, edge_configuration
-from benches.edge import cache, pages, queries, settings
+from benches.edge import cache, cache_verdict, pages, queries, settings
 from benches.edge.bench import Bench, processor_time_s
 from benches.edge.queries import CASES, Run
 from resolab.errors import MachineError, ResolabError
@@ -125,3 +125,16 @@ def test_what_came_from_the_cache_is_said_by_the_edge():
     for last in ([], [{"record": "edge_summary", "wire_cache": None}]):
         with pytest.raises(ResolabError, match="without saying"):
             cache._hit_ratio(edge(*last))
+
+
+def test_the_verdicts_margin_is_of_the_median_of_an_even_number_of_rounds():
+    def rounds(*us):
+        quantiles = [dict.fromkeys(cache_verdict.QUANTILES, one * 1e3) for one in us]
+        records = [{"sent_count": 1_000, "query_response_time": each} for each in quantiles]
+        return [Run(generators.Run(1_000, 0, 0.0, record), 1.0) for record in records]
+
+    part = cache_verdict._part(6)
+    runs = {"on": rounds(1, 2, 3, 5, 6, 7), "off": rounds(10, 20, 30, 50, 60, 70)}
+    cache_verdict._add(part, cache_verdict.SHAPES[0], 20_000, runs)
+    assert part.rows[0][3] == "40.0"
+    assert [one["margin_us"] for one in part.data] == pytest.approx([2.0] * 4)

@@ -5,6 +5,7 @@ saves the server's processor (`cache`).
 """
 
 import contextlib
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,8 +128,8 @@ def _add(part: Part, shape: Shape, rate_per_s: int, runs: Mapping[str, Sequence[
             for arm in ("on", "off")
         )
         estimate = paired_difference(on, off)
-        usual_us = sorted(off.low)[len(off) // 2]
-        margin_us = MARGIN * float(usual_us)
+        usual_us = statistics.median(off.low.tolist())
+        margin_us = MARGIN * usual_us
         tested = equivalence(differences_of(on, off), margin_us, test=EquivalenceTest.SIGN)
         low, high = estimate.ci_low, estimate.ci_high
         verdict = "overloaded" if overloaded else _verdict(low, high, is_alike=tested.is_alike)
