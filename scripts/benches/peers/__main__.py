@@ -14,6 +14,7 @@ from benches.common import result
 from benches.common.part import Part
 from benches.common.progress import Progress, duration
 from benches.peers import browsertime, measure, table
+from benches.peers.comparison import LEAST_TURNS
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
 
@@ -70,7 +71,11 @@ def _options() -> argparse.Namespace:
         prog="scripts/bench peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--loads", type=_count, default=LOADS, metavar="N", help="of each tool and cell (default: %(default)s)"
+        "--loads",
+        type=_count,
+        default=LOADS,
+        metavar="N",
+        help=f"of each tool and cell (default: %(default)s; ratios have an interval from {LEAST_TURNS} rounds on)",
     )
     parser.add_argument(
         "--round", type=_count, default=LOADS_OF_ROUND, metavar="N",

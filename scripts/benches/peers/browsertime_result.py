@@ -1,13 +1,13 @@
-"""What browsertime's result says of each load, and whether the load was what was asked for.
+"""What browsertime's result says of each load.
 
-For: its `browsertime.json` as text. Not for: running it (`browsertime`).
+For: its `browsertime.json` as text. Not for: running it (`browsertime`), or whether a load counts (`rule`).
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-HTTP_VERSION = "h2"
+from benches.peers.rule import Seen, failure_of
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,11 @@ def parse(text: str, count: int, request_count: int | None) -> list[PeerLoad]:
 
 
 def _load(scripts: dict[str, Any], request_count: int | None) -> PeerLoad:
-    seen = scripts.get("custom", {}).get("load")
-    if not seen:
+    said = scripts.get("custom", {}).get("load")
+    if not said:
         return PeerLoad(None, None, "no times")
-    failure = _failure(seen, request_count)
+    seen = Seen(**{one.name: said[one.name] for one in fields(Seen)})
+    failure = failure_of(seen, request_count)
     if failure is not None:
         return PeerLoad(None, None, failure)
-    return PeerLoad(float(seen["plt_ms"]), float(seen["response_start_ms"]), None)
-
-
-def _failure(seen: dict[str, Any], request_count: int | None) -> str | None:
-    if not seen["plt_ms"]:
-        return "no load event"
-    if seen["http_version"] != HTTP_VERSION:
-        return f"over {seen['http_version'] or 'an unknown version'}"
-    if seen["domain_lookup_ms"] <= 0:
-        return "no look-up"
-    if request_count is not None and seen["request_count"] < request_count:
-        return f"{seen['request_count']} of {request_count} requests"
-    return None
+    return PeerLoad(seen.plt_ms, seen.response_start_ms, None)

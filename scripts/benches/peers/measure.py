@@ -5,7 +5,8 @@ For: the cells, who is first in which round, and the seconds of each load, all i
 
 Both stand in the client host of resolab's own testbed, its processors kept awake; browsertime comes while resolab's
 browser is idle. Rounds of some loads: one invocation of browsertime, then as many trials, the next round the other way
-round. One load of each is thrown away before, in every cell.
+round. What a tool loads in a round is a turn of its own: its loads share an invocation, and the state of the machine.
+One load of each is thrown away before, in every cell.
 """
 
 import os
@@ -16,9 +17,11 @@ from dataclasses import dataclass, field
 
 from benches.common import turns
 from benches.peers.browsertime import Peer, prepared
+from benches.peers.rule import Seen, failure_of
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
-from resolab.records import PageLoadRecord
+from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.testbed import Testbed, TrialResult
+from resolab.testbed.layout import Site
 from resolab.testbed.sites import sites_of
 
 TOOLS = ("browsertime", "resolab")
@@ -45,6 +48,8 @@ dns_transport = "doudp"
 class Load:
     """One load of one tool."""
 
+    turn: int
+    """The round it was in: of browsertime its invocation."""
     seconds: float
     """All in; of browsertime its invocation's, shared among its loads."""
     plt_ms: float | None
@@ -74,19 +79,20 @@ class Lab:
     start_seconds: float
     """What resolab needs once, before its first load."""
 
-    async def loads(self, tool: str, condition: Condition, name: str, count: int) -> list[Load]:
-        """Have one tool load a page some times."""
+    async def loads(self, tool: str, condition: Condition, name: str, count: int, turn: int = 0) -> list[Load]:
+        """Have one tool load a page some times, in one turn."""
+        site = sites_of(self.corpus, self.plan.factors.page)[condition.page]
         if tool == "resolab":
-            return [await self._trial(condition, f"{name}-{number}") for number in range(count)]
+            return [await self._trial(condition, f"{name}-{number}", site, turn) for number in range(count)]
         profile = self.corpus.profile(condition.profile)
         await self.testbed.path.set_profile(profile, stream_seed(self.plan.seed, "link", name))
-        found, seconds = await self.peer.loads(sites_of(self.corpus, self.plan.factors.page)[condition.page], count)
-        return [Load(seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
+        found, seconds = await self.peer.loads(site, count)
+        return [Load(turn, seconds / count, one.plt_ms, one.response_start_ms, one.failure) for one in found]
 
-    async def _trial(self, condition: Condition, trial_id: str) -> Load:
+    async def _trial(self, condition: Condition, trial_id: str, site: Site, turn: int) -> Load:
         began_s = time.monotonic()
         result = await self.testbed.run_trial(condition, trial_id)
-        return read(result, time.monotonic() - began_s)
+        return read(result, time.monotonic() - began_s, turn, site.request_count)
 
 
 def plan_of(pages: Sequence[str], profiles: Sequence[str], loads: int, corpus: Corpus) -> Plan:
@@ -94,12 +100,24 @@ def plan_of(pages: Sequence[str], profiles: Sequence[str], loads: int, corpus: C
     return parse_plan(PLAN.format(pages=list(pages), profiles=list(profiles), loads=loads), "the plan of peers", corpus)
 
 
-def read(result: TrialResult, seconds: float) -> Load:
-    """Read one trial of resolab."""
+def read(result: TrialResult, seconds: float, turn: int, request_count: int | None) -> Load:
+    """Read one trial of resolab by the rule that browsertime's loads are held to."""
     measured = next(one for one in result.records if isinstance(one, PageLoadRecord) and one.measured)
-    if measured.failure is not None:
-        return Load(seconds, None, None, str(measured.failure))
-    return Load(seconds, measured.plt_ms, measured.response_start_ms, None)
+    failure = _failure(measured, request_count)
+    if failure is not None:
+        return Load(turn, seconds, None, None, failure)
+    return Load(turn, seconds, measured.plt_ms, measured.response_start_ms, None)
+
+
+def _failure(measured: PageLoadRecord, request_count: int | None) -> str | None:
+    # That a load is incomplete is what the edge says; of browsertime's loads nobody asks it.
+    if measured.failure not in {None, PageFailure.INCOMPLETE}:
+        return str(measured.failure)
+    look_up = look_up_ms(
+        measured.browser, measured.fetch_start_ms, measured.domain_lookup_start_ms, measured.domain_lookup_end_ms
+    )
+    times = (measured.plt_ms, measured.response_start_ms, look_up)
+    return failure_of(Seen(*times, measured.next_hop_protocol, measured.request_count), request_count)
 
 
 def rounds(loads: int, of_round: int) -> list[tuple[int, list[str]]]:
@@ -131,7 +149,7 @@ async def measure(lab: Lab, loads: int, of_round: int, say: Callable[[str, str, 
         for number, (size, tools) in enumerate(rounds(loads, of_round)):
             for tool in tools:
                 say(f"{name}: {tool}, from load {number * of_round + 1} of {loads}", tool, size)
-                cell.loads[tool] += await lab.loads(tool, condition, f"{name} {tool} {number}", size)
+                cell.loads[tool] += await lab.loads(tool, condition, f"{name} {tool} {number}", size, number)
         cell.load_average = before, os.getloadavg()[0]
         cells.append(cell)
     return cells

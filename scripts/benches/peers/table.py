@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 
 from benches.common.part import Part
-from benches.peers.comparison import LEAST_LOADS, Loads, ratio
+from benches.peers.comparison import LEAST_TURNS, Loads, ratio
 from benches.peers.measure import TOOLS, Cell, Load
 
 OUTCOMES = {"plt_ms": "PLT", "response_start_ms": "first byte"}
@@ -23,13 +23,15 @@ after its browser's end"""
 WHAT_RATIOS_ARE = """\
 browsertime's over resolab's, for an interval of the same width: loads as sd^2, time as sd^2 x seconds a load; by CV: of
 the same share of the mean"""
+WHAT_FEW_ROUNDS_SAY = """\
+(lowest..highest) with fewer: the ratio with each round left out once. It says how much hangs on one round and is no
+interval: loads of a round may be alike, and few rounds do not tell how much rounds differ"""
 
 
 def loads(cells: Sequence[Cell], start_seconds: float) -> Part:
     """Show each tool's loads in each cell."""
-    part = Part(
-        "loads", "by each tool, in turn, h2, cold, Do53", ["page", "profile", "tool", "loads", "seconds a load"]
-    )
+    columns = ["page", "profile", "tool", "loads", "rounds", "seconds a load"]
+    part = Part("loads", "by each tool, in turn, h2, cold, Do53", columns)
     part.columns += [f"{label} {what}" for label in OUTCOMES.values() for what in ("median ms", "sd ms", "CV")]
     part.columns.append("load average")
     for cell in cells:
@@ -66,7 +68,8 @@ def ratios(cells: Sequence[Cell]) -> Part:
             part.add(row, {"page": cell.page, "profile": cell.profile, "outcome": outcome} | data)
     part.remarks = [
         _line(WHAT_RATIOS_ARE),
-        f"[95 % interval by the bootstrap-t of log ratios]; none below {LEAST_LOADS} loads of each",
+        f"[95 % interval by the bootstrap-t of log ratios, rounds drawn whole], from {LEAST_TURNS} rounds on",
+        _line(WHAT_FEW_ROUNDS_SAY),
     ]
     return part
 
@@ -74,7 +77,7 @@ def ratios(cells: Sequence[Cell]) -> Part:
 def good(of_tool: Sequence[Load], outcome: str) -> Loads:
     """Keep the loads that did not fail: an outcome of each, and its seconds."""
     kept = [one for one in of_tool if one.failure is None and getattr(one, outcome) is not None]
-    return Loads.of([getattr(one, outcome) for one in kept], [one.seconds for one in kept])
+    return Loads.of([getattr(one, outcome) for one in kept], [one.seconds for one in kept], [one.turn for one in kept])
 
 
 def _add(part: Part, cell: Cell, tool: str) -> None:
@@ -83,7 +86,7 @@ def _add(part: Part, cell: Cell, tool: str) -> None:
     failed_count = sum(one.failure is not None for one in all_loads)
     count = f"{len(all_loads)}" + (f" ({failed_count} failed)" if failed_count else "")
     seconds = float(np.mean([one.seconds for one in all_loads]))
-    row = [cell.page, cell.profile, tool, count, f"{seconds:.2f}"]
+    row = [cell.page, cell.profile, tool, count, str(len({one.turn for one in all_loads})), f"{seconds:.2f}"]
     for values in kept.values():
         row += _spread(values)
     part.add([*row, _load_average(cell)], {"page": cell.page, "profile": cell.profile, "tool": tool} | _data(all_loads))
