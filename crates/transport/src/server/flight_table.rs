@@ -1,6 +1,6 @@
 //! Whose datagrams a QUIC listener's socket sees: the counts of the first flights by client address,
-//! from a client's first Initial packet to the end of its handshake.
-//! Not for: what is counted; that is in `flights`.
+//! from a client's first Initial packet to the end of its handshake. Of a client that nobody takes,
+//! they are forgotten in time. Not for: what is counted; that is in `flights`.
 
 use crate::flights::{FirstPacket, Flights};
 use std::collections::HashMap;
@@ -9,26 +9,70 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Handshakes under way at once whose datagrams are counted; with more, all lose their counts.
 const CLIENTS_COUNT: usize = 8_192;
+/// So long a first packet may wait for whoever takes it, which is milliseconds on an idle machine.
+/// After that QUIC dropped or refused it by itself, or it came late for a handshake that has ended.
+const UNTAKEN_NS: u64 = 5_000_000_000;
 
 /// The clients whose handshakes are under way.
 #[derive(Debug, Default)]
-pub(super) struct FlightTable(Mutex<HashMap<SocketAddr, Arc<Flights>>>);
+pub(super) struct FlightTable(Mutex<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    by_address: HashMap<SocketAddr, Client>,
+    /// When those that nobody took were last looked for.
+    cleared_ns: u64,
+}
+
+/// One of them.
+#[derive(Debug, Default)]
+struct Client {
+    flights: Arc<Flights>,
+    came_ns: u64,
+    /// Somebody serves it, and says when its handshake ends.
+    is_taken: bool,
+}
+
+impl Client {
+    fn is_nobodys(&self, now_ns: u64) -> bool {
+        !self.is_taken && now_ns.saturating_sub(self.came_ns) >= UNTAKEN_NS
+    }
+}
+
+impl Clients {
+    /// The counts of a client whose Initial packet comes.
+    fn begin(&mut self, from: SocketAddr, now_ns: u64) -> &Flights {
+        if now_ns.saturating_sub(self.cleared_ns) >= UNTAKEN_NS {
+            self.cleared_ns = now_ns;
+            self.by_address
+                .retain(|_, client| !client.is_nobodys(now_ns));
+        }
+        if self.by_address.len() >= CLIENTS_COUNT {
+            for (_, client) in self.by_address.drain() {
+                client.flights.are_lost();
+            }
+        }
+        let fresh = || Client {
+            came_ns: now_ns,
+            ..Client::default()
+        };
+        let client = self.by_address.entry(from).or_insert_with(fresh);
+        if client.is_nobodys(now_ns) {
+            *client = fresh();
+        }
+        &client.flights
+    }
+}
 
 impl FlightTable {
-    /// A datagram came.
-    pub(super) fn receives(&self, from: SocketAddr, datagram: &[u8]) {
+    /// A datagram came at `now_ns`, `CLOCK_MONOTONIC`.
+    pub(super) fn receives(&self, from: SocketAddr, datagram: &[u8], now_ns: u64) {
         let packet = FirstPacket::of(datagram);
         match packet {
-            FirstPacket::Initial => {
-                let mut clients = self.clients();
-                if clients.len() >= CLIENTS_COUNT {
-                    clients.drain().for_each(|(_, flights)| flights.are_lost());
-                }
-                clients.entry(from).or_default().server_receives(packet);
-            }
+            FirstPacket::Initial => self.clients().begin(from, now_ns).server_receives(packet),
             FirstPacket::Handshake => {
-                if let Some(flights) = self.clients().get(&from) {
-                    flights.server_receives(packet);
+                if let Some(client) = self.clients().by_address.get(&from) {
+                    client.flights.server_receives(packet);
                 }
             }
             FirstPacket::Restart | FirstPacket::Other => {}
@@ -40,39 +84,51 @@ impl FlightTable {
         let packet = FirstPacket::of(datagram);
         match packet {
             FirstPacket::Initial | FirstPacket::Handshake => {
-                if let Some(flights) = self.clients().get(&to) {
-                    flights.server_sends(packet);
+                if let Some(client) = self.clients().by_address.get(&to) {
+                    client.flights.server_sends(packet);
                 }
             }
-            FirstPacket::Restart => drop(self.clients().remove(&to)),
+            FirstPacket::Restart => drop(self.clients().by_address.remove(&to)),
             FirstPacket::Other => {}
         }
     }
 
-    /// The counts of a client whose first packet was taken.
-    pub(super) fn of(&self, client: SocketAddr) -> Arc<Flights> {
-        self.clients().get(&client).map_or_else(
-            || {
-                let unknown = Arc::<Flights>::default();
-                unknown.are_lost();
-                unknown
-            },
-            Arc::clone,
-        )
+    /// The counts of a client whose first packet is taken; they are kept until it is forgotten.
+    pub(super) fn take(&self, client: SocketAddr) -> Arc<Flights> {
+        let mut clients = self.clients();
+        let Some(client) = clients.by_address.get_mut(&client) else {
+            let unknown = Arc::<Flights>::default();
+            unknown.are_lost();
+            return unknown;
+        };
+        client.is_taken = true;
+        Arc::clone(&client.flights)
+    }
+
+    /// A client whose first packet nobody took is refused.
+    pub(super) fn refuse(&self, client: SocketAddr) {
+        self.forget_if(client, |known| !known.is_taken);
     }
 
     /// Count no more of this client's handshake, which may not be its last.
     pub(super) fn forget(&self, client: SocketAddr, flights: &Arc<Flights>) {
-        let mut clients = self.clients();
-        if clients
-            .get(&client)
-            .is_some_and(|known| Arc::ptr_eq(known, flights))
-        {
-            clients.remove(&client);
+        self.forget_if(client, |known| Arc::ptr_eq(&known.flights, flights));
+    }
+
+    fn forget_if(&self, client: SocketAddr, is_it: impl FnOnce(&Client) -> bool) {
+        let by_address = &mut self.clients().by_address;
+        if by_address.get(&client).is_some_and(is_it) {
+            by_address.remove(&client);
         }
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<SocketAddr, Arc<Flights>>> {
+    /// How many clients it knows.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.clients().by_address.len()
+    }
+
+    fn clients(&self) -> MutexGuard<'_, Clients> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,27 +151,71 @@ mod tests {
     #[test]
     fn a_hello_before_a_retry_does_not_count() {
         let table = FlightTable::default();
-        table.receives(client(1), &INITIAL);
+        table.receives(client(1), &INITIAL, 0);
         table.sends(client(1), &RETRY);
-        table.receives(client(1), &INITIAL);
-        table.receives(client(1), &INITIAL);
-        let flights = table.of(client(1));
+        table.receives(client(1), &INITIAL, 1);
+        table.receives(client(1), &INITIAL, 2);
+        let flights = table.take(client(1));
         assert_eq!(flights.packets_counts(), (Some(2), None));
         table.forget(client(1), &Arc::default());
-        assert_eq!(table.of(client(1)).packets_counts(), (Some(2), None));
+        assert_eq!(table.take(client(1)).packets_counts(), (Some(2), None));
         table.forget(client(1), &flights);
-        assert_eq!(table.of(client(1)).packets_counts(), (None, None));
+        assert_eq!(table.take(client(1)).packets_counts(), (None, None));
     }
 
     #[test]
     fn a_flood_takes_bounded_room_and_leaves_no_wrong_count() {
         let table = FlightTable::default();
-        table.receives(client(1), &INITIAL);
-        let early = table.of(client(1));
+        table.receives(client(1), &INITIAL, 0);
+        let early = table.take(client(1));
         for number in 2..=u16::try_from(CLIENTS_COUNT + 1).unwrap() {
-            table.receives(client(number), &INITIAL);
+            table.receives(client(number), &INITIAL, 0);
         }
-        assert_eq!(table.clients().len(), 1);
+        assert_eq!(table.count(), 1);
         assert_eq!(early.packets_counts(), (None, None));
+    }
+
+    #[test]
+    fn who_is_taken_by_nobody_is_forgotten_in_time() {
+        let table = FlightTable::default();
+        for number in 1..=100 {
+            table.receives(client(number), &INITIAL, 0);
+        }
+        let slow = table.take(client(1));
+        table.receives(client(101), &INITIAL, UNTAKEN_NS - 1);
+        assert_eq!(table.count(), 101);
+        table.receives(client(102), &INITIAL, UNTAKEN_NS);
+        assert_eq!(table.count(), 3, "the one taken and the two new ones");
+        table.receives(client(1), &INITIAL, 9 * UNTAKEN_NS);
+        assert_eq!(slow.packets_counts(), (Some(2), None));
+    }
+
+    #[test]
+    fn what_nobody_took_adds_nothing_to_a_later_handshake() {
+        let table = FlightTable::default();
+        for (number, at_ns) in [
+            (1, UNTAKEN_NS),
+            (2, UNTAKEN_NS + 1),
+            // The last time before its end that anybody looks for such.
+            (3, 2 * UNTAKEN_NS),
+            (2, 2 * UNTAKEN_NS + 1),
+        ] {
+            table.receives(client(number), &INITIAL, at_ns);
+        }
+        let flights = table.take(client(2));
+        assert_eq!(flights.packets_counts(), (Some(1), None));
+    }
+
+    #[test]
+    fn who_is_refused_is_forgotten_unless_served_already() {
+        let table = FlightTable::default();
+        table.receives(client(1), &INITIAL, 0);
+        table.refuse(client(1));
+        assert_eq!(table.count(), 0);
+        table.receives(client(1), &INITIAL, 0);
+        let flights = table.take(client(1));
+        table.refuse(client(1));
+        assert_eq!(table.count(), 1);
+        assert_eq!(flights.packets_counts(), (Some(1), None));
     }
 }

@@ -134,7 +134,7 @@ impl QuicListener {
         facts.set_address_proof(address_proof(&incoming));
         facts
             .hellos
-            .set_flights(self.flights.of(incoming.remote_address()));
+            .set_flights(self.flights.take(incoming.remote_address()));
         let admission = QuicAdmission {
             flights: Arc::clone(&self.flights),
             base: Arc::clone(&self.base),
@@ -158,6 +158,7 @@ impl QuicListener {
             let proof = address_proof(&incoming);
             let after_retry = proof == AddressProof::RetryToken;
             if !self.control.admits() {
+                self.flights.refuse(incoming.remote_address());
                 incoming.refuse();
             } else if self
                 .control
@@ -238,4 +239,46 @@ fn transport_config(settings: &QuicSettings) -> io::Result<TransportConfig> {
         // Probes would be extra packets of unlike size on the link.
         .mtu_discovery_config(None);
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{QuicClient, SetupLog, TlsClient, Trust};
+    use resolab_record::{HandshakeMode, KeyExchangeGroup};
+    use std::net::Ipv4Addr;
+
+    fn listener(control: &Arc<QuicControl>) -> QuicListener {
+        let settings = QuicSettings::of_streams(1, 0, Duration::from_secs(5));
+        QuicListener::bind(
+            (Ipv4Addr::LOCALHOST, 0).into(),
+            vec![b"doq".to_vec()],
+            Arc::new(ServerPolicies::new(TicketPolicy::None, false)),
+            &settings,
+            Arc::clone(control),
+        )
+        .unwrap()
+    }
+
+    fn client() -> QuicClient {
+        let trust = Trust::in_pins_only(Vec::new());
+        let groups = &KeyExchangeGroup::ALL;
+        let tls = TlsClient::new(&trust, "a.test", "doq", HandshakeMode::Full, groups);
+        QuicClient::new(&tls.unwrap()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn who_is_refused_leaves_no_count_behind() {
+        let control = Arc::<QuicControl>::default();
+        control.set_accepting(false);
+        let (listener, client) = (listener(&control), client());
+        let server = listener.local_address().unwrap();
+        let refused = tokio::select! {
+            _ = listener.accept() => panic!("it was taken"),
+            refused = client.connect(server, Arc::<SetupLog>::default()) => refused,
+        };
+        assert!(refused.is_err());
+        assert_eq!(control.refused_count(), 1);
+        assert_eq!(listener.flights.count(), 0);
+    }
 }

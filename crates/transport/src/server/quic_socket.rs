@@ -5,6 +5,7 @@
 
 use super::BlackHole;
 use super::flight_table::FlightTable;
+use crate::clock::monotonic_ns;
 use crate::socket::RawUdpSocket;
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
@@ -48,7 +49,9 @@ impl AsyncUdpSocket for QuicSocket {
                 && self.black_hole.swallows_datagram(meta[0].addr);
             if !swallowed {
                 if let (Poll::Ready(Ok(1)), Some(buffer)) = (&received, buffers.first()) {
-                    self.flights.receives(meta[0].addr, &buffer[..meta[0].len]);
+                    let datagram = &buffer[..meta[0].len];
+                    self.flights
+                        .receives(meta[0].addr, datagram, monotonic_ns());
                 }
                 return received;
             }
