@@ -3,6 +3,7 @@
 
 mod support;
 
+use quinn::crypto::rustls::QuicClientConfig;
 use resolab_record::{EdgeCommand, HandshakeMode};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -131,6 +132,25 @@ async fn a_black_hole_of_a_name_swallows_it_on_quic_and_leaves_others() {
     // Retransmissions get through: the connection never closed.
     let answer = timeout(PATIENCE, asking).await.unwrap().unwrap();
     assert_answer(&lab, &answer.unwrap());
+}
+
+/// The socket is known for the connection's sake alone.
+#[tokio::test]
+async fn a_client_whose_swallowed_connection_has_ended_reaches_another_name() {
+    let short = "[limits]\nidle_timeout_s = 0.4\n[resolver]";
+    let mut lab = Lab::start_edited(|text| text.replacen("[resolver]", short, 1)).await;
+    let client = lab.quic_client("doq");
+    let swallowed = open_doq(&client, lab.doq()).await;
+    set_black_hole(&mut lab, Some(RESOLVER), true).await;
+    timeout(PATIENCE, swallowed.closed()).await.unwrap();
+    lab.connections(1).await;
+    let crypto = QuicClientConfig::try_from(lab.tls_client("h3")).unwrap();
+    let other = quinn::ClientConfig::new(Arc::new(crypto));
+    let page = client.connect_with(other, lab.web(), HOST).unwrap();
+    let page = timeout(PATIENCE, page).await.expect("swallowed, too");
+    assert!(page.is_ok());
+    let again = client.connect(lab.doq(), RESOLVER).unwrap();
+    assert!(timeout(SILENCE, again).await.is_err());
 }
 
 #[tokio::test]

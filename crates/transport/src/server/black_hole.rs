@@ -5,11 +5,15 @@
 //! UDP sockets of QUIC, which swallow whole datagrams. With none in force it costs one load.
 //! Not for: losing some packets: that is the link's.
 
-use std::collections::{HashMap, HashSet};
+use crate::flights::FirstPacket;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+/// Clients known by address at once, up to which those without a connection are, too.
+const PEERS_COUNT: usize = 16_384;
 
 /// What is swallowed now.
 #[derive(Debug, Default)]
@@ -22,8 +26,10 @@ pub struct BlackHole {
 struct State {
     everything: bool,
     names: HashSet<String>,
-    /// QUIC clients by the name they asked for: a datagram does not say it.
-    peers: HashMap<SocketAddr, String>,
+    /// QUIC clients and how many connections each has to which name: a datagram does not say it.
+    /// With none left, its datagrams are swallowed on, or it would be told that its connection is
+    /// gone; up to an Initial packet, which begins one whose name is not known yet.
+    peers: HashMap<SocketAddr, BTreeMap<String, usize>>,
     waiting: Vec<Waker>,
 }
 
@@ -31,18 +37,32 @@ impl State {
     fn swallows(&self, name: Option<&str>) -> bool {
         self.everything || name.is_some_and(|name| self.names.contains(name))
     }
+
+    fn add_connection(&mut self, peer: SocketAddr, name: &str) {
+        let names = self.peers.entry(peer).or_default();
+        *names.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
+/// Whether a client has a connection that is swallowed.
+fn is_connected(names: &BTreeMap<String, usize>) -> bool {
+    names.values().any(|count| *count > 0)
 }
 
 impl BlackHole {
-    /// Swallow a name (lower case) and the QUIC clients that are connected to it, or everything.
+    /// Swallow a name (lower case) and the QUIC clients that are connected to it, once for each
+    /// connection; or everything.
     pub fn begin(&self, name: Option<&str>, peers: impl IntoIterator<Item = SocketAddr>) {
         let mut state = self.lock();
         match name {
             None => state.everything = true,
             Some(name) => {
-                let peers = peers.into_iter().map(|peer| (peer, name.to_owned()));
-                state.peers.extend(peers);
-                state.names.insert(name.to_owned());
+                // Where it is swallowed already, they said so themselves.
+                if state.names.insert(name.to_owned()) {
+                    for peer in peers {
+                        state.add_connection(peer, name);
+                    }
+                }
             }
         }
         self.active.store(true, Ordering::Release);
@@ -53,7 +73,10 @@ impl BlackHole {
         let mut state = self.lock();
         if let Some(name) = name {
             state.names.remove(name);
-            state.peers.retain(|_, own| own != name);
+            state.peers.retain(|_, names| {
+                names.remove(name);
+                !names.is_empty()
+            });
         } else {
             state.everything = false;
             state.names.clear();
@@ -70,8 +93,8 @@ impl BlackHole {
         self.active.load(Ordering::Acquire) && self.lock().swallows(name)
     }
 
-    /// Whether a datagram from or to a client is swallowed.
-    pub(super) fn swallows_datagram(&self, peer: SocketAddr) -> bool {
+    /// Whether a datagram to a client is swallowed.
+    pub(super) fn swallows_sent(&self, peer: SocketAddr) -> bool {
         if !self.active.load(Ordering::Acquire) {
             return false;
         }
@@ -79,10 +102,51 @@ impl BlackHole {
         state.everything || state.peers.contains_key(&peer)
     }
 
+    /// Whether a datagram from a client is swallowed.
+    pub(super) fn swallows_received(&self, peer: SocketAddr, datagram: &[u8]) -> bool {
+        if !self.active.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut state = self.lock();
+        if state.everything {
+            return true;
+        }
+        let Some(names) = state.peers.get(&peer) else {
+            return false;
+        };
+        let begins_anew = !is_connected(names) && FirstPacket::of(datagram) == FirstPacket::Initial;
+        if begins_anew {
+            state.peers.remove(&peer);
+        }
+        !begins_anew
+    }
+
     /// A QUIC client said which name it wants.
-    pub(super) fn note_peer(&self, peer: SocketAddr, name: Option<&str>) {
-        if let Some(name) = name.filter(|name| self.swallows(Some(name))) {
-            self.lock().peers.insert(peer, name.to_owned());
+    pub(super) fn begin_connection(&self, peer: SocketAddr, name: Option<&str>) {
+        if !self.active.load(Ordering::Acquire) {
+            return;
+        }
+        let mut state = self.lock();
+        if let Some(name) = name.filter(|name| state.names.contains(*name)) {
+            state.add_connection(peer, name);
+        }
+    }
+
+    /// A QUIC client's connection to a name has ended.
+    pub(super) fn end_connection(&self, peer: SocketAddr, name: Option<&str>) {
+        if !self.active.load(Ordering::Acquire) {
+            return;
+        }
+        let mut state = self.lock();
+        let names = state.peers.get_mut(&peer);
+        if let Some(count) = names
+            .zip(name)
+            .and_then(|(names, name)| names.get_mut(name))
+        {
+            *count = count.saturating_sub(1);
+            if state.peers.len() > PEERS_COUNT {
+                state.peers.retain(|_, names| is_connected(names));
+            }
         }
     }
 
@@ -116,25 +180,72 @@ mod tests {
     use std::sync::Arc;
     use std::task::Wake;
 
+    const SHORT: [u8; 40] = [0x40; 40];
+    const INITIAL: [u8; 1_200] = {
+        let mut datagram = [0; 1_200];
+        (datagram[0], datagram[4]) = (0xC0, 1);
+        datagram
+    };
+
+    fn peer(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    /// Whatever it says, both ways.
+    fn swallows(hole: &BlackHole, peer: SocketAddr) -> bool {
+        let received = [&SHORT[..], &INITIAL].map(|bytes| hole.swallows_received(peer, bytes));
+        assert_eq!(received, [hole.swallows_sent(peer); 2]);
+        received[0]
+    }
+
     #[test]
     fn names_and_everything_begin_and_end_by_themselves() {
         let hole = BlackHole::default();
-        let (one, other): (SocketAddr, SocketAddr) = (
-            "127.0.0.1:1".parse().unwrap(),
-            "127.0.0.1:2".parse().unwrap(),
-        );
-        assert!(!hole.swallows(Some("a.test")) && !hole.swallows_datagram(one));
+        let (one, other) = (peer(1), peer(2));
+        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, one));
         hole.begin(Some("a.test"), [one]);
-        hole.note_peer(other, Some("b.test"));
-        assert!(hole.swallows(Some("a.test")) && hole.swallows_datagram(one));
-        assert!(!hole.swallows(Some("b.test")) && !hole.swallows_datagram(other));
+        hole.begin_connection(other, Some("b.test"));
+        assert!(hole.swallows(Some("a.test")) && swallows(&hole, one));
+        assert!(!hole.swallows(Some("b.test")) && !swallows(&hole, other));
         assert!(!hole.swallows(None));
         hole.begin(None, []);
-        assert!(hole.swallows(None) && hole.swallows_datagram(other));
+        assert!(hole.swallows(None) && swallows(&hole, other));
         hole.end(Some("a.test"));
         assert!(hole.swallows(Some("a.test")));
         hole.end(None);
-        assert!(!hole.swallows(Some("a.test")) && !hole.swallows_datagram(one));
+        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, one));
+    }
+
+    #[test]
+    fn whose_connections_have_ended_is_swallowed_until_it_begins_another() {
+        let hole = BlackHole::default();
+        let one = peer(1);
+        hole.begin(Some("a.test"), [one]);
+        hole.begin_connection(one, Some("a.test"));
+        // Said twice, it counts no connection twice.
+        hole.begin(Some("a.test"), [one, one]);
+        hole.end_connection(one, Some("a.test"));
+        hole.end_connection(one, Some("b.test"));
+        assert!(swallows(&hole, one), "one of two is left");
+        hole.end_connection(one, Some("a.test"));
+        assert!(hole.swallows_sent(one) && hole.swallows_received(one, &SHORT));
+        assert!(!hole.swallows_received(one, &INITIAL));
+        assert!(!swallows(&hole, one));
+        hole.begin_connection(one, Some("a.test"));
+        assert!(swallows(&hole, one));
+    }
+
+    #[test]
+    fn clients_that_come_and_go_take_bounded_room() {
+        let hole = BlackHole::default();
+        let count = u16::try_from(PEERS_COUNT).unwrap();
+        hole.begin(Some("a.test"), [peer(0)]);
+        for port in 1..=count + 1 {
+            hole.begin_connection(peer(port), Some("a.test"));
+            hole.end_connection(peer(port), Some("a.test"));
+        }
+        assert!(hole.lock().peers.len() <= PEERS_COUNT);
+        assert!(swallows(&hole, peer(0)), "it is still connected");
     }
 
     struct Woken(AtomicBool);

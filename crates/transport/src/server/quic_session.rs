@@ -36,6 +36,8 @@ pub(super) struct QuicAdmission {
 impl Drop for QuicAdmission {
     fn drop(&mut self) {
         self.stop_counting();
+        let black_hole = &self.policies.black_hole;
+        black_hole.end_connection(self.peer, self.facts.server_name());
     }
 }
 
@@ -125,7 +127,7 @@ impl ChoosingSession {
         let (certificate, terms) = admission.policies.choose(name);
         let alpn = admission.policies.offer(name, &admission.alpn);
         let black_hole = &admission.policies.black_hole;
-        black_hole.note_peer(admission.peer, name);
+        black_hole.begin_connection(admission.peer, name);
         admission.facts.set_client_hello(hello);
         if let Some(flights) = admission.facts.hellos.flights() {
             flights.hello_is_whole();

@@ -29,7 +29,7 @@ impl AsyncUdpSocket for QuicSocket {
     }
 
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
-        if self.black_hole.swallows_datagram(transmit.destination) {
+        if self.black_hole.swallows_sent(transmit.destination) {
             return Ok(());
         }
         self.inner.try_send(transmit)?;
@@ -45,14 +45,12 @@ impl AsyncUdpSocket for QuicSocket {
     ) -> Poll<io::Result<usize>> {
         loop {
             let received = self.inner.poll_recv(cx, buffers, meta);
-            let swallowed = matches!(received, Poll::Ready(Ok(1)))
-                && self.black_hole.swallows_datagram(meta[0].addr);
-            if !swallowed {
-                if let (Poll::Ready(Ok(1)), Some(buffer)) = (&received, buffers.first()) {
-                    let datagram = &buffer[..meta[0].len];
-                    self.flights
-                        .receives(meta[0].addr, datagram, monotonic_ns());
-                }
+            let (Poll::Ready(Ok(1)), Some(buffer)) = (&received, buffers.first()) else {
+                return received;
+            };
+            let (peer, datagram) = (meta[0].addr, &buffer[..meta[0].len]);
+            if !self.black_hole.swallows_received(peer, datagram) {
+                self.flights.receives(peer, datagram, monotonic_ns());
                 return received;
             }
         }
