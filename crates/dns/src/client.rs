@@ -99,7 +99,9 @@ impl DnsClient {
                 Transport::H3(quic.with_windows(windows.0, windows.1), template)
             }
             Transport::Quic(tls, _) => {
-                let quic = QuicClient::new(&tls.with_alpn(private_alpn::ALPN))?;
+                let tls = tls.with_alpn(private_alpn::ALPN);
+                self.tickets.clone_from(&tls.tickets);
+                let quic = QuicClient::new(&tls)?;
                 let quic = quic.with_windows(windows.0, windows.1);
                 Transport::QuicBesideH3(quic, head_max_bytes)
             }

@@ -6,13 +6,14 @@ mod support;
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
+use resolab_dns::{ClientOptions, Question};
 use resolab_edge::EdgeConfig;
 use resolab_http::{ControlReader, Origins, private_alpn};
-use resolab_record::{DnsTransport, HttpVersion};
+use resolab_record::{DnsTransport, HandshakeMode, HttpVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
+use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, ours, query};
 
 type Http = h3::client::SendRequest<h3_quinn::OpenStreams, Bytes>;
 
@@ -197,6 +198,24 @@ async fn one_ticket_carries_a_query_and_a_request_in_early_data() {
     assert_eq!(head.status(), 200);
     assert_eq!(lab.queries(1).await[0].in_early_data, Some(true));
     assert!(lab.requests(2).await[1].in_early_data);
+}
+
+#[tokio::test]
+async fn our_client_knows_the_tickets_of_the_private_alpn_for_its_own() {
+    let lab = Lab::start_with("", BOTH).await;
+    let options = ClientOptions {
+        handshake_mode: HandshakeMode::Resumed,
+        ..ClientOptions::default()
+    };
+    let client = ours::client(&lab, "quic", lab.doh(), options);
+    let client = client.carrying_pages((1 << 20, 1 << 20), 1 << 16).unwrap();
+    let question = Question::parse(HOST, "A").unwrap();
+    let primed = client.prime(&question, 0, Duration::from_secs(5)).await;
+    assert_eq!(primed.unwrap().failure, None);
+    let tickets = client.tickets.as_ref().unwrap();
+    assert!(tickets.count() > 0);
+    client.forget();
+    assert_eq!(tickets.count(), 0);
 }
 
 #[tokio::test]

@@ -79,27 +79,34 @@ impl TlsClient {
         if let Some(key_log) = key_log::from_environment() {
             config.key_log = key_log;
         }
+        Ok(Self::keeping_tickets(config, server_name, handshake_mode))
+    }
+
+    /// The same with another ALPN, and without the tickets: early data goes under the ALPN that the
+    /// ticket's connection had (RFC 8446 section 4.2.10).
+    #[must_use]
+    pub fn with_alpn(&self, alpn: &str) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
+        Self::keeping_tickets(config, self.server_name.clone(), self.handshake_mode)
+    }
+
+    /// With a new store of tickets, if any are kept.
+    fn keeping_tickets(
+        mut config: ClientConfig,
+        server_name: ServerName<'static>,
+        handshake_mode: HandshakeMode,
+    ) -> Self {
         let tickets = (handshake_mode != HandshakeMode::Full).then(Arc::<TicketStore>::default);
         config.resumption = match &tickets {
             Some(store) => Resumption::store(Arc::clone(store) as _),
             None => Resumption::disabled(),
         };
-        Ok(Self {
+        Self {
             config: Arc::new(config),
             server_name,
             tickets,
             handshake_mode,
-        })
-    }
-
-    /// The same with another ALPN; tickets are bound to it, so that those of one are none of the other.
-    #[must_use]
-    pub fn with_alpn(&self, alpn: &str) -> Self {
-        let mut config = ClientConfig::clone(&self.config);
-        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
-        Self {
-            config: Arc::new(config),
-            ..self.clone()
         }
     }
 
@@ -122,6 +129,60 @@ pub(crate) fn iana_name(suite: CipherSuite) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::{ClientConnection, HandshakeKind, ServerConfig, ServerConnection};
+
+    fn server(alpn: &[&str]) -> Arc<ServerConfig> {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let params = rcgen::CertificateParams::new(vec!["a.test".to_owned()]).unwrap();
+        let certificate = params.self_signed(&key).unwrap().der().clone();
+        let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let mut config =
+            ServerConfig::builder_with_provider(Arc::new(provider(&KeyExchangeGroup::ALL)))
+                .with_protocol_versions(&[&rustls::version::TLS13])
+                .unwrap()
+                .with_no_client_auth()
+                .with_single_cert(vec![certificate], private)
+                .unwrap();
+        config.alpn_protocols = alpn.iter().map(|id| id.as_bytes().to_vec()).collect();
+        Arc::new(config)
+    }
+
+    fn shake(client: &TlsClient, server: &Arc<ServerConfig>) -> HandshakeKind {
+        let mut server = ServerConnection::new(Arc::clone(server)).unwrap();
+        let config = Arc::clone(client.config());
+        let mut client = ClientConnection::new(config, client.server_name().clone()).unwrap();
+        for _ in 0..4 {
+            let mut bytes = Vec::new();
+            client.write_tls(&mut bytes).unwrap();
+            server.read_tls(&mut bytes.as_slice()).unwrap();
+            server.process_new_packets().unwrap();
+            bytes.clear();
+            server.write_tls(&mut bytes).unwrap();
+            client.read_tls(&mut bytes.as_slice()).unwrap();
+            client.process_new_packets().unwrap();
+        }
+        client.handshake_kind().unwrap()
+    }
+
+    #[test]
+    fn tickets_of_one_alpn_are_none_of_another() {
+        let trust = Trust::in_pins_only(Vec::new());
+        let (mode, groups) = (HandshakeMode::ZeroRtt, &KeyExchangeGroup::ALL);
+        let one = TlsClient::new(&trust, "a.test", "one", mode, groups).unwrap();
+        let server = server(&["one", "other"]);
+        assert_eq!(shake(&one, &server), HandshakeKind::Full);
+        let count = |client: &TlsClient| client.tickets.as_ref().unwrap().count();
+        let (ones_count, other) = (count(&one), one.with_alpn("other"));
+        assert!(ones_count > 0 && count(&other) == 0);
+        assert_eq!(shake(&other, &server), HandshakeKind::Full);
+        assert!(count(&one) == ones_count && count(&other) > 0);
+        for client in [&one, &other] {
+            assert_eq!(shake(client, &server), HandshakeKind::Resumed);
+        }
+        let full = TlsClient::new(&trust, "a.test", "one", HandshakeMode::Full, groups).unwrap();
+        assert!(full.with_alpn("other").tickets.is_none());
+    }
 
     #[test]
     fn a_suite_has_the_name_iana_gave_it() {
