@@ -10,7 +10,7 @@ use crate::carrying::window::Window;
 use crate::clock::monotonic_ns;
 use crate::devices::device::Device;
 use crate::elements::trace::TraceError;
-use crate::hosts::Host;
+use crate::hosts::{HOSTS, Host};
 use crate::seeing::capture::{Capture, CaptureError, CaptureReport};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
@@ -248,7 +248,7 @@ impl Ferry {
     fn carry(&mut self) -> Result<(), FerryError> {
         let mut events = [EpollEvent::empty(); 8];
         loop {
-            self.deliver_due(monotonic_ns());
+            self.deliver_due(monotonic_ns())?;
             let patience = self.alarm.arm(self.link.next_due_ns(), monotonic_ns())?;
             let count = match self.epoll.wait(&mut events, patience) {
                 Ok(count) => count,
@@ -260,7 +260,7 @@ impl Ferry {
                     CLIENT_DEVICE => self.drain(Host::Client)?,
                     SERVER_DEVICE => self.drain(Host::Server)?,
                     TIMER => self.alarm.woken(monotonic_ns()),
-                    REQUEST if self.serve_requests() => return Ok(()),
+                    REQUEST if self.serve_requests()? => return Ok(()),
                     SIGNAL => return Ok(()),
                     _ => {}
                 }
@@ -268,40 +268,68 @@ impl Ferry {
         }
     }
 
-    fn deliver_due(&mut self, now_ns: u64) {
+    fn deliver_due(&mut self, now_ns: u64) -> Result<(), FerryError> {
+        self.carry_out_changes(now_ns)?;
         self.link
             .deliver_due(now_ns, &mut self.client, &mut self.server);
+        Ok(())
+    }
+
+    /// Put in force what the schedule changes by `now_ns`, each change behind what came before it.
+    fn carry_out_changes(&mut self, now_ns: u64) -> Result<(), FerryError> {
+        while let Some(at_ns) = self.link.next_change_ns().filter(|at_ns| *at_ns <= now_ns) {
+            self.take_before(at_ns)?;
+            self.link.carry_out_changes(at_ns);
+        }
+        Ok(())
+    }
+
+    /// Take what came before a change: a device may know when, and not have been read since.
+    fn take_before(&mut self, at_ns: u64) -> Result<(), FerryError> {
+        for host in HOSTS {
+            while self.take_one_before(host, at_ns)?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// Take the next packet that `host` sent, if it came before `limit_ns`; returns when it was read.
+    fn take_one_before(&mut self, host: Host, limit_ns: u64) -> Result<Option<u64>, FerryError> {
+        let device = match host {
+            Host::Client => &mut self.client,
+            Host::Server => &mut self.server,
+        };
+        let received = device.receive_before(limit_ns);
+        let received = received.map_err(|error| FerryError::Device {
+            host: host.name(),
+            error,
+        })?;
+        Ok(received.map(|arrival| {
+            self.link.take(host, &arrival);
+            arrival.read_ns
+        }))
     }
 
     /// Read what `host` sent, up to a batch, delivering in between whatever falls due.
     fn drain(&mut self, host: Host) -> Result<(), FerryError> {
         for _ in 0..BATCH_COUNT {
-            let device = match host {
-                Host::Client => &mut self.client,
-                Host::Server => &mut self.server,
-            };
-            let received = device.receive().map_err(|error| FerryError::Device {
-                host: host.name(),
-                error,
-            })?;
-            let Some(arrival) = received else {
+            // What came after a change waits for it, and so for what the other host sent before it.
+            let limit_ns = self.link.next_change_ns().unwrap_or(u64::MAX);
+            let Some(now_ns) = self.take_one_before(host, limit_ns)? else {
                 break;
             };
-            let now_ns = arrival.read_ns;
-            self.link.take(host, &arrival);
             if self
                 .link
                 .next_due_ns()
                 .is_some_and(|due_ns| due_ns <= now_ns)
             {
-                self.deliver_due(now_ns);
+                self.deliver_due(now_ns)?;
             }
         }
         Ok(())
     }
 
     /// Carry out what the controlling thread asked for; returns whether that was to stop.
-    fn serve_requests(&mut self) -> bool {
+    fn serve_requests(&mut self) -> Result<bool, FerryError> {
         let _ = self.wake.read();
         while let Ok(request) = self.requests.try_recv() {
             let at_ns = monotonic_ns();
@@ -312,10 +340,12 @@ impl Ferry {
                     (Ended::Window(closed), false)
                 }
                 Request::Change(change) => {
+                    self.catch_up(at_ns)?;
                     self.change(*change, at_ns);
                     (Ended::Nothing, false)
                 }
                 Request::StartSchedule => {
+                    self.catch_up(at_ns)?;
                     self.link.start_schedule(at_ns);
                     (Ended::Nothing, false)
                 }
@@ -328,10 +358,16 @@ impl Ferry {
             // If nobody listens any more, the answer is not needed.
             let _ = self.replies.send(Reply { at_ns, ended });
             if stop {
-                return true;
+                return Ok(true);
             }
         }
-        false
+        Ok(false)
+    }
+
+    /// Have behind us what came and what was scheduled before a change at `at_ns`.
+    fn catch_up(&mut self, at_ns: u64) -> Result<(), FerryError> {
+        self.carry_out_changes(at_ns)?;
+        self.take_before(at_ns)
     }
 
     /// Losses at the devices belong to the window that is being closed.
@@ -359,3 +395,6 @@ impl Ferry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

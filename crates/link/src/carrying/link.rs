@@ -38,6 +38,11 @@ impl Link {
         }
     }
 
+    /// When the schedule next changes something.
+    pub fn next_change_ns(&self) -> Option<u64> {
+        self.timetable.next_ns()
+    }
+
     /// Take what `sender` sent.
     pub fn take(&mut self, sender: Host, arrival: &Arrival<'_>) {
         self.carry_out_changes(arrival.at_ns);
@@ -100,9 +105,9 @@ impl Link {
         }
     }
 
-    /// Changes come into force at their own times, not at those of a wake-up: packets that came
-    /// before stay with what was in force when they came.
-    fn carry_out_changes(&mut self, now_ns: u64) {
+    /// Changes come into force at their own times, not at those of a wake-up. Packets that came
+    /// before stay with what was in force when they came, if they were taken before this.
+    pub fn carry_out_changes(&mut self, now_ns: u64) {
         while let Some(due) = self.timetable.take_due(now_ns) {
             self.observer.changed(due.at_ns, due.index);
             let stretch = due.stretch;

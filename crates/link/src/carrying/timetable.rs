@@ -20,7 +20,7 @@ pub struct Stretch {
 #[derive(Debug, Clone)]
 struct Step {
     after_ns: u64,
-    outage_ns: u64,
+    outage_ns: Option<u64>,
     stretch: Option<Stretch>,
 }
 
@@ -31,7 +31,7 @@ pub struct Due<'a> {
     pub at_ns: u64,
     /// Its place in the schedule, from 0.
     pub index: u32,
-    /// Nothing enters the link before this.
+    /// Nothing enters the link before this; 0: there is no outage.
     pub outage_until_ns: u64,
     /// What is in force from then on; `None`: what was.
     pub stretch: Option<&'a Stretch>,
@@ -83,7 +83,7 @@ impl Timetable {
         Some(Due {
             at_ns,
             index: index as u32,
-            outage_until_ns: at_ns + step.outage_ns,
+            outage_until_ns: step.outage_ns.map_or(0, |outage_ns| at_ns + outage_ns),
             stretch: step.stretch.as_ref(),
         })
     }
@@ -104,7 +104,10 @@ impl Step {
         let directions = change.up.as_ref().zip(change.down.as_ref());
         Ok(Self {
             after_ns: to_ns(change.after_ms),
-            outage_ns: to_ns(change.outage_ms.unwrap_or(0.0)),
+            outage_ns: change
+                .outage_ms
+                .map(to_ns)
+                .filter(|outage_ns| *outage_ns > 0),
             stretch: directions
                 .map(|(up, down)| Stretch::load(up, down))
                 .transpose()?,
@@ -166,6 +169,23 @@ mod tests {
             [15 * MS, 15 * MS, 25 * MS]
         );
         assert_eq!(running.next_ns(), None);
+    }
+
+    #[test]
+    fn a_change_without_an_outage_has_none_that_ends_as_it_comes() {
+        let mut running = timetable(&[10.0]);
+        for outage_ms in [None, Some(0.0)] {
+            running.steps = vec![
+                Step::load(&ScheduledChange {
+                    after_ms: 10.0,
+                    outage_ms,
+                    ..ScheduledChange::default()
+                })
+                .unwrap(),
+            ];
+            running.start(0);
+            assert_eq!(due_until(&mut running, 10 * MS), [(10 * MS, 0, 0)]);
+        }
     }
 
     #[test]

@@ -25,9 +25,17 @@ pub enum Device {
 impl Device {
     /// The next packet the host sent; `None` if there is none (yet).
     pub fn receive(&mut self) -> Result<Option<Arrival<'_>>, Errno> {
+        self.receive_before(u64::MAX)
+    }
+
+    /// The next packet the host sent, if it came before `limit_ns` (`CLOCK_MONOTONIC`); one that came
+    /// later stays the next.
+    pub fn receive_before(&mut self, limit_ns: u64) -> Result<Option<Arrival<'_>>, Errno> {
         match self {
+            // None has come that was not read.
+            Self::Tun(_) if limit_ns != u64::MAX && monotonic_ns() >= limit_ns => Ok(None),
             Self::Tun(device) => device.receive(),
-            Self::Packet(device) => device.receive(),
+            Self::Packet(device) => device.receive_before(limit_ns),
         }
     }
 

@@ -41,12 +41,37 @@ pub struct PacketDevice {
     not_genuine_count: u64,
     /// Whether a frame has come since the ring was last found empty.
     something_came: bool,
+    /// When the packet came that the ring holds and that was not handed out, since it came too late.
+    put_off_ns: Option<u64>,
 }
 
 impl PacketDevice {
-    /// The next packet the host sent; `None` if there is none (yet).
-    pub fn receive(&mut self) -> Result<Option<Arrival<'_>>, Errno> {
-        let (at_ns, read_ns) = loop {
+    /// The next packet the host sent, if it came before `limit_ns`; one that came later stays the
+    /// next. `None` if there is none (yet).
+    pub fn receive_before(&mut self, limit_ns: u64) -> Result<Option<Arrival<'_>>, Errno> {
+        let next = match self.put_off_ns.take() {
+            Some(at_ns) => Some((at_ns, monotonic_ns())),
+            None => self.advance()?,
+        };
+        let Some((at_ns, read_ns)) = next else {
+            return Ok(None);
+        };
+        if at_ns >= limit_ns {
+            self.put_off_ns = Some(at_ns);
+            return Ok(None);
+        }
+        let packet = ip_packet(self.ring.held_bytes()).unwrap_or_default();
+        Ok(Some(Arrival {
+            frame: packet,
+            offload: Offload::default(),
+            at_ns,
+            read_ns,
+        }))
+    }
+
+    /// Have the ring hold the next packet; when it came and was read.
+    fn advance(&mut self) -> Result<Option<(u64, u64)>, Errno> {
+        loop {
             let Some(frame) = self.ring.advance() else {
                 self.check_for_error()?;
                 return Ok(None);
@@ -56,17 +81,10 @@ impl PacketDevice {
                 continue;
             }
             if frame.is_genuine {
-                break self.arrival_ns(frame.stamp_wall_ns);
+                return Ok(Some(self.arrival_ns(frame.stamp_wall_ns)));
             }
             self.not_genuine_count += 1;
-        };
-        let packet = ip_packet(self.ring.held_bytes()).unwrap_or_default();
-        Ok(Some(Arrival {
-            frame: packet,
-            offload: Offload::default(),
-            at_ns,
-            read_ns,
-        }))
+        }
     }
 
     /// Hand an IP packet to the host.

@@ -124,6 +124,7 @@ impl FarSide {
             stamps: StampClock::default(),
             not_genuine_count: 0,
             something_came: false,
+            put_off_ns: None,
         })
     }
 
