@@ -30,8 +30,10 @@ pub(super) struct Gathering {
 impl WatchedTcp {
     pub(super) fn new(inner: ClientTcpStream, gathering: Gathering, log: Arc<SetupLog>) -> Self {
         let writer = BufWriter::with_capacity(gathering.written_bytes, inner);
+        // Nothing is read through a buffer that is no larger than what is asked for; of no bytes there is none.
+        let ahead_bytes = gathering.read_bytes.max(1);
         Self {
-            inner: BufReader::with_capacity(gathering.read_bytes, writer),
+            inner: BufReader::with_capacity(ahead_bytes, writer),
             log,
             watch: Some(Box::default()),
         }
