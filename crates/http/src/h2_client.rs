@@ -219,9 +219,7 @@ fn failure_of(error: h2::Error, log: &SetupLog) -> MeasuredFailure {
         return stream_failure(&error, log);
     }
     let ended = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
-    // Not looked at (RFC 9113 section 8.7): another connection may take it.
-    let refused = error.is_remote() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
-    let failure = if ended || refused {
+    let failure = if ended {
         Failure::QueryConnectionClosed
     } else {
         Failure::HttpProtocol

@@ -442,7 +442,8 @@ impl State {
 enum ExchangeError {
     H3(StreamError),
     /// The request was not looked at (RFC 9114 section 4.1.1): another connection may take it, as after
-    /// GOAWAY, which this can be the first sign of.
+    /// GOAWAY, which this can be the first sign of. Over HTTP/2 the connection itself tells that, and
+    /// a refused stream is that stream's affair.
     Refused(StreamError),
     TooLarge,
     LengthDiffers(LengthDiffers),
