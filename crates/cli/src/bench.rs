@@ -6,8 +6,8 @@ mod statistics;
 
 pub use arguments::Arguments;
 
-use crate::client_arguments::Refusal;
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_load::{Condition, LoadError, LoadPlan};
 use resolab_record::{Failure, LoadProgressRecord, LoadRecord, Record};
 use resolab_transport::clock::monotonic_ns;

@@ -2,6 +2,7 @@
 
 use crate::group_arguments::GroupArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
@@ -9,11 +10,8 @@ use resolab_dns::{
 };
 use resolab_record::{DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{Sha256, Trust};
-use std::fmt::Display;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -137,74 +135,6 @@ pub struct ClientArguments {
     /// without it.
     #[arg(long, value_name = "URL")]
     bootstrap_resolver: Option<ResolverAddress>,
-}
-
-/// Why there is no client: an exit code and a line.
-pub struct Refusal {
-    code: u8,
-    line: String,
-}
-
-impl Refusal {
-    /// Something that was given is wrong.
-    pub fn configuration(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_CONFIGURATION,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// The machine lacks a permission.
-    pub fn machine(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_MACHINE,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// The command line cannot mean anything.
-    pub fn usage(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_USAGE,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// What was asked for does not go together.
-    pub fn unsupported(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_UNSUPPORTED,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// resolab-core itself is broken.
-    pub fn internal(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_INTERNAL,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// What was to be done was not done in time.
-    pub fn deadline(what: impl Display) -> Self {
-        Self {
-            code: output::EXIT_DEADLINE,
-            line: format!("failed to {what}"),
-        }
-    }
-
-    /// Standard output takes nothing more.
-    #[expect(clippy::needless_pass_by_value)] // as map_err has it
-    pub fn unwritten(error: io::Error) -> Self {
-        let (code, line) = output::unwritten(&error);
-        Self { code, line }
-    }
-
-    /// Say it and end.
-    pub fn exit(self) -> ExitCode {
-        output::fail(self.code, self.line)
-    }
 }
 
 impl ClientArguments {

@@ -3,9 +3,9 @@
 
 use crate::command_lines::Stay;
 use crate::output::{
-    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, end_unwritten, fail, start_record,
-    write_record,
+    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
 };
+use crate::refusal::Refusal;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
 use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
@@ -37,7 +37,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Err(error) => return fail(EXIT_CONFIGURATION, format!("failed to {error}")),
     };
     if let Err(error) = write_record(&start_record("edge", monotonic_ns())) {
-        return end_unwritten(&error);
+        return Refusal::unwritten(error).exit();
     }
     allow_many_sockets();
     // One thread: the lab's loads are small, and a second one only adds wake-ups.
@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     drop(runtime);
     match writer.join() {
         Ok(Ok(())) => code,
-        Ok(Err(error)) => end_unwritten(&error),
+        Ok(Err(error)) => Refusal::unwritten(error).exit(),
         Err(_) => ExitCode::from(EXIT_INTERNAL),
     }
 }

@@ -1,9 +1,10 @@
 //! `resolab-core fetch`: fetches a name and a page together and writes one record for each time.
 //! Not for: what that is; that is `resolab_dns::fetch`.
 
-use crate::client_arguments::{HandshakeArgument, Refusal};
+use crate::client_arguments::HandshakeArgument;
 use crate::fetching::FetchingArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};

@@ -2,9 +2,9 @@
 //! record for each time.
 //! Not for: what that is; that is `resolab_dns::fetch_names`.
 
-use crate::client_arguments::Refusal;
 use crate::fetching::FetchingArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::PageAddress;

@@ -1,8 +1,8 @@
 //! What `fetch` and `fetch-names` are told alike: whom to trust, how often to fetch, how long to wait.
 //! Not for: what is fetched.
 
-use crate::client_arguments::Refusal;
 use crate::group_arguments::GroupArguments;
+use crate::refusal::Refusal;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
 use std::net::SocketAddr;

@@ -6,10 +6,10 @@ mod claim;
 
 pub use arguments::Arguments;
 
-use crate::client_arguments::Refusal;
 use crate::command_lines::Stay;
 use crate::edge::allow_many_sockets;
 use crate::output;
+use crate::refusal::Refusal;
 use crate::stub::{cannot_listen, id_of, start_writer};
 use resolab_gateway::{Gateway, GatewayError};
 use resolab_record::{CommandDoneRecord, GatewayCommand, Record};

@@ -7,6 +7,7 @@ mod commands;
 use crate::command_lines::Stay;
 use crate::output;
 use crate::path::say_what_was_not_captured;
+use crate::refusal::Refusal;
 use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
 use commands::{Controller, ServeError};
 use resolab_link::carrying::keep_awake;
@@ -71,7 +72,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     say_what_was_refused(&star.grants);
     match announce(&config, &star.grants, arguments.keep_awake) {
         Ok(()) => carry(star, &config, arguments.stay),
-        Err(error) => output::end_unwritten(&error),
+        Err(error) => Refusal::unwritten(error).exit(),
     }
 }
 
@@ -102,7 +103,7 @@ fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
                 // A signal ended the exchange first: nothing is left to serve.
                 Err(ServeError::Ended(_)) => {}
                 // The exchange ends next, and then asks.
-                Err(error) => drop(broken.send(error.ending())),
+                Err(error) => drop(broken.send(error.into())),
             }
             controller.stop();
         });

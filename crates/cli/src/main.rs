@@ -19,6 +19,7 @@ mod ping;
 mod probe;
 mod probe_questions;
 mod query;
+mod refusal;
 mod relay;
 mod schema;
 mod small_pages;

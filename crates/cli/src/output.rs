@@ -40,22 +40,6 @@ pub fn write_text(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// How to end when standard output takes nothing more, and what to say: nothing where who read it
-/// has gone.
-pub fn unwritten(error: &std::io::Error) -> (u8, String) {
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
-        return (EXIT_BROKEN_PIPE, String::new());
-    }
-    let line = format!("failed to write to standard output: {error}");
-    (EXIT_INTERNAL, line)
-}
-
-/// The same, said.
-pub fn end_unwritten(error: &std::io::Error) -> ExitCode {
-    let (code, line) = unwritten(error);
-    fail(code, line)
-}
-
 /// The first line of a program's stream.
 pub fn start_record(program: &str, monotonic_ns: u64) -> Record {
     let wall = SystemTime::now()

@@ -7,6 +7,7 @@ mod netem;
 
 use crate::command_lines::Stay;
 use crate::output;
+use crate::refusal::Refusal;
 use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
 pub(crate) use announce::{say_what_was_not_captured, write_done};
 pub(crate) use commands::id_of;
@@ -141,7 +142,7 @@ fn run_ours(
             !arguments.hold_schedule,
             arguments.stay,
         ),
-        Err(error) => output::end_unwritten(&error),
+        Err(error) => Refusal::unwritten(error).exit(),
     }
 }
 
@@ -172,7 +173,7 @@ fn carry(
                 // A signal ended the ferry first: nothing is left to serve.
                 Err(ServeError::Ferry(FerryError::Gone)) => {}
                 // The ferry ends next, and then asks.
-                Err(error) => drop(broken.send(error.ending())),
+                Err(error) => drop(broken.send(error.into())),
             }
             controller.control.stop();
         });

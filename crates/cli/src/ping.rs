@@ -2,6 +2,7 @@
 //! measured; that is `resolab_transport::ping`.
 
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_dns::ResolverAddress;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_record::{DnsTransport, Record};
@@ -70,7 +71,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let ways = ways(arguments);
     if ways.is_empty() {
         let what = "ping: the resolver's transport has none of the ways of --method; leave it out";
-        return output::fail(output::EXIT_USAGE, format!("failed to {what}"));
+        return Refusal::usage(what).exit();
     }
     let start = output::start_record("ping", monotonic_ns());
     let mut record = ping(&PingOrder {
@@ -85,7 +86,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         output::write_record(&start).and_then(|()| output::write_record(&Record::Ping(record)));
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::end_unwritten(&error),
+        Err(error) => Refusal::unwritten(error).exit(),
     }
 }
 

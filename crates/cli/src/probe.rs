@@ -3,6 +3,7 @@
 //! `resolab_link::probe`.
 
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_link::clock;
 use resolab_link::enter::EnterError;
 use resolab_link::probe::{BulkOrder, MIN_PACKET_BYTES, Measurer, ProbeError, TrainOrder};
@@ -117,7 +118,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         .try_for_each(output::write_record);
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::end_unwritten(&error),
+        Err(error) => Refusal::unwritten(error).exit(),
     }
 }
 

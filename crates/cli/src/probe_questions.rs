@@ -1,9 +1,10 @@
 //! `resolab-core probe-questions`: asks resolvers no question or several in one message and writes a
 //! record of what each did. Not for: how that is told; that is `resolab_dns::questions_probe`.
 
-use crate::client_arguments::{ClientArguments, Refusal};
+use crate::client_arguments::ClientArguments;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_dns::questions_probe::probe_questions;
 use resolab_dns::{DnsClient, Question};
 use resolab_record::Record;

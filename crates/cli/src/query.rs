@@ -6,9 +6,10 @@ mod rounds;
 mod shuffle;
 mod target;
 
-use crate::client_arguments::{ClientArguments, Refusal};
+use crate::client_arguments::ClientArguments;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use pause::{Intervals, Pauses};
 use resolab_dns::partial::QUESTIONS_MAX_COUNT;

@@ -2,6 +2,7 @@
 //! ends. Not for: how it is made; that is `resolab_link::relay`.
 
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_link::clock;
 use resolab_link::relay::{MTU_BYTES, RELAY_HOST, Relay, RelayEnd, RelayError};
 use resolab_record::{Record, RelayReadyRecord};
@@ -36,7 +37,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let written = output::write_record(&start)
         .and_then(|()| output::write_record(&Record::RelayReady(ready)));
     if let Err(error) = written {
-        return output::end_unwritten(&error);
+        return Refusal::unwritten(error).exit();
     }
     let input = io::stdin();
     match relay.wait((!arguments.serve).then(|| input.as_fd())) {

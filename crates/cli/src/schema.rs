@@ -29,6 +29,6 @@ pub fn run() -> ExitCode {
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
     match writeln!(std::io::stdout(), "{text}") {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => crate::output::end_unwritten(&error),
+        Err(error) => crate::refusal::Refusal::unwritten(error).exit(),
     }
 }

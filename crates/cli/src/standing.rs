@@ -2,6 +2,7 @@
 //! internets. Not for: commands themselves.
 
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_link::hosts::grants::Grants;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -29,11 +30,8 @@ pub fn say_what_was_refused(grants: &Grants) {
 }
 
 /// How it ends: as whoever carries out commands said before they ended it, else well.
-pub fn ending(failure: &Receiver<(u8, String)>) -> ExitCode {
-    match failure.try_recv() {
-        Ok((code, line)) => output::fail(code, line),
-        Err(_) => ExitCode::SUCCESS,
-    }
+pub fn ending(failure: &Receiver<Refusal>) -> ExitCode {
+    failure.try_recv().map_or(ExitCode::SUCCESS, Refusal::exit)
 }
 
 /// Let the commands thread finish the record it writes: it holds `writing` meanwhile.

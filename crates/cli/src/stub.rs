@@ -1,10 +1,11 @@
 //! `resolab-core stub`: runs the stub until standard input ends or a signal comes, and takes
 //! commands. Not for: forwarding; that is `resolab_dns::stub`.
 
-use crate::client_arguments::{ClientArguments, Refusal};
+use crate::client_arguments::ClientArguments;
 use crate::command_lines::Stay;
 use crate::edns_arguments::EdnsArguments;
 use crate::output;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_link::enter::{self, Listening};

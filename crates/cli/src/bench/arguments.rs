@@ -1,7 +1,8 @@
 //! Arguments of `bench`, and the plan they mean.
 
-use crate::client_arguments::{DohMethodArgument, Refusal, warn_once};
+use crate::client_arguments::{DohMethodArgument, warn_once};
 use crate::group_arguments::GroupArguments;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;

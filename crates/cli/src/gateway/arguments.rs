@@ -1,8 +1,9 @@
 //! The arguments of a gateway, and what they mean to `resolab_gateway`. Not for: running it.
 
-use crate::client_arguments::{ClientArguments, HandshakeArgument, Refusal};
+use crate::client_arguments::{ClientArguments, HandshakeArgument};
 use crate::command_lines::Stay;
 use crate::edns_arguments::EdnsArguments;
+use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_gateway::GatewayOptions;
 use resolab_gateway::names::AddressRange;

@@ -1,6 +1,6 @@
 //! A gateway's range made this host's own, where it may be. Not for: which addresses of it are used.
 
-use crate::client_arguments::Refusal;
+use crate::refusal::Refusal;
 use nix::errno::Errno;
 use resolab_gateway::names::AddressRange;
 use resolab_link::netlink::{Netlink, RouteKind};

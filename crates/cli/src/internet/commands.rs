@@ -3,6 +3,7 @@
 
 use crate::output;
 use crate::path::{id_of, write_done};
+use crate::refusal::Refusal;
 use resolab_link::hosts::device::HostDevice;
 use resolab_link::star::config::check_way;
 use resolab_link::star::control::{Ended, StarControl};
@@ -31,13 +32,14 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-impl ServeError {
-    /// The exit code and what to say.
-    pub fn ending(&self) -> (u8, String) {
-        if let Self::Output(error) = self {
-            return output::unwritten(error);
+impl From<ServeError> for Refusal {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Output(error) => Self::unwritten(error),
+            other @ (ServeError::Ended(_) | ServeError::Device(_) | ServeError::Input(_)) => {
+                Self::internal(other)
+            }
         }
-        (output::EXIT_INTERNAL, format!("failed to {self}"))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::announce::{self, Conditions, say_what_was_not_captured};
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_link::carrying::ferry::{FerryControl, FerryError};
 use resolab_link::carrying::window::Window;
 use resolab_link::hosts::Host;
@@ -34,13 +35,14 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-impl ServeError {
-    /// The exit code and what to say.
-    pub fn ending(&self) -> (u8, String) {
-        if let Self::Output(error) = self {
-            return output::unwritten(error);
+impl From<ServeError> for Refusal {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Output(error) => Self::unwritten(error),
+            other @ (ServeError::Ferry(_) | ServeError::Devices(_) | ServeError::Input(_)) => {
+                Self::internal(other)
+            }
         }
-        (output::EXIT_INTERNAL, format!("failed to {self}"))
     }
 }
 

@@ -5,6 +5,7 @@ use super::announce::{self, Conditions, exit_code, failed};
 use super::commands::id_of;
 use crate::command_lines::Stay;
 use crate::output;
+use crate::refusal::Refusal;
 use resolab_link::carrying::ferry::ending_signals;
 use resolab_link::carrying::keep_awake;
 use resolab_link::netem::{NetemError, NetemGrants, NetemPath, NetemWindow};
@@ -73,7 +74,7 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(ServeError::Output(error)) => output::end_unwritten(&error),
+        Err(ServeError::Output(error)) => Refusal::unwritten(error).exit(),
         Err(error) => failed(output::EXIT_INTERNAL, error),
     }
 }
