@@ -6,12 +6,11 @@
 mod varint;
 mod writer;
 
-pub(crate) use varint::{put_varint, take_varint};
+pub(crate) use varint::{Varint, put_varint, take_varint};
 pub(crate) use writer::ControlWriter;
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use varint::Varint;
 
 /// Stream type of the control stream (RFC 9114 section 6.2.1).
 const CONTROL_STREAM: u64 = 0x00;

@@ -3,13 +3,18 @@
 use bytes::{BufMut, BytesMut};
 
 /// One that arrives in pieces.
-#[derive(Debug, Default)]
-pub(super) struct Varint {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Varint {
     value: u64,
     missing: Option<u8>,
 }
 
 impl Varint {
+    /// Whether any of its bytes came.
+    pub fn has_begun(&self) -> bool {
+        self.missing.is_some()
+    }
+
     /// Its value once it is whole; its bytes are taken off the front.
     pub fn take(&mut self, bytes: &mut &[u8]) -> Option<u64> {
         while let Some((&byte, rest)) = bytes.split_first() {
