@@ -58,6 +58,12 @@ impl Hosts {
         assert_eq!(poll(&mut readable, PollTimeout::from(5_000_u16)), Ok(1));
     }
 
+    fn send_both(&self) {
+        for host in HOSTS {
+            self.send(host);
+        }
+    }
+
     /// What the ferry does when it is woken, the server's packets last.
     fn carry(&mut self) {
         for host in HOSTS {
@@ -124,9 +130,7 @@ fn what_came_before_a_command_meets_what_was_in_force() {
         let Some(mut hosts) = Hosts::new(&profile(0.0, None)) else {
             return;
         };
-        for host in HOSTS {
-            hosts.send(host);
-        }
+        hosts.send_both();
         let change = Change {
             timetable: Timetable::load(&profile(1.0, None)).unwrap(),
             far: Vec::new(),
@@ -138,9 +142,7 @@ fn what_came_before_a_command_meets_what_was_in_force() {
         assert!(!hosts.ferry.serve_requests().unwrap());
         hosts.carry();
         assert_eq!(hosts.counts(), [(1, 0), (1, 0)]);
-        for host in HOSTS {
-            hosts.send(host);
-        }
+        hosts.send_both();
         hosts.carry();
         assert_eq!(hosts.counts(), [(2, 1), (2, 1)]);
     });
@@ -153,9 +155,7 @@ fn what_came_before_the_schedule_starts_again_meets_what_was_in_force() {
             return;
         };
         hosts.start_schedule();
-        for host in HOSTS {
-            hosts.send(host);
-        }
+        hosts.send_both();
         hosts.control.requests.send(Request::StartSchedule).unwrap();
         assert!(!hosts.ferry.serve_requests().unwrap());
         hosts.carry();
@@ -169,16 +169,12 @@ fn what_came_before_a_scheduled_change_meets_what_was_in_force() {
         let Some(mut hosts) = Hosts::new(&breaking()) else {
             return;
         };
-        for host in HOSTS {
-            hosts.send(host);
-        }
+        hosts.send_both();
         hosts.start_schedule();
         hosts.ferry.deliver_due(monotonic_ns()).unwrap();
         hosts.carry();
         assert_eq!(hosts.counts(), [(1, 0), (1, 0)]);
-        for host in HOSTS {
-            hosts.send(host);
-        }
+        hosts.send_both();
         hosts.carry();
         assert_eq!(hosts.counts(), [(2, 1), (2, 1)]);
     });
