@@ -200,6 +200,7 @@ fn command_id(command: &EdgeCommand) -> u64 {
         | EdgeCommand::Flush { id }
         | EdgeCommand::LoadSite { id, .. }
         | EdgeCommand::RemoveSite { id, .. }
+        | EdgeCommand::CoverNames { id, .. }
         | EdgeCommand::SetNameBehaviour { id, .. }
         | EdgeCommand::Summary { id, .. } => *id,
     }

@@ -1,75 +1,132 @@
-//! DNS and pages on one connection: what the resolver's connections may be used for beside DNS, and
-//! what they are told of it (docs/formats/edge.md, docs/formats/private-alpn.md).
+//! Several names on one connection: what the resolver's connections may be used for beside DNS, and
+//! what connections are told of it (docs/formats/edge.md, docs/formats/private-alpn.md).
 //!
-//! For: the `[coalescing]` section in force. Not for: streams; those are `serve::coalesced`'s.
+//! For: the `[coalescing]` section in force, and whose connections tell their origins. Not for:
+//! streams; those are `serve::coalesced`'s.
 
 use crate::config::{CoalescingConfig, EdgeConfig};
 use crate::connections::OpenConnection;
+use crate::web::names::wildcard_of;
 use bytes::Bytes;
 use resolab_http::{https_origin, origin_frame, private_alpn};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The section in force.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Coalescing {
     config: CoalescingConfig,
     /// Name of the resolver, lower case; empty without one.
     resolver: String,
-    /// Sites on the resolver's certificate, lower case.
-    hosts: Vec<String>,
-    origin_frame: Bytes,
+    resolver_port: u16,
+    site_port: u16,
+    /// On the resolver's certificate besides its own names.
+    covered: RwLock<Names>,
+    /// The certificates whose connections tell their origins.
+    telling: Vec<Names>,
+}
+
+/// Names and wildcards of one certificate, lower case.
+#[derive(Debug, Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    fn new<'a>(names: impl IntoIterator<Item = &'a String>) -> Self {
+        Self(
+            names
+                .into_iter()
+                .map(|name| name.to_ascii_lowercase())
+                .collect(),
+        )
+    }
+
+    /// Whether a name, in lower case, is among them or below a wildcard among them.
+    fn cover(&self, host: &str) -> bool {
+        let wildcard = wildcard_of(host);
+        let is_it = |name: &String| name == host || Some(name) == wildcard.as_ref();
+        self.0.iter().any(is_it)
+    }
 }
 
 impl Coalescing {
-    /// Of a configuration: its sites, not those loaded later, which no certificate of the resolver
-    /// covers.
+    /// Of a configuration: its sites are on the resolver's certificate, not those loaded later.
     pub fn new(config: &EdgeConfig) -> Self {
-        let Some(resolver) = &config.resolver else {
-            return Self::default();
-        };
         let section = config.coalescing.clone();
+        let telling = config.certificates.iter().filter(|one| one.origin_frame);
+        let coalescing = Self {
+            site_port: config.web.h3_port,
+            telling: telling.map(|one| Names::new(&one.names)).collect(),
+            ..Self::default()
+        };
+        let Some(resolver) = &config.resolver else {
+            return coalescing;
+        };
         let sites = config.sites.iter().filter(|_| section.is_wanted());
-        let hosts: Vec<_> = sites.map(|site| site.host.to_ascii_lowercase()).collect();
-        let port = resolver.ports.doh3.unwrap_or(443);
-        let names = std::iter::once(&resolver.name).chain(&hosts);
-        let origins: Vec<_> = names.map(|host| https_origin(host, port)).collect();
-        let frame = origin_frame(origins.iter().map(String::as_str));
         Self {
-            origin_frame: frame.unwrap_or_default(),
             resolver: resolver.name.to_ascii_lowercase(),
-            hosts,
+            resolver_port: resolver.ports.doh3.unwrap_or(443),
+            covered: RwLock::new(Names::new(sites.map(|site| &site.host))),
             config: section,
+            ..coalescing
         }
     }
 
+    /// Whether the resolver's connections carry pages at all.
+    pub fn is_wanted(&self) -> bool {
+        self.config.is_wanted()
+    }
+
     /// Names on the resolver's certificate besides its own.
-    pub fn certificate_names(&self) -> &[String] {
-        &self.hosts
+    pub fn certificate_names(&self) -> Vec<String> {
+        self.covered().0.clone()
+    }
+
+    /// Have the resolver's connections serve the sites that these names cover, instead of others.
+    pub fn cover(&self, names: &[String]) {
+        *self.covered.write().unwrap_or_else(PoisonError::into_inner) = Names::new(names);
     }
 
     /// Whether a connection may be asked for this host. One for the resolver's name may be asked for
     /// the sites only if told so; everything else is for the sites themselves to say.
     pub fn admits(&self, connection: &OpenConnection, host: &str) -> bool {
         let (name, alpn) = connection.name_and_alpn();
-        let is_resolver = name.is_some_and(|name| name == self.resolver);
-        if !is_resolver || host.eq_ignore_ascii_case(&self.resolver) {
+        if !self.is_resolver(name) || host.eq_ignore_ascii_case(&self.resolver) {
             return true;
         }
-        let is_covered = self
-            .hosts
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(host));
-        is_covered && self.is_on(alpn)
+        self.covered().cover(&host.to_ascii_lowercase()) && self.is_on(alpn)
     }
 
-    /// What HTTP/3 on a connection says after SETTINGS.
-    pub fn control_frames(&self, connection: &OpenConnection) -> Bytes {
+    /// What HTTP/3 on a connection says after SETTINGS; `hosts` are the sites, asked for only where
+    /// something is said.
+    pub fn control_frames(
+        &self,
+        connection: &OpenConnection,
+        hosts: impl FnOnce() -> Vec<String>,
+    ) -> Bytes {
         let (name, alpn) = connection.name_and_alpn();
-        let is_resolver = name.is_some_and(|name| name == self.resolver);
-        if is_resolver && self.config.origin_frame && self.is_on(alpn) {
-            self.origin_frame.clone()
-        } else {
-            Bytes::new()
+        if self.is_resolver(name) {
+            if !self.config.origin_frame || !self.is_on(alpn) {
+                return Bytes::new();
+            }
+            return frame(
+                Some(&self.resolver),
+                &self.covered(),
+                &hosts(),
+                self.resolver_port,
+            );
         }
+        let name = name.unwrap_or_default();
+        let certificate = self.telling.iter().find(|names| names.cover(name));
+        certificate.map_or_else(Bytes::new, |names| {
+            frame(None, names, &hosts(), self.site_port)
+        })
+    }
+
+    fn covered(&self) -> RwLockReadGuard<'_, Names> {
+        self.covered.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_resolver(&self, name: Option<&str>) -> bool {
+        name.is_some_and(|name| name == self.resolver)
     }
 
     fn is_on(&self, alpn: Option<&str>) -> bool {
@@ -78,4 +135,17 @@ impl Coalescing {
             _ => self.config.shared_connection,
         }
     }
+}
+
+/// The ORIGIN frame of what is served under a certificate's names; nothing where nothing is. No
+/// wildcard is an origin.
+fn frame(own: Option<&String>, covered: &Names, hosts: &[String], port: u16) -> Bytes {
+    let served = hosts.iter().filter(|host| covered.cover(host));
+    let named = served.filter(|host| !host.starts_with("*."));
+    let origins: Vec<_> = own
+        .into_iter()
+        .chain(named)
+        .map(|host| https_origin(host, port))
+        .collect();
+    origin_frame(origins.iter().map(String::as_str)).unwrap_or_default()
 }

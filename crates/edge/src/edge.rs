@@ -61,7 +61,7 @@ impl Edge {
             let certificate = if coalesced.is_empty() {
                 edge.authority.certificate_for(&names)?
             } else {
-                names.extend_from_slice(coalesced);
+                names.extend(coalesced);
                 edge.authority.issue(&names)?
             };
             let terms = TicketTerms::new(resolver.ticket_policy).with(
@@ -129,6 +129,7 @@ impl Edge {
                 self.load_site(site, names_policy).await
             }
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
+            EdgeCommand::CoverNames { names, .. } => self.cover_names(&names),
             control @ (EdgeCommand::SetTicketPolicy { .. }
             | EdgeCommand::SetTickets { .. }
             | EdgeCommand::SetAddressValidation { .. }
@@ -173,6 +174,23 @@ impl Edge {
         if resolver.is_none_or(|doh| !doh.name.eq_ignore_ascii_case(host)) {
             self.world.policies.remove_name(host);
         }
+        Ok(())
+    }
+
+    /// Give the resolver a certificate that covers these names beside its own, and have its
+    /// connections serve the sites among them.
+    fn cover_names(&self, names: &[String]) -> Result<(), String> {
+        let resolver = self.world.doh.as_ref();
+        let resolver = resolver.filter(|_| self.world.coalescing.is_wanted());
+        let resolver = resolver.ok_or("there is no [coalescing] in the configuration")?;
+        let mut all = vec![resolver.name.clone()];
+        all.extend(resolver.addresses.iter().map(ToString::to_string));
+        all.extend_from_slice(names);
+        let certificate = self.authority.issue(&all);
+        let certificate = certificate.map_err(|error| error.to_string())?;
+        let policies = &self.world.policies;
+        policies.replace_certificate(&resolver.name, certificate);
+        self.world.coalescing.cover(names);
         Ok(())
     }
 

@@ -54,6 +54,7 @@ pub async fn carry_out(
         | EdgeCommand::Flush { .. }
         | EdgeCommand::SetNameBehaviour { .. }
         | EdgeCommand::LoadSite { .. }
+        | EdgeCommand::CoverNames { .. }
         | EdgeCommand::RemoveSite { .. } => Err("no command about connections".to_owned()),
     }
 }

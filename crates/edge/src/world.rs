@@ -16,6 +16,7 @@ use crate::web::Site;
 use crate::web::names::{self, wildcard_of};
 use crate::web::settings::{SiteConfig, WebConfig};
 use crate::zone_setup::build_zone;
+use bytes::Bytes;
 use resolab_record::{ConnectionsSummary, DnsTransport, EdgeQueryRecord, FailureMode, Record};
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::exact_timer::wait_until;
@@ -300,6 +301,16 @@ impl World {
         let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
         let exact = sites.get(&host);
         exact.or_else(|| sites.get(&wildcard_of(&host)?)).cloned()
+    }
+
+    /// What HTTP/3 on a connection says after SETTINGS.
+    pub fn control_frames(&self, connection: &OpenConnection) -> Bytes {
+        self.coalescing.control_frames(connection, || {
+            let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
+            let mut hosts: Vec<_> = sites.keys().cloned().collect();
+            hosts.sort_unstable();
+            hosts
+        })
     }
 
     /// Never held across a wait.

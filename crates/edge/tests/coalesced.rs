@@ -9,7 +9,7 @@ use quinn::{Connection, Endpoint, VarInt};
 use resolab_dns::{ClientOptions, Question};
 use resolab_edge::EdgeConfig;
 use resolab_http::{ControlReader, Origins, private_alpn};
-use resolab_record::{DnsTransport, HandshakeMode, HttpVersion};
+use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -226,4 +226,72 @@ async fn pages_without_doh3_to_share_are_refused() {
     );
     let error = EdgeConfig::parse(&text, "e").unwrap_err().to_string();
     assert!(error.contains("doh3"), "{error}");
+}
+
+/// Origins that a connection for a name at the sites' place tells.
+async fn told_at_sites(lab: &Lab, name: &str) -> Origins {
+    let client = lab.quic_client("h3");
+    let quic = client.connect(lab.web(), name).unwrap().await.unwrap();
+    origins_of(&quic).await
+}
+
+#[tokio::test]
+async fn a_certificate_of_several_names_tells_those_that_are_there() {
+    let more =
+        "[[certificate]]\nnames = [\"*.resolab.test\", \"x.other.test\"]\norigin_frame = true\n";
+    let mut lab = Lab::start_with("", more).await;
+    let other = |host: &str| EdgeCommand::LoadSite {
+        id: 1,
+        host: host.to_owned(),
+        folder: None,
+        address: None,
+        settings: Some("generated_prefix = '/'".to_owned()),
+    };
+    for host in ["x.other.test", "y.other.test"] {
+        lab.edge.carry_out(other(host)).await.unwrap();
+    }
+    let origins = told_at_sites(&lab, HOST).await;
+    for (host, is_named) in [
+        (HOST, true),
+        ("x.other.test", true),
+        ("y.other.test", false),
+    ] {
+        let origin = format!("https://{host}:8443");
+        assert_eq!(origins.contain(&origin), is_named, "{host}: {origins:?}");
+    }
+    // One of its own says nothing.
+    assert!(!told_at_sites(&lab, "y.other.test").await.are_known());
+}
+
+#[tokio::test]
+async fn names_that_come_later_can_be_put_on_the_resolvers_certificate() {
+    let mut lab = Lab::start_with("", BOTH).await;
+    let cover = |names: &[&str]| EdgeCommand::CoverNames {
+        id: 1,
+        names: names.iter().map(|&name| name.to_owned()).collect(),
+    };
+    for (names, status) in [
+        (&["a.test"][..], 421),
+        (&["*.resolab.test"], 200),
+        (&[], 421),
+    ] {
+        lab.edge.carry_out(cover(names)).await.unwrap();
+        let quic = connect(&lab.quic_client("h3"), lab.doh()).await;
+        let named = origins_of(&quic).await;
+        let is_named = named.contain(&format!("https://{HOST}:8443"));
+        assert_eq!(is_named, status == 200, "{names:?}: {named:?}");
+        let (head, _) = get(&mut open(&quic).await, HOST).await;
+        assert_eq!(head.status().as_u16(), status, "{names:?}");
+        let identity = quic.peer_identity().unwrap();
+        let chain = identity
+            .downcast::<Vec<rustls::pki_types::CertificateDer<'static>>>()
+            .unwrap();
+        let leaf = rustls::server::ParsedCertificate::try_from(&chain[0]).unwrap();
+        let name = rustls::pki_types::ServerName::try_from(HOST).unwrap();
+        let covers = rustls::client::verify_server_name(&leaf, &name).is_ok();
+        assert_eq!(covers, status == 200, "{names:?}");
+    }
+    let mut lab = Lab::start_with("", "").await;
+    let error = lab.edge.carry_out(cover(&[HOST])).await.unwrap_err();
+    assert!(error.contains("[coalescing]"), "{error}");
 }

@@ -151,6 +151,15 @@ pub enum EdgeCommand {
         /// Host name.
         host: String,
     },
+    /// Have the resolver's certificate cover these names beside its own, from the next ClientHello
+    /// on and instead of those before, and its connections serve the sites among them. Needs
+    /// `[coalescing]`.
+    CoverNames {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Names and wildcards; none: connections for the resolver's name serve no site.
+        names: Vec<String>,
+    },
     /// How queries for a name are treated from now on, instead of as before; without delay and
     /// failure they are answered as usual.
     SetNameBehaviour {

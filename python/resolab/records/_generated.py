@@ -625,6 +625,16 @@ class EdgeRemoveSite(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
     host: str
 
 
+class EdgeCoverNames(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="cover_names"):
+    """Have the resolver's certificate cover these names beside its own, from the next ClientHello on and
+
+    instead of those before, and its connections serve the sites among them. Needs `[coalescing]`.
+    """
+
+    id: int
+    names: list[str]
+
+
 class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
     """How queries for a name are treated from now on, instead of as before;
 
@@ -655,6 +665,7 @@ EdgeCommand = (
     | EdgeFlush
     | EdgeLoadSite
     | EdgeRemoveSite
+    | EdgeCoverNames
     | EdgeSetNameBehaviour
     | EdgeSummary
 )

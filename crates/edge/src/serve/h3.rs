@@ -41,7 +41,7 @@ pub async fn serve_over(
     transport: Http3Quic,
 ) -> Served {
     let early = transport.early_streams();
-    let transport = transport.with_control_frames(world.coalescing.control_frames(connection));
+    let transport = transport.with_control_frames(world.control_frames(connection));
     let mut builder = h3::server::builder();
     // Reserved frames would be bytes of random length in every exchange.
     builder.send_grease(false);

@@ -76,6 +76,9 @@ impl Default for WebConfig {
 pub struct CertificateConfig {
     /// Names, wildcards and addresses.
     pub names: Vec<String>,
+    /// Whether HTTP/3 under it names the origins of the sites it covers (RFC 9412).
+    #[serde(default)]
+    pub origin_frame: bool,
 }
 
 /// What cannot be meant by the sites and certificates of one configuration.

@@ -153,6 +153,21 @@ impl ServerPolicies {
         table.terms.insert(name, terms);
     }
 
+    /// Show another certificate for a name that is served, from the next ClientHello on; to clients
+    /// that send no name, too, where it stood for them.
+    pub fn replace_certificate(&self, name: &str, certificate: Arc<CertifiedKey>) {
+        let mut table = self.write();
+        let old = table
+            .certificates
+            .insert(name.to_ascii_lowercase(), Arc::clone(&certificate));
+        let nameless = table.nameless.as_mut();
+        if let (Some(old), Some(nameless)) = (old, nameless)
+            && Arc::ptr_eq(&old, nameless)
+        {
+            *nameless = certificate;
+        }
+    }
+
     /// Serve a name no more, from the next ClientHello on.
     pub fn remove_name(&self, name: &str) {
         let mut table = self.write();
