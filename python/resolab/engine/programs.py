@@ -15,6 +15,7 @@ from resolab.engine.process import CoreProcess
 from resolab.installation import find_core
 from resolab.records import (
     EdgeCloseConnections,
+    EdgeCoverNames,
     EdgeFlush,
     EdgeLoadSite,
     EdgeReadyRecord,
@@ -198,6 +199,10 @@ class Edge(_Program):
         await self.process.command(
             lambda number: EdgeLoadSite(id=number, host=host, folder=files, address=address, settings=settings)
         )
+
+    async def cover_names(self, names: Sequence[str]) -> None:
+        """Have the resolver's certificate cover these names, and its connections serve the sites among them."""
+        await self.process.command(lambda number: EdgeCoverNames(id=number, names=list(names)))
 
     async def remove_site(self, host: str) -> None:
         """Take a site and its name's records away; requests under way are answered."""

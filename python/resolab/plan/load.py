@@ -20,7 +20,7 @@ from resolab.plan.key_exchange import key_exchange_in
 from resolab.plan.live.network import live_table
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, is_path, name_of
-from resolab.plan.page_levels import generated_in, page_levels, with_pages
+from resolab.plan.page_levels import page_levels, pages_in, with_pages
 from resolab.plan.section import NAME, Section
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
@@ -93,7 +93,7 @@ def parse_plan(
     base = base or Path.cwd()
     read = live_table(source, _table(text, source), base, begun_with, at_hand=corpus is not None)
     table, live = read.table, read.settings
-    generated = generated_in(Section(source, table).section("pages", required=False))
+    generated, pages = pages_in(Section(source, table).section("pages", required=False))
     levels = page_levels(source, _page_level(table), generated, base, corpus, begun_with)
     top, own = Section(source, with_pages(table, levels)), levels.own if levels else generated
     top.section("pages", required=False)
@@ -121,6 +121,7 @@ def parse_plan(
         own_pages=own,
         repeat=tuple(repeat_in(one, named_in) for one in top.tables("repeat")),
         design=design,
+        pages=pages,
         live=live,
         **_settings(top),
     )

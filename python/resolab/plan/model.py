@@ -23,6 +23,7 @@ from resolab.plan.settings import (
     EdgeSettings,
     Instrument,
     Limits,
+    PageSettings,
     Queries,
     ResolverSettings,
     Stop,
@@ -72,6 +73,7 @@ class Plan:
     key_exchange: KeyExchange = field(default_factory=KeyExchange)
     analysis: Analysis = field(default_factory=Analysis)
     design: Design = field(default_factory=Design)
+    pages: PageSettings = field(default_factory=PageSettings)
     live: LiveSettings | None = None
     """Of a plan for the real network."""
     at: str = LAB

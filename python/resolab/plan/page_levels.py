@@ -1,6 +1,7 @@
 """Levels of `page` that stand for many: patterns, and pages drawn by a seed (`[pages.generated]`).
 
-For: the pages a plan names, in its order, before any of its keys is checked. Not for: reading pages.
+For: the pages a plan names, in its order, before any of its keys is checked, and the rest of `[pages]`. Not for:
+reading pages.
 
 A pattern is expanded when the plan is read, its pages sorted by name: `corpus/*` and `names/flat-*` mean page models
 that come along, by their folder and name; `./mine/*.page.json` and other paths mean files and folders beside the plan.
@@ -19,7 +20,7 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.model import HIGHEST_SEED
 from resolab.plan.own_pages import GeneratedPage, OwnPage, is_model, name_of, own_pages
 from resolab.plan.section import Section
-from resolab.plan.settings import Within, table_in
+from resolab.plan.settings import PageSettings, Within, table_in
 
 MOST_GENERATED = 2_000
 _NOT = "!"
@@ -73,11 +74,11 @@ def page_levels(
     return PageLevels([*words, *generated], {**paths, **generated})
 
 
-def generated_in(section: Section) -> Mapping[str, OwnPage]:
-    """Read `[pages]`: so far it has only the table of pages that are drawn."""
+def pages_in(section: Section) -> tuple[Mapping[str, OwnPage], PageSettings]:
+    """Read `[pages]`: the pages that are drawn, and how all are served."""
     table = section.section("generated", required=False)
-    section.finish()
-    return table_in(table, GeneratedPages).pages() if "generated" in section else {}
+    drawn = table_in(table, GeneratedPages).pages() if "generated" in section else {}
+    return drawn, table_in(section, PageSettings)
 
 
 def _is_pattern(word: object) -> bool:

@@ -19,6 +19,7 @@ from resolab.plan.settings import (
     EdgeSettings,
     Instrument,
     Limits,
+    PageSettings,
     Queries,
     ResolverSettings,
     Stop,
@@ -29,6 +30,8 @@ from resolab.records import DnsTransport
 
 Schema = dict[str, Any]
 _UNIT_PAGE: Schema = {"properties": {"unit": {"const": str(Unit.PAGE)}}, "required": ["unit"]}
+
+_HAS_DRAWN_PAGES: Schema = {"properties": {"pages": {"required": ["generated"]}}, "required": ["pages"]}
 
 
 def plan_schema() -> Schema:
@@ -43,7 +46,9 @@ def plan_schema() -> Schema:
                 "seed": schema_of(Plan, "seed"),
                 "blocks": schema_of(Plan, "blocks"),
                 "factors": _factors(),
-                "pages": _table({"generated": _table(_keys(GeneratedPages), required=("count",))}),
+                "pages": _table(
+                    {"generated": _table(_keys(GeneratedPages), required=("count",)), **_keys(PageSettings)}
+                ),
                 "design": _settings(Design),
                 "resolver_path": _resolver_path(),
                 "exclude": {"type": "array", "items": _exclusion()},
@@ -72,7 +77,7 @@ def plan_schema() -> Schema:
             "properties": {"factors": {"required": list(FACTORS[1:])}},
             "allOf": [
                 {"anyOf": [{"required": ["blocks"]}, {"properties": {"design": _UNIT_PAGE}, "required": ["design"]}]},
-                {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, {"required": ["pages"]}]},
+                {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, _HAS_DRAWN_PAGES]},
             ],
         },
     }

@@ -107,6 +107,22 @@ class Design:
     unit: Annotated[Unit, OneOf(tuple(Unit))] = Unit.BLOCK
 
 
+class PageCertificates(StrEnum):
+    """Which names of a page stand on one certificate."""
+
+    RECORDED = "recorded"
+    """Those of which its model says so."""
+    SITE = "site"
+    """Those of one site: a wildcard below its registrable domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """How the pages of a plan are served."""
+
+    certificates: Annotated[PageCertificates, OneOf(tuple(PageCertificates))] = PageCertificates.RECORDED
+
+
 class StopRule(StrEnum):
     """How a campaign knows that it has seen enough."""
 

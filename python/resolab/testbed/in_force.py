@@ -7,7 +7,7 @@ the one before. A host name of its own for each way would do without commands, b
 its URL, its certificate, and every absolute address inside it.
 
 Pages whose names are too many to be all at the edge come by command when a condition needs them, and go before the
-next.
+next. Where the resolver's connections carry pages, its certificate then covers the names of the page that came.
 
 A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
 type, after the same time. One that lacks a share of a page's names answers late for those (`misses`), from the load on.
@@ -28,9 +28,17 @@ from resolab.testbed.ways import POLICIES, cleared_for, offer_of
 class EdgeInForce:
     """What an edge has been told."""
 
-    def __init__(self, edge: engine.Edge, sites: Mapping[str, Site], *, miss_delay_ms: float = 0.0) -> None:
+    def __init__(
+        self,
+        edge: engine.Edge,
+        sites: Mapping[str, Site],
+        *,
+        miss_delay_ms: float = 0.0,
+        pages_at_resolver: bool = False,
+    ) -> None:
         self.edge = edge
         self._sites = sites
+        self._pages_at_resolver = pages_at_resolver
         self._miss_delay_ms = miss_delay_ms
         self._resident = layout.are_resident(list(sites.values()))
         self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
@@ -79,6 +87,8 @@ class EdgeInForce:
             settings = policy | layout.site_settings(offer, origin.settings)
             lines = "\n".join(key_lines(settings))
             await self.edge.load_site(origin.host, origin.folder, address=origin.address, settings=lines)
+        if not self._resident and self._pages_at_resolver and page not in self._offers:
+            await self.edge.cover_names(layout.resolver_covers(self._sites[page]))
         self._offers[page] = offer
 
     async def _remove_others(self, page: str) -> None:

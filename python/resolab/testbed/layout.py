@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from resolab.engine import Resolver
-from resolab.plan import RESOLVER_NAME, EdgeSettings
+from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
 from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN
 from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
@@ -135,13 +135,17 @@ def edge_configuration(
     groups: Sequence[KeyExchangeGroup] = tuple(KeyExchangeGroup),
     *,
     pages_at_resolver: bool = False,
+    certificates: PageCertificates = PageCertificates.RECORDED,
+    tells_origins: bool = False,
     settings: EdgeSettings | None = None,
 ) -> str:
     """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
 
     With `pages_at_resolver` connections to the resolver serve every page, too, and its certificate covers all names.
+    With `tells_origins` connections for names that share a certificate tell them (ORIGIN frames).
 
-    Pages that come when they are needed are not in it, but for their domains and certificates.
+    Pages that come when they are needed are not in it, but for their domains and certificates; the resolver's does not
+    cover them before it is told (`resolver_covers`).
     """
     origins = [origin for site in sites for origin in site.origins]
     resident = origins if are_resident(sites) else []
@@ -160,7 +164,11 @@ def edge_configuration(
         ("[tls]", {"groups": [group.value for group in groups]}),
         ("[limits]", asdict(settings or EdgeSettings())),
         *(("[[site]]", _site_table(origin)) for origin in resident),
-        *(("[[certificate]]", {"names": names}) for site in sites for names in shared_certificates(site)),
+        *(
+            ("[[certificate]]", {"names": names} | ({"origin_frame": True} if tells_origins else {}))
+            for site in sites
+            for names in shared_certificates(site, certificates)
+        ),
         ("[[zone]]", {"name": DOH_PROBE_NAME, "type": "A", "value": DOH_PROBE_ADDRESS}),
     ]
     return "\n\n".join("\n".join([head, *key_lines(table)]) for head, table in tables) + "\n"
@@ -197,8 +205,11 @@ def site_settings(offer: Offer, of_page: Mapping[str, Any] | None = None) -> dic
     return settings
 
 
-def shared_certificates(site: Site) -> Iterator[list[str]]:
-    """List the names that stand on one certificate together; every other name has its own."""
+def shared_certificates(site: Site, certificates: PageCertificates = PageCertificates.RECORDED) -> Iterator[list[str]]:
+    """List what stands on one certificate together, names or a wildcard; every other name has its own."""
+    if certificates is PageCertificates.SITE:
+        yield from (_below(domain, hosts) for domain, hosts in _by_domain(site).items() if len(hosts) > 1)
+        return
     groups: dict[int, list[str]] = defaultdict(list)
     for origin in site.origins:
         if origin.serving.certificate is not None:
@@ -206,6 +217,29 @@ def shared_certificates(site: Site) -> Iterator[list[str]]:
     yield from (names for names in groups.values() if len(names) > 1)
 
 
+def resolver_covers(site: Site) -> list[str]:
+    """List what the resolver's certificate has of a page that its connections carry, by wildcards: they are shorter."""
+    return [name for domain, hosts in _by_domain(site).items() for name in _below(domain, hosts)]
+
+
+def _by_domain(site: Site) -> Mapping[str, list[str]]:
+    domains: dict[str, list[str]] = defaultdict(list)
+    for host in site.hosts:
+        domains[_domain(host)].append(host)
+    return domains
+
+
+def _below(domain: str, hosts: list[str]) -> list[str]:
+    """Cover a site's names by a wildcard, but for what is below other pages' domain, too, or below another name."""
+    has_wildcard = domain != PAGES_DOMAIN and all(host.removesuffix(domain).count(".") == 1 for host in hosts)
+    return [f"*.{domain}"] if has_wildcard else hosts
+
+
+def _domain(host: str) -> str:
+    """Registrable domain of one of the lab's names."""
+    return ".".join(host.split(".")[-2:])
+
+
 def _domains(origins: Sequence[Origin]) -> list[str]:
     """Name the registrable domains of the lab's names, so that those below them exist or are told not to."""
-    return list(dict.fromkeys([PAGES_DOMAIN, *(".".join(origin.host.split(".")[-2:]) for origin in origins)]))
+    return list(dict.fromkeys([PAGES_DOMAIN, *(_domain(origin.host) for origin in origins)]))

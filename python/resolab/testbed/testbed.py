@@ -121,14 +121,19 @@ class Testbed(Standing):
 
     def _configuration(self, ca_folder: Path) -> str:
         """Write the edge's configuration."""
-        sharing = {condition.connection_sharing for condition in self._plan.conditions()}
         return layout.edge_configuration(
             ca_folder,
             list(self._sites.values()),
             self._plan.key_exchange.edge,
-            pages_at_resolver=ConnectionSharing.RESOLVER_CONNECTION in sharing,
+            pages_at_resolver=self._shares_by(ConnectionSharing.RESOLVER_CONNECTION),
+            certificates=self._plan.pages.certificates,
+            tells_origins=self._shares_by(ConnectionSharing.ORIGIN_FRAME),
             settings=self._plan.edge,
         )
+
+    def _shares_by(self, sharing: ConnectionSharing) -> bool:
+        """Whether any condition has its connections shared so."""
+        return any(condition.connection_sharing is sharing for condition in self._plan.conditions())
 
     def _surroundings(self, folder: Path) -> Surroundings:
         hosts_file = folder / "hosts"
@@ -232,7 +237,12 @@ class Testbed(Standing):
     async def _start_edge(self) -> EdgeInForce:
         # A new one takes the old one's authority from its folder: browsers go on trusting it.
         edge = await engine.Edge.start(self.path.ready.pid, self._edge_config, on_record=self._records.append)
-        return EdgeInForce(edge, self._sites, miss_delay_ms=self._plan.resolver.miss_delay_ms)
+        return EdgeInForce(
+            edge,
+            self._sites,
+            miss_delay_ms=self._plan.resolver.miss_delay_ms,
+            pages_at_resolver=self._shares_by(ConnectionSharing.RESOLVER_CONNECTION),
+        )
 
     async def _close_edge(self) -> None:
         await self.edge.close()

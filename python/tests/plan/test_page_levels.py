@@ -9,7 +9,7 @@ from synthetic_dataset import PLAN_TEXT
 from resolab.errors import ConfigurationError
 from resolab.pages.file import read_model
 from resolab.pages.generated import generate
-from resolab.plan import Corpus, Plan, load_plan, parse_plan
+from resolab.plan import Corpus, PageCertificates, Plan, load_plan, parse_plan
 from resolab.plan.own_pages import GeneratedPage
 
 GENERATED = "[pages.generated]\ncount = 3\nseed = 9\n"
@@ -123,3 +123,13 @@ def test_a_dataset_is_read_with_the_pages_it_was_begun_with(tmp_path: Path) -> N
         parse_plan(text, "manifest", corpus, begun_with=["flat-3", *begun])
     # The report needs none of them.
     assert "flat-3" in parse_plan(text, "manifest", None, begun_with=["flat-3", *begun]).factors.page
+
+
+def test_a_plan_says_which_names_of_its_pages_share_a_certificate(tmp_path: Path) -> None:
+    def certificates(more: str) -> PageCertificates:
+        return loaded(tmp_path, '["example"]', more).pages.certificates
+
+    assert certificates("") is PageCertificates.RECORDED
+    assert certificates('[pages]\ncertificates = "site"\n') is PageCertificates.SITE
+    with pytest.raises(ConfigurationError, match=r"pages\.certificates"):
+        certificates('[pages]\ncertificates = "all"\n')

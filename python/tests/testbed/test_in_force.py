@@ -19,6 +19,7 @@ from resolab.records import (
     ResolverPath,
     TicketPolicy,
 )
+from resolab.testbed import layout
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.layout import EVERY_PAGES_NAME, Site
 
@@ -39,6 +40,9 @@ class Edge:
 
     async def remove_site(self, host):
         self.told.append(("remove", host))
+
+    async def cover_names(self, names):
+        self.told.append(("cover", names))
 
     async def close_connections(self, names=None):
         self.told.append(("close", names))
@@ -143,3 +147,22 @@ def test_names_that_the_resolver_lacks_are_late_until_the_next_condition():
     assert edge.told == [
         ("a.test", 40), ("b.test", 40), ("a.test", None), ("c.test", 40), ("b.test", None), ("c.test", None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("carries", [False, True])
+def test_the_resolvers_certificate_covers_the_page_that_came_where_its_connections_carry_pages(monkeypatch, carries):
+    monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
+    other = Site(
+        page="b",
+        origins=tuple(
+            layout.Origin(host=host, address="10.77.1.9", folder=None)
+            for host in ("h0.s0-b.test", "h1.s0-b.test", "h2.s1-b.test")
+        ),
+        path="/",
+    )
+    edge = Edge()
+    in_force = EdgeInForce(edge, {SITE.page: SITE, "b": other}, pages_at_resolver=carries)
+    for condition in (replace(CONDITION, page="b"), replace(ALT_SVC, page="b"), CONDITION):
+        asyncio.run(in_force.put(condition))
+    covered = [names for what, names in edge.told if what == "cover"]
+    assert covered == ([["*.s0-b.test", "*.s1-b.test"], [HOST]] if carries else [])

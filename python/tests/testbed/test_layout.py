@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.plan import Corpus, EdgeSettings
+from resolab.plan import Corpus, EdgeSettings, PageCertificates
 from resolab.plan.page import ADDRESSES_LIMIT
 from resolab.plan.serving import Serving
 from resolab.records import DnsTransport, KeyExchangeGroup
@@ -159,3 +159,19 @@ def test_names_share_an_address_where_their_page_says_so(tmp_path):
     last = {page: [int(one.address.rpartition(".")[2]) for one in site.origins] for page, site in sites.items()}
     assert last == {"one": [1, 2, 3, 2, 4], "two": [5, 6, 7, 6, 8]}
     assert [one.folder is None for one in sites["one"].origins] == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_names_of_one_site_share_a_certificate_where_the_plan_says_so(tells):
+    hosts = ("h0.s0-a.test", "h1.s0-a.test", "h2.s1-a.test", "x.y.s2-a.test", "z.s2-a.test", "a.resolab.test")
+    site = Site(page="a", origins=tuple(origin(host, 1, certificate=0) for host in hosts), path="/")
+    text = layout.edge_configuration(Path("/ca"), [site], certificates=PageCertificates.SITE, tells_origins=tells)
+    more = {"origin_frame": True} if tells else {}
+    assert tomllib.loads(text)["certificate"] == [
+        {"names": ["*.s0-a.test"]} | more,
+        # A wildcard covers one label.
+        {"names": ["x.y.s2-a.test", "z.s2-a.test"]} | more,
+    ]
+    assert layout.resolver_covers(site) == [
+        "*.s0-a.test", "*.s1-a.test", "x.y.s2-a.test", "z.s2-a.test", "a.resolab.test"
+    ]  # fmt: skip
