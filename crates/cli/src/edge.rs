@@ -201,6 +201,7 @@ fn command_id(command: &EdgeCommand) -> u64 {
         | EdgeCommand::LoadSite { id, .. }
         | EdgeCommand::RemoveSite { id, .. }
         | EdgeCommand::CoverNames { id, .. }
+        | EdgeCommand::SetOriginFrames { id, .. }
         | EdgeCommand::SetNameBehaviour { id, .. }
         | EdgeCommand::Summary { id, .. } => *id,
     }

@@ -9,6 +9,7 @@ use crate::connections::OpenConnection;
 use crate::web::names::wildcard_of;
 use bytes::Bytes;
 use resolab_http::{https_origin, origin_frame, private_alpn};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The section in force.
@@ -21,8 +22,9 @@ pub struct Coalescing {
     site_port: u16,
     /// On the resolver's certificate besides its own names.
     covered: RwLock<Names>,
-    /// The certificates whose connections tell their origins.
+    /// The certificates whose connections tell their origins, unless silenced.
     telling: Vec<Names>,
+    is_silent: AtomicBool,
 }
 
 /// Names and wildcards of one certificate, lower case.
@@ -85,6 +87,11 @@ impl Coalescing {
         *self.covered.write().unwrap_or_else(PoisonError::into_inner) = Names::new(names);
     }
 
+    /// Whether connections under the certificates that are to tell their origins do.
+    pub fn set_telling(&self, telling: bool) {
+        self.is_silent.store(!telling, Ordering::Relaxed);
+    }
+
     /// Whether a connection may be asked for this host. One for the resolver's name may be asked for
     /// the sites only if told so; everything else is for the sites themselves to say.
     pub fn admits(&self, connection: &OpenConnection, host: &str) -> bool {
@@ -115,7 +122,9 @@ impl Coalescing {
             );
         }
         let name = name.unwrap_or_default();
-        let certificate = self.telling.iter().find(|names| names.cover(name));
+        let is_silent = self.is_silent.load(Ordering::Relaxed);
+        let mut telling = self.telling.iter().filter(|_| !is_silent);
+        let certificate = telling.find(|names| names.cover(name));
         certificate.map_or_else(Bytes::new, |names| {
             frame(None, names, &hosts(), self.site_port)
         })

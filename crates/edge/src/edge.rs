@@ -130,6 +130,10 @@ impl Edge {
             }
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
             EdgeCommand::CoverNames { names, .. } => self.cover_names(&names),
+            EdgeCommand::SetOriginFrames { telling, .. } => {
+                self.world.coalescing.set_telling(telling);
+                Ok(())
+            }
             control @ (EdgeCommand::SetTicketPolicy { .. }
             | EdgeCommand::SetTickets { .. }
             | EdgeCommand::SetAddressValidation { .. }

@@ -55,6 +55,7 @@ pub async fn carry_out(
         | EdgeCommand::SetNameBehaviour { .. }
         | EdgeCommand::LoadSite { .. }
         | EdgeCommand::CoverNames { .. }
+        | EdgeCommand::SetOriginFrames { .. }
         | EdgeCommand::RemoveSite { .. } => Err("no command about connections".to_owned()),
     }
 }

@@ -259,6 +259,11 @@ async fn a_certificate_of_several_names_tells_those_that_are_there() {
         let origin = format!("https://{host}:8443");
         assert_eq!(origins.contain(&origin), is_named, "{host}: {origins:?}");
     }
+    for telling in [false, true] {
+        let command = EdgeCommand::SetOriginFrames { id: 1, telling };
+        lab.edge.carry_out(command).await.unwrap();
+        assert_eq!(told_at_sites(&lab, HOST).await.are_known(), telling);
+    }
     // One of its own says nothing.
     assert!(!told_at_sites(&lab, "y.other.test").await.are_known());
 }

@@ -160,6 +160,14 @@ pub enum EdgeCommand {
         /// Names and wildcards; none: connections for the resolver's name serve no site.
         names: Vec<String>,
     },
+    /// Whether connections under certificates that have `origin_frame` tell their origins, from the
+    /// next connection on; not the resolver's.
+    SetOriginFrames {
+        /// Returned in `command_done`.
+        id: u64,
+        /// Whether they do; at the start they do.
+        telling: bool,
+    },
     /// How queries for a name are treated from now on, instead of as before; without delay and
     /// failure they are answered as usual.
     SetNameBehaviour {

@@ -635,6 +635,16 @@ class EdgeCoverNames(msgspec.Struct, kw_only=True, frozen=True, tag_field="comma
     names: list[str]
 
 
+class EdgeSetOriginFrames(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_origin_frames"):
+    """Whether connections under certificates that have `origin_frame` tell their origins, from the next
+
+    connection on; not the resolver's.
+    """
+
+    id: int
+    telling: bool
+
+
 class EdgeSetNameBehaviour(msgspec.Struct, kw_only=True, frozen=True, tag_field="command", tag="set_name_behaviour"):
     """How queries for a name are treated from now on, instead of as before;
 
@@ -666,6 +676,7 @@ EdgeCommand = (
     | EdgeLoadSite
     | EdgeRemoveSite
     | EdgeCoverNames
+    | EdgeSetOriginFrames
     | EdgeSetNameBehaviour
     | EdgeSummary
 )
