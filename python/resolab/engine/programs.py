@@ -24,6 +24,7 @@ from resolab.records import (
     EdgeSetAddressValidation,
     EdgeSetBlackHole,
     EdgeSetNameBehaviour,
+    EdgeSetOriginFrames,
     EdgeSetTicketPolicy,
     EdgeSetTickets,
     EdgeSummary,
@@ -203,6 +204,10 @@ class Edge(_Program):
     async def cover_names(self, names: Sequence[str]) -> None:
         """Have the resolver's certificate cover these names, and its connections serve the sites among them."""
         await self.process.command(lambda number: EdgeCoverNames(id=number, names=list(names)))
+
+    async def set_origin_frames(self, *, telling: bool) -> None:
+        """Have connections under shared certificates tell their origins or not, from the next one on."""
+        await self.process.command(lambda number: EdgeSetOriginFrames(id=number, telling=telling))
 
     async def remove_site(self, host: str) -> None:
         """Take a site and its name's records away; requests under way are answered."""

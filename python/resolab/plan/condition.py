@@ -40,6 +40,11 @@ def goes_by_gateway(one: HasLevels) -> bool:
     return one.resolver_path == ResolverPath.GATEWAY
 
 
+def _has_sharing(one: HasLevels) -> bool:
+    """Whether what is shared is set: by a gateway, or by servers that tell the browser."""
+    return goes_by_gateway(one) or one.connection_sharing == ConnectionSharing.ORIGIN_FRAME
+
+
 def _goes_by_stub(one: HasLevels) -> bool:
     return one.resolver_path == ResolverPath.STUB
 
@@ -123,10 +128,10 @@ class Condition:
                 "certificate": "shared by certificate",
                 "resolver_connection": "on the resolver's connection",
             },
-            applies=goes_by_gateway,
+            applies=_has_sharing,
         ),
     ] = ConnectionSharing.SEPARATE
-    """Which of its connections a gateway shares among a page's names."""
+    """Which connections a gateway shares among a page's names; with `origin_frame` servers tell their origins."""
     speculation: Annotated[
         PageSpeculation,
         About(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),

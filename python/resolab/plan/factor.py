@@ -21,6 +21,8 @@ class HasLevels(Protocol):
     def resolver_path(self) -> str: ...  # noqa: D102
     @property
     def dns_connection_state(self) -> str | None: ...  # noqa: D102
+    @property
+    def connection_sharing(self) -> str | None: ...  # noqa: D102
 
 
 def _everywhere(_: HasLevels) -> bool:

@@ -52,7 +52,6 @@ _NOT_FULL = _but("requested_handshake_mode", "full")
 _TO_BE_FOUND = _but("h3_discovery", "forced")
 _CHOSEN_METHOD = _but("doh_method", "default")
 _BY_GATEWAY: Selection = {"resolver_path": ("gateway",)}
-_SHARED = _but("connection_sharing", "separate")
 _ON_RESOLVERS: Selection = {"connection_sharing": ("resolver_connection",)}
 _DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
 _H20: Selection = {"browser_preset": ("h20",)}
@@ -129,8 +128,15 @@ IMPOSSIBLE = (
         )
     ),
     Impossible(
-        {"resolver_path": _but("resolver_path", "gateway"), "connection_sharing": _SHARED},
-        "without the gateway the browser alone says which connections are shared",
+        {
+            "resolver_path": _but("resolver_path", "gateway"),
+            "connection_sharing": _but("connection_sharing", "separate", "origin_frame"),
+        },
+        "without the gateway the browser alone says which connections are shared, whatever servers tell it",
+    ),
+    Impossible(
+        {"connection_sharing": ("origin_frame",), "http_version": _OVER_TCP},
+        "servers tell their origins over h3 only",
     ),
     Impossible(
         {**_ON_RESOLVERS, "dns_transport": _but("dns_transport", "doh3", "doq")},

@@ -18,7 +18,7 @@ from collections.abc import Set as AbstractSet
 
 from resolab import engine
 from resolab.plan import RESOLVER_NAME, Condition
-from resolab.records import ResolverCache, TicketPolicy
+from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
 from resolab.testbed import layout
 from resolab.testbed.inline_toml import key_lines
 from resolab.testbed.layout import Offer, Site
@@ -35,6 +35,7 @@ class EdgeInForce:
         *,
         miss_delay_ms: float = 0.0,
         pages_at_resolver: bool = False,
+        tells_origins: bool = False,
     ) -> None:
         self.edge = edge
         self._sites = sites
@@ -44,6 +45,7 @@ class EdgeInForce:
         self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
         """Of the pages that are there."""
         self._policies: dict[str, TicketPolicy] = {}
+        self._tells_origins = tells_origins
         self._cache = ResolverCache.HIT
         self._missed: AbstractSet[str] = frozenset()
 
@@ -53,6 +55,7 @@ class EdgeInForce:
         for host in self._sites[condition.page].hosts:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
         await self._ticket_policy(RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
+        await self._tell_origins(telling=condition.connection_sharing is ConnectionSharing.ORIGIN_FRAME)
         await self._answer_from(condition.resolver_cache)
         await self.miss(frozenset())
 
@@ -102,6 +105,12 @@ class EdgeInForce:
         if self._policies.get(name) is not policy:
             await self.edge.set_ticket_policy(name, policy)
             self._policies[name] = policy
+
+    async def _tell_origins(self, *, telling: bool) -> None:
+        """Have servers tell their origins: browsers that read them share, and look up, by them."""
+        if telling is not self._tells_origins:
+            await self.edge.set_origin_frames(telling=telling)
+            self._tells_origins = telling
 
     async def _answer_from(self, cache: ResolverCache) -> None:
         if cache is not self._cache:

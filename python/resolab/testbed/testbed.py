@@ -242,6 +242,7 @@ class Testbed(Standing):
             self._sites,
             miss_delay_ms=self._plan.resolver.miss_delay_ms,
             pages_at_resolver=self._shares_by(ConnectionSharing.RESOLVER_CONNECTION),
+            tells_origins=self._shares_by(ConnectionSharing.ORIGIN_FRAME),
         )
 
     async def _close_edge(self) -> None:

@@ -38,6 +38,10 @@ def test_a_gateway_beside_the_native_way_is_a_plan() -> None:
     [
         (('["h3"]', '["h1"]'), "the gateway speaks h2 or h3"),
         (('["full"]', '["full"]\nconnection_sharing = ["separate", "browser_rule"]'), "the browser alone says"),
+        (
+            ('"h3"]', '"h3", "h2"]\nconnection_sharing = ["separate", "origin_frame"]'),
+            "tell their origins over h3 only",
+        ),
         (('["full"]', '["full"]\nspeculation = ["off", "document"]'), "only on the resolver's connection"),
         (('["full"]', '["full"]\ndns_connection_state = ["warm"]'), "closes all its connections"),
         (('["full"]', '["full"]\nh3_discovery = ["https_record"]'), "HTTP/3 is forced"),
@@ -66,6 +70,13 @@ def test_pages_go_on_connections_of_doh3_and_doq_alone() -> None:
     assert len(plan(doq.replace('["full"]', shared) + excluded).conditions()) == 3
     with pytest.raises(ConfigurationError, match="only connections of DoH3 and DoQ carry pages"):
         plan(doq.replace('["full"]', shared).replace("doq", "dot") + excluded)
+
+
+def test_servers_may_tell_a_browser_its_origins_without_a_gateway() -> None:
+    told = PLAN.replace('["full"]', '["full"]\nconnection_sharing = ["separate", "origin_frame"]')
+    found = [(one.resolver_path, one.connection_sharing) for one in plan(told).conditions()]
+    assert (ResolverPath.NATIVE, ConnectionSharing.ORIGIN_FRAME) in found
+    assert len(found) == 4
 
 
 def test_every_shared_load_needs_one_that_shares_nothing() -> None:

@@ -12,6 +12,7 @@ from resolab.plan import RESOLVER_NAME
 from resolab.plan.serving import Serving
 from resolab.records import (
     BrowserName,
+    ConnectionSharing,
     ConnectionState,
     H3Discovery,
     HandshakeMode,
@@ -40,6 +41,9 @@ class Edge:
 
     async def remove_site(self, host):
         self.told.append(("remove", host))
+
+    async def set_origin_frames(self, *, telling):
+        self.told.append(("telling", telling))
 
     async def cover_names(self, names):
         self.told.append(("cover", names))
@@ -166,3 +170,13 @@ def test_the_resolvers_certificate_covers_the_page_that_came_where_its_connectio
         asyncio.run(in_force.put(condition))
     covered = [names for what, names in edge.told if what == "cover"]
     assert covered == ([["*.s0-b.test", "*.s1-b.test"], [HOST]] if carries else [])
+
+
+def test_servers_tell_their_origins_in_the_conditions_that_share_by_them_and_in_no_other():
+    edge = Edge()
+    in_force = EdgeInForce(edge, {SITE.page: SITE}, tells_origins=True)
+    telling = replace(CONDITION, connection_sharing=ConnectionSharing.ORIGIN_FRAME)
+    for condition in (CONDITION, CONDITION, telling, telling, CONDITION):
+        asyncio.run(in_force.put(condition))
+    assert [what for name, what in edge.told if name == "telling"] == [False, True, False]
+    assert "telling" not in dict(told(CONDITION))

@@ -24,7 +24,8 @@ WITH names AS (
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
        t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
        t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
-       t.resolver, t.browser_preset, l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
+       t.resolver, t.browser_preset, t.connection_sharing,
+       l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
        {times_as_sql("l")}, n.names_count
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
@@ -111,6 +112,7 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_cache: str
     resolver: str = "lab"
     browser_preset: str | None
+    connection_sharing: str | None = None
     loaded: bool
     limit_ms: float | None
     failure: str | None
