@@ -3,6 +3,7 @@
 For: drawing estimates that others made, in one style that survives grey printing. Not for: computing them.
 """
 
+from resolab.plots.by_connections import PagePoint, draw_by_connections
 from resolab.plots.by_names import NamesPoint, draw_by_names
 from resolab.plots.cdf import CdfAxis, Curve, Look, draw_cdfs, resolver_look, transport_look
 from resolab.plots.difference import DifferenceRow, draw_differences
@@ -34,10 +35,12 @@ __all__ = [
     "HeatCell",
     "Look",
     "NamesPoint",
+    "PagePoint",
     "ShiftLine",
     "Span",
     "WaterfallRequest",
     "combination_label",
+    "draw_by_connections",
     "draw_by_names",
     "draw_cdfs",
     "draw_differences",

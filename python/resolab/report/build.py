@@ -20,7 +20,7 @@ from resolab.report.calibrations import calibration_table, outside_count
 from resolab.report.closed_form import closed_form_table
 from resolab.report.comparison_tables import aa_sentences, aa_table, comparison_table
 from resolab.report.connections.hellos import hello_table
-from resolab.report.connections.loads import connection_table
+from resolab.report.connections.section import connection_section
 from resolab.report.decisions import decision_table
 from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.environment import command_line, environment, profiles
@@ -133,12 +133,13 @@ def _papers(dataset: Dataset, findings: Findings) -> list[Paper]:
 
 
 def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: PathSection | None) -> str:
-    figures = _draw(findings, folder / "figures", papers)
+    connections = connection_section(findings)
+    figures = _draw(findings, folder / "figures", [*connections.drawings, *_drawn(papers)])
     sensitivity = _told_named(findings, sensitivity_table(findings))
-    effects, connections = _effects(findings), connection_table(findings)
-    of_loads = () if connections is None else (connections,)
+    effects = _effects(findings)
     of_paths = paths.tables if paths is not None else ()
-    for one in (sensitivity, *effects, *of_loads, *of_paths, *(one for paper in papers for one in paper.tables)):
+    of_papers = (one for paper in papers for one in paper.tables)
+    for one in (sensitivity, *effects, *connections.tables, *of_paths, *of_papers):
         write_csv(one.rows, folder / "figures" / f"{one.name}.csv")
     return _template().render(
         **_content(findings),
@@ -151,12 +152,15 @@ def _render(findings: Findings, folder: Path, papers: Sequence[Paper], paths: Pa
     )
 
 
-def _draw(findings: Findings, folder: Path, papers: Sequence[Paper]) -> dict[str, dict[str, str]]:
+def _drawn(papers: Sequence[Paper]) -> list[Drawing]:
+    return [one for paper in papers for one in paper.drawings]
+
+
+def _draw(findings: Findings, folder: Path, further: Sequence[Drawing]) -> dict[str, dict[str, str]]:
     """Draw every figure there is, into files as well."""
     by_names = names_drawing(findings)
     of_names = () if by_names is None else (by_names,)
-    of_papers = (one for paper in papers for one in paper.drawings)
-    drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *of_papers]
+    drawn = [*drawings(findings), *of_names, *shift_drawings(findings), *further]
     saved = zip(drawn, save_drawings(drawn, folder), strict=True)
     folder.mkdir(exist_ok=True)  # there may be tables only
     return {drawing.name: {"svg": Markup(svg), "caption": drawing.caption} for drawing, svg in saved}  # noqa: S704

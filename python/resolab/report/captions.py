@@ -71,6 +71,16 @@ def by_names_caption(findings: Findings, points: Sequence[NamesPoint]) -> str:
     )
 
 
+def connections_caption(findings: Findings, medians: Iterable[Estimate]) -> str:
+    """Caption of the pages by how many connections a comparison saves."""
+    return (
+        f"Change of {findings.plt.outcome.phrase} by how many connections fewer the treatment opens for a page's "
+        "names, used or not; each circle is a page, one load under the treatment less one under the baseline, and has "
+        "no interval of its own. Line and band: the median of the paired differences over pages, with its interval. "
+        f"The axis is logarithmic beyond 200 ms. {how_sure(medians)} {_failed_loads(findings)} {_dataset(findings)}"
+    )
+
+
 def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     """Caption of an outcome's paired differences."""
     compared = [comparison.difference_ms for _, comparison in found.compared]

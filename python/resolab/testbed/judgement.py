@@ -14,6 +14,7 @@ from resolab.plan.serving import Serving
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
+    ConnectionSharing,
     ConnectionState,
     DiscardedBecause,
     DnsFailure,
@@ -24,6 +25,7 @@ from resolab.records import (
     PageFailure,
     PathSummaryRecord,
     Record,
+    ResolverPath,
     TrialFlag,
 )
 from resolab.testbed.layout import Site
@@ -186,12 +188,13 @@ def lookup_flags(
 ) -> list[TrialFlag]:
     """Flag a load whose look-ups were not inside it, or not over the transport and connection asked for.
 
-    Of the page's names, a load that failed needs none but the document's.
+    Of the page's names, a load that failed needs none but the document's; nor does a browser whom servers tell which
+    others they have, and which then asks for none of those.
     """
     hosts = frozenset(site.hosts)
     of_page = [query for query in edge_queries(records, span) if name_of(query) in hosts]
     asked = {name_of(query) for query in of_page}
-    needed = {site.host} if failed else site.needed_hosts
+    needed = {site.host} if failed or _may_be_told_names(condition) else site.needed_hosts
     flags: list[TrialFlag] = []
     if looks_up(condition) and not needed <= asked:
         flags.append(TrialFlag.NO_LOOKUP_IN_LOAD)
@@ -202,6 +205,11 @@ def lookup_flags(
     if judged.foreign_names:
         flags.append(TrialFlag.FOREIGN_NAME)
     return flags + _dns_connection_flags(condition, judged.lookup)
+
+
+def _may_be_told_names(condition: Condition) -> bool:
+    alone = condition.resolver_path is not ResolverPath.GATEWAY
+    return alone and condition.connection_sharing is ConnectionSharing.ORIGIN_FRAME
 
 
 def _dns_connection_flags(condition: Condition, lookup: PageLookup) -> list[TrialFlag]:

@@ -10,6 +10,7 @@ from resolab.browser import PageLoad
 from resolab.plan.serving import Serving
 from resolab.records import (
     BrowserPreset,
+    ConnectionSharing,
     ConnectionState,
     DirectionSummary,
     DiscardedBecause,
@@ -20,8 +21,10 @@ from resolab.records import (
     HttpVersion,
     PageFailure,
     PathSummaryRecord,
+    ResolverPath,
     ResourceRecord,
     Speculation,
+    TrialFlag,
 )
 from resolab.testbed import judgement
 from resolab.testbed.lookup import Span
@@ -280,3 +283,12 @@ def test_a_name_that_is_only_asked_after_the_load_event_need_not_be_looked_up():
     assert flags(records, site=later) == []
     # Asked for all the same it is none of others.
     assert flags([*records, OTHER_LOOKUP], site=later) == []
+
+
+def test_a_browser_whom_servers_tell_their_origins_needs_the_name_of_the_document_alone():
+    records = [edge_query(connection_id=2), connection(connection_id=2)]
+    told = replace(CONDITION, connection_sharing=ConnectionSharing.ORIGIN_FRAME)
+    assert flags(records, told, site=MANY) == []
+    assert flags([], told, site=MANY) == [TrialFlag.NO_LOOKUP_IN_LOAD]
+    behind = replace(told, resolver_path=ResolverPath.GATEWAY)
+    assert TrialFlag.NO_LOOKUP_IN_LOAD in flags(records, behind, site=MANY)

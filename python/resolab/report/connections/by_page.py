@@ -1,0 +1,257 @@
+"""What the plan's comparisons change in each page's connections and load time, where loads went through a gateway.
+
+For: pairs of loads of one page, their sums over pages, and which of them are drawn. Not for: the loads of one condition
+(`loads`), what a connection of a load is (`store.connections.loads`), or how the picture looks (`plots`).
+
+A plan that samples pages has no result by page: a page has one load of each condition there, or a few. What is said of
+one is what was seen, without an interval; intervals are over pages.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from resolab.plan import Condition, PlannedComparison
+from resolab.plan.condition import goes_by_gateway
+from resolab.plots import ABSENT, Drawing, PagePoint, draw_by_connections, number_text
+from resolab.plots.difference import difference_columns
+from resolab.plots.save import Value
+from resolab.protocols import page_handshake_round_trips
+from resolab.records import HandshakeMode
+from resolab.report.captions import connections_caption
+from resolab.report.findings.findings import Findings, PairResult
+from resolab.report.labels import combination_of
+from resolab.report.named_table import NamedTable
+from resolab.report.tables import Table, both_text
+from resolab.store.connections.loads import LoadConnectionsRow
+from resolab.store.outcomes import PLT
+from resolab.store.rows import LoadRow
+
+TITLE = "What sharing connections changes, over pages"
+NOTE = (
+    "Per page, the treatment's less the baseline's; the median over pages, and the least and the most. Connections "
+    "are those opened for the page's names, used or not; the resolver's counts where it carries pages. Their "
+    "handshakes' round trips are what the protocol takes for the handshake that happened (one for HTTP/3's full or "
+    "resumed one, none for 0-RTT), added up over connections, of which a load waits for some side by side. The change "
+    "of the load time is the median of the paired differences, with its interval over pages, and the same in round "
+    "trips of the access link. Counts are of pages both of whose loads succeeded."
+)
+_COLUMNS = (
+    "profile",
+    "treatment",
+    "against",
+    "pages",
+    "names",
+    "connections before",
+    "connections",
+    "handshakes' round trips",
+    "requests on another name's connection",
+    "load time, ms",
+    "in round trips",
+    "pages sooner",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What carried a page's loads of one condition, means where there were several."""
+
+    names_count: float
+    requests_count: float
+    connections_count: float
+    """Opened for the page's names, used or not."""
+    handshake_round_trips: float
+    """Of the used ones, added up."""
+    shared_requests_count: float | None
+    """That went on a connection opened for another name; None without a gateway."""
+    plt_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """One page's loads of a comparison's treatment and of its baseline."""
+
+    comparison: PlannedComparison
+    page: str
+    rtt_ms: float
+    own: Carried
+    other: Carried
+
+    @property
+    def difference_ms(self) -> float:
+        """By how much the page load time is longer."""
+        return self.own.plt_ms - self.other.plt_ms
+
+    @property
+    def connections_difference(self) -> float:
+        """How many connections more."""
+        return self.own.connections_count - self.other.connections_count
+
+    @property
+    def round_trips_difference(self) -> float:
+        """How many round trips of handshakes more."""
+        return self.own.handshake_round_trips - self.other.handshake_round_trips
+
+
+def page_changes(findings: Findings) -> list[PageChange]:
+    """Pair the loads of each page; none where no load went through a gateway or where pages are not sampled."""
+    if not findings.plan.samples_pages or not any(map(goes_by_gateway, findings.plan.conditions())):
+        return []
+    carried = _carried(findings)
+    return [
+        PageChange(one, page, findings.oracle.rtt_ms[one.treatment.profile], own, other)
+        for one in (found.comparison for found in findings.plt.comparisons)
+        for page, own in carried.get(one.treatment.id, {}).items()
+        if (other := carried.get(one.baseline.id, {}).get(page)) is not None
+    ]
+
+
+def changes_table(findings: Findings, changes: Sequence[PageChange]) -> NamedTable | None:
+    """Sum up every comparison over its pages."""
+    told = [
+        (one, of_pages)
+        for one in findings.plt.comparisons
+        if (of_pages := [change for change in changes if change.comparison == one.comparison])
+    ]
+    if not told:
+        return None
+    rows = [_words(findings, one, of_pages) for one, of_pages in told]
+    numbers = [_sums(one, of_pages) for one, of_pages in told]
+    return NamedTable("connections_over_pages", TITLE, Table(_COLUMNS, rows, frozenset(range(3))), numbers, NOTE)
+
+
+def page_drawing(findings: Findings, changes: Sequence[PageChange]) -> Drawing | None:
+    """Draw every page of every comparison; None where there is none."""
+    if not changes:
+        return None
+    points = [
+        PagePoint(
+            row=_row(findings, one.comparison),
+            column=one.comparison.treatment.profile,
+            saved_count=-one.connections_difference,
+            difference_ms=one.difference_ms,
+            key=_numbers(one),
+        )
+        for one in changes
+    ]
+    medians = {
+        (_row(findings, one.comparison), one.comparison.treatment.profile): one.difference_ms
+        for one in findings.plt.comparisons
+    }
+    return draw_by_connections(
+        "connections_by_page", connections_caption(findings, list(medians.values())), points, medians
+    )
+
+
+def _row(findings: Findings, one: PlannedComparison) -> str:
+    return " against ".join(_named(findings, each) for each in (one.treatment, one.baseline))
+
+
+def _named(findings: Findings, condition: Condition) -> str:
+    label = combination_of(findings, condition)
+    return label if goes_by_gateway(condition) else f"{label}, {condition.resolver_path}"
+
+
+def _carried(findings: Findings) -> Mapping[str, Mapping[str, Carried]]:
+    """Find what carried each condition's loads of each page."""
+    loads = {one.trial_id: one for one in findings.loads}
+    grouped: dict[str, dict[str, list[tuple[LoadConnectionsRow, LoadRow]]]] = {}
+    for row in findings.load_connections:
+        load = loads[row.trial_id]
+        if PLT.of(load) is not None:
+            grouped.setdefault(row.condition, {}).setdefault(load.page, []).append((row, load))
+    return {condition: {page: _mean(some) for page, some in pages.items()} for condition, pages in grouped.items()}
+
+
+def _mean(some: Sequence[tuple[LoadConnectionsRow, LoadRow]]) -> Carried:
+    shared = [_shared(row) for row, _ in some]
+    return Carried(
+        names_count=fmean(row.names_count for row, _ in some),
+        requests_count=fmean(row.requests_count for row, _ in some),
+        connections_count=fmean(row.connections_count + row.unused_count for row, _ in some),
+        handshake_round_trips=fmean(_round_trips(row, load) for row, load in some),
+        shared_requests_count=None if None in shared else fmean(one for one in shared if one is not None),
+        plt_ms=fmean(PLT.of(load) or 0.0 for _, load in some),
+    )
+
+
+def _round_trips(row: LoadConnectionsRow, load: LoadRow) -> int:
+    counts = {
+        HandshakeMode.FULL: row.full_count,
+        HandshakeMode.RESUMED: row.resumed_count,
+        HandshakeMode.ZERO_RTT: row.zero_rtt_count,
+    }
+    return sum(count * page_handshake_round_trips(load.http_version, mode) for mode, count in counts.items())
+
+
+def _shared(row: LoadConnectionsRow) -> int | None:
+    reasons = (row.address_requests_count, row.origin_requests_count, row.certificate_requests_count)
+    known = [one for one in reasons if one is not None]
+    return sum(known) if known else None
+
+
+def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) -> tuple[str, ...]:
+    rtt_ms = of_pages[0].rtt_ms
+    median_ms = one.difference_ms.value
+    return (
+        one.comparison.treatment.profile,
+        _named(findings, one.comparison.treatment),
+        _named(findings, one.comparison.baseline),
+        str(len(of_pages)),
+        _spread(of_pages, lambda change: change.own.names_count),
+        _spread(of_pages, lambda change: change.other.connections_count),
+        _spread(of_pages, lambda change: change.connections_difference, signed=True),
+        _spread(of_pages, lambda change: change.round_trips_difference, signed=True),
+        _spread(of_pages, lambda change: change.own.shared_requests_count),
+        both_text(one.difference_ms),
+        ABSENT if median_ms is None else number_text(median_ms / rtt_ms, 1, signed=True),
+        str(sum(change.difference_ms < 0 for change in of_pages)),
+    )
+
+
+def _spread(of_pages: Sequence[PageChange], of: Callable[[PageChange], float | None], *, signed: bool = False) -> str:
+    known = [value for change in of_pages if (value := of(change)) is not None]
+    if not known:
+        return ABSENT
+    middle, least, most = (_count(value, signed=signed) for value in (median(known), min(known), max(known)))
+    return middle if least == most else f"{middle} ({least} to {most})"
+
+
+def _count(value: float, *, signed: bool) -> str:
+    return number_text(value, 1, signed=signed).removesuffix(".0")
+
+
+def _sums(one: PairResult, of_pages: Sequence[PageChange]) -> dict[str, Value]:
+    """Make the row of a comparison in the table's file."""
+    return {
+        "profile": one.comparison.treatment.profile,
+        "treatment": one.comparison.treatment.id,
+        "baseline": one.comparison.baseline.id,
+        "pages_count": len(of_pages),
+        "names_count": median(change.own.names_count for change in of_pages),
+        "baseline_connections_count": median(change.other.connections_count for change in of_pages),
+        "connections_difference": median(change.connections_difference for change in of_pages),
+        "handshake_round_trips_difference": median(change.round_trips_difference for change in of_pages),
+        **difference_columns(one.difference_ms, None),
+        "sooner_pages_count": sum(change.difference_ms < 0 for change in of_pages),
+    }
+
+
+def _numbers(one: PageChange) -> dict[str, Value]:
+    return {
+        "page": one.page,
+        "profile": one.comparison.treatment.profile,
+        "treatment": one.comparison.treatment.id,
+        "baseline": one.comparison.baseline.id,
+        "names_count": one.own.names_count,
+        "requests_count": one.own.requests_count,
+        "connections_count": one.own.connections_count,
+        "baseline_connections_count": one.other.connections_count,
+        "handshake_round_trips": one.own.handshake_round_trips,
+        "baseline_handshake_round_trips": one.other.handshake_round_trips,
+        "shared_requests_count": one.own.shared_requests_count,
+        "plt_ms": one.own.plt_ms,
+        "baseline_plt_ms": one.other.plt_ms,
+        "difference_ms": one.difference_ms,
+        "difference_rtts": one.difference_ms / one.rtt_ms,
+    }

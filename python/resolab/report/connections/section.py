@@ -1,0 +1,29 @@
+"""All that a report has of the connections of loads that went through a gateway, or stand beside such.
+
+For: which tables and figures there are. Not for: what is in them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolab.plots import Drawing
+from resolab.report.connections.by_page import changes_table, page_changes, page_drawing
+from resolab.report.connections.loads import connection_table
+from resolab.report.findings.findings import Findings
+from resolab.report.named_table import NamedTable
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSection:
+    """Tables and figures, in their order."""
+
+    tables: Sequence[NamedTable]
+    drawings: Sequence[Drawing]
+
+
+def connection_section(findings: Findings) -> ConnectionSection:
+    """Make what there is something for: of each condition and, where pages are sampled, of each page."""
+    changes = page_changes(findings)
+    tables = (connection_table(findings), changes_table(findings, changes))
+    drawings = (page_drawing(findings, changes),)
+    return ConnectionSection([one for one in tables if one is not None], [one for one in drawings if one is not None])
