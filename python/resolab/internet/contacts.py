@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.internet.layout import HOME, Layout, Site
+from resolab.plan.page import registrable_domain
 from resolab.records import EdgeQueryRecord, EdgeRequestRecord, InternetFlow, Record
 
 HIGHEST_SERVER_PORT = 1023
@@ -33,7 +34,9 @@ class Contacts:
     def __init__(self, layout: Layout) -> None:
         self._sites: dict[str, SiteContacts] = {}
         self._documents = {_document(site): site.domain for site in layout.sites}
-        self._domains = {origin.host: _domain(origin.host) for site in layout.sites for origin in site.origins}
+        self._domains = {
+            origin.host: registrable_domain(origin.host) for site in layout.sites for origin in site.origins
+        }
         self._queries: dict[str, Counter[str]] = {}
         self._flows: dict[_FlowKey, tuple[int, int]] = {}
         self._names = {one.address: one.name for one in layout.resolvers}
@@ -101,7 +104,3 @@ def _is_contact(flow: InternetFlow) -> bool:
 def _document(site: Site) -> tuple[str, str]:
     host, _, path = site.url.removeprefix("https://").partition("/")
     return host, f"/{path}"
-
-
-def _domain(host: str) -> str:
-    return ".".join(host.split(".")[-2:])

@@ -11,6 +11,7 @@ import msgspec
 from resolab.internet.layout import Origin, Record, Site, Zone
 from resolab.internet.sites import Addresses
 from resolab.internet.standard import UNOWNED_ADDRESS, UNOWNED_SERVER
+from resolab.plan.page import registrable_domain
 
 OPT_OUT_HOST = "optout.example"
 OPT_OUT_FILE = "opt-out.txt"
@@ -116,7 +117,7 @@ def failing_sites(addresses: Addresses, opt_out_folder: Path) -> tuple[Site, ...
 def _site(host: str, addresses: Addresses, settings: dict[str, object]) -> Site:
     address = addresses.next(DISTANCE_MS)
     table = {"host": host, "address": address, "ticket_policy": "resume", **settings}
-    domain = ".".join(host.split(".")[-2:])
+    domain = registrable_domain(host)
     origin = Origin(host=host, address=address, table=table)
     return Site(page=domain.partition(".")[0], url=f"https://{host}/", domain=domain, origins=(origin,))
 

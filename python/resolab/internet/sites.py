@@ -11,6 +11,7 @@ from typing import TypeVar
 from resolab.internet.layout import Network, Origin, Record, Site, Zone
 from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
 from resolab.plan import Corpus
+from resolab.plan.page import registrable_domain
 from resolab.testbed.layout import Offer, site_settings
 from resolab.testbed.layout import Site as LabSite
 from resolab.testbed.sites import sites_of
@@ -77,7 +78,7 @@ def _placed(site: LabSite, addresses: Addresses) -> Site:
         own_ms = origin.serving.extra_rtt_ms
         extra[origin.address] = min(own_ms, extra.get(origin.address, own_ms))
     places = {address: addresses.next(extra_rtt_ms) for address, extra_rtt_ms in extra.items()}
-    domain = registrable(site.host)
+    domain = registrable_domain(site.host)
     origins = [
         Origin(
             host=one.host,
@@ -102,16 +103,11 @@ def site_zones(sites: Sequence[Site]) -> tuple[Zone, ...]:
     records: dict[str, list[Record]] = {}
     for site in sites:
         for origin in site.origins:
-            kept = records.setdefault(registrable(origin.host), [])
+            kept = records.setdefault(registrable_domain(origin.host), [])
             kept.append(Record(owner=origin.host, kind="A", value=origin.address, ttl_s=ttl_s(origin.host)))
     return tuple(
         Zone(origin=domain, server=drawn(SITE_SERVERS, domain), records=tuple(kept)) for domain, kept in records.items()
     )
-
-
-def registrable(host: str) -> str:
-    """Name the domain that a name belongs to: its last two labels."""
-    return ".".join(host.split(".")[-2:])
 
 
 def ttl_s(host: str) -> int:

@@ -35,6 +35,7 @@ from resolab.plan.settings import (
     table_in,
     value_in,
 )
+from resolab.plan.shared_names import check_shared_names
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
 from resolab.plan.told_names import check_told_names, tells_names
 from resolab.plan.unit import check_unit, over_pages
@@ -168,6 +169,7 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     check_comparisons(source, compared)
     if plan.live is not None:
         return
+    check_shared_names(source, plan, corpus, compared.conditions())
     check_told_names(source, compared, _hosts(source, plan, corpus, drawn=tells_names(compared)))
 
 

@@ -33,6 +33,11 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NAME_MAX_CHARACTERS = 253
 
 
+def registrable_domain(host: str) -> str:
+    """Name the domain that one of the lab's names belongs to: below .test these are two labels."""
+    return ".".join(host.split(".")[-2:])
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """What a load asks for: host names with their files, the document's first."""
 

@@ -14,7 +14,7 @@ import msgspec
 
 from resolab.engine import Resolver
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
-from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN
+from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
@@ -225,7 +225,7 @@ def resolver_covers(site: Site) -> list[str]:
 def _by_domain(site: Site) -> Mapping[str, list[str]]:
     domains: dict[str, list[str]] = defaultdict(list)
     for host in site.hosts:
-        domains[_domain(host)].append(host)
+        domains[registrable_domain(host)].append(host)
     return domains
 
 
@@ -235,11 +235,6 @@ def _below(domain: str, hosts: list[str]) -> list[str]:
     return [f"*.{domain}"] if has_wildcard else hosts
 
 
-def _domain(host: str) -> str:
-    """Registrable domain of one of the lab's names."""
-    return ".".join(host.split(".")[-2:])
-
-
 def _domains(origins: Sequence[Origin]) -> list[str]:
     """Name the registrable domains of the lab's names, so that those below them exist or are told not to."""
-    return list(dict.fromkeys([PAGES_DOMAIN, *(_domain(origin.host) for origin in origins)]))
+    return list(dict.fromkeys([PAGES_DOMAIN, *(registrable_domain(origin.host) for origin in origins)]))

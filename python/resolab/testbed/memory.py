@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.errors import MachineError
+from resolab.plan.page import registrable_domain
 from resolab.testbed.layout import Origin, Site, are_resident
 
 BASE_MB = 300
@@ -76,12 +77,8 @@ def available_mb(meminfo: Path = MEMINFO) -> int | None:
 
 
 def _document_sites_count(origins: Iterable[Origin]) -> int:
-    """Count the registrable domains of which documents are served; below .test these are two labels."""
-    return len({_site_of(origin.host) for origin in origins if _serves_documents(origin)})
-
-
-def _site_of(host: str) -> str:
-    return ".".join(host.split(".")[-2:])
+    """Count the registrable domains of which documents are served."""
+    return len({registrable_domain(origin.host) for origin in origins if _serves_documents(origin)})
 
 
 def _serves_documents(origin: Origin) -> bool:

@@ -72,15 +72,32 @@ def test_pages_go_on_connections_of_doh3_and_doq_alone() -> None:
         plan(doq.replace('["full"]', shared).replace("doq", "dot") + excluded)
 
 
+def sharing(way: str, page: str = "bing-2024-07", certificates: str = "site") -> str:
+    text = PLAN.replace('["full"]', f'["full"]\nconnection_sharing = ["separate", "{way}"]').replace("example", page)
+    return text.replace("[resolver_path]", f'[pages]\ncertificates = "{certificates}"\n[resolver_path]')
+
+
+@pytest.mark.parametrize(
+    ("page", "certificates", "remedy"),
+    [("bing-2024-07", "recorded", 'pages.certificates = "site"'), ("example", "site", "several names of one site")],
+)
+def test_sharing_by_certificates_that_no_two_names_have_in_common_is_refused(
+    page: str, certificates: str, remedy: str
+) -> None:
+    with pytest.raises(ConfigurationError, match="nothing is shared by origin_frame") as caught:
+        plan(sharing("origin_frame", page, certificates))
+    assert remedy in str(caught.value)
+
+
 def test_servers_may_tell_a_browser_its_origins_without_a_gateway() -> None:
-    told = PLAN.replace('["full"]', '["full"]\nconnection_sharing = ["separate", "origin_frame"]')
+    told = sharing("origin_frame")
     found = [(one.resolver_path, one.connection_sharing) for one in plan(told).conditions()]
     assert (ResolverPath.NATIVE, ConnectionSharing.ORIGIN_FRAME) in found
     assert len(found) == 4
 
 
 def test_every_shared_load_needs_one_that_shares_nothing() -> None:
-    shared = PLAN.replace('["full"]', '["full"]\nconnection_sharing = ["separate", "browser_rule"]')
+    shared = sharing("browser_rule")
     shared += """connection_sharing = "separate"
 [[exclude]]
 resolver_path = ["native"]

@@ -15,9 +15,9 @@ import msgspec
 from resolab.internet import Box, Knowledge, Layout, Resolver, truth
 from resolab.internet.layout import DAY_S, Site, Zone
 from resolab.internet.servers import Program
-from resolab.internet.sites import registrable
 from resolab.internet.standard import SITE_SERVERS
 from resolab.internet.zones import NEGATIVE_TTL_S
+from resolab.plan.page import registrable_domain
 from resolab.records import DnsTransport, ResolverCache
 
 TTL_S = {ResolverCache.HIT: DAY_S, ResolverCache.MISS: 0}
@@ -26,7 +26,7 @@ _START_OF_ZONE = re.compile(rf"(IN SOA .* ){NEGATIVE_TTL_S}$", re.MULTILINE)
 
 def steady_layout(layout: Layout, cache: ResolverCache) -> Layout:
     """Give the names of all sites one TTL and, where each look-up recurses, their zones one server."""
-    domains = {registrable(origin.host) for site in layout.sites for origin in site.origins}
+    domains = {registrable_domain(origin.host) for site in layout.sites for origin in site.origins}
     zones = tuple(_steady(zone, cache) if zone.origin in domains else zone for zone in layout.zones)
     return msgspec.structs.replace(layout, zones=zones)
 

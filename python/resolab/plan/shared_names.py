@@ -1,0 +1,48 @@
+"""Whether ways of sharing connections by certificate have anything to share: two names of a page on one.
+
+For: refusing a plan whose arms would all be the same, before it runs. Not for: which names the edge puts on one
+(`testbed.layout`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from resolab.errors import ConfigurationError
+from resolab.plan.condition import Condition
+from resolab.plan.corpus import Corpus
+from resolab.plan.model import Plan
+from resolab.plan.page import registrable_domain
+from resolab.plan.settings import PageCertificates
+from resolab.records import ConnectionSharing
+
+_BY_CERTIFICATE = (ConnectionSharing.BROWSER_RULE, ConnectionSharing.ORIGIN_FRAME, ConnectionSharing.CERTIFICATE)
+
+
+def check_shared_names(source: str, plan: Plan, corpus: Corpus, conditions: Sequence[Condition]) -> None:
+    """Refuse ways of sharing by certificate where no page of the plan has two names on one."""
+    asked = [way.value for way in _BY_CERTIFICATE if any(one.connection_sharing is way for one in conditions)]
+    if not asked or any(_shares(groups) for groups in _groups(plan, corpus)):
+        return
+    problem = f"no page has two names on one certificate, so that nothing is shared by {' or '.join(asked)}"
+    remedy = (
+        'set pages.certificates = "site"'
+        if plan.pages.certificates is PageCertificates.RECORDED
+        else "take pages of several names of one site"
+    )
+    raise ConfigurationError(f"{source}: factors.connection_sharing: {problem}; {remedy}, or leave those levels out")
+
+
+def _shares(groups: Iterable[object]) -> bool:
+    return any(count > 1 for group, count in Counter(groups).items() if group is not None)
+
+
+def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
+    """List, page by page, what each name has its certificate in common with; None: nothing known."""
+    by_site = plan.pages.certificates is PageCertificates.SITE
+    models = [page for page in plan.factors.page if corpus.is_model(page)]
+    for page in corpus.read_pages([page for page in plan.factors.page if page not in set(models)]):
+        yield [registrable_domain(host) if by_site else page.served(host).certificate for host in page.hosts]
+    for name in models:
+        model = corpus.model(name)
+        asked = sorted({one.host for one in model.resources})
+        yield [model.hosts[host].site if by_site else model.hosts[host].certificate for host in asked]

@@ -1,0 +1,102 @@
+"""Names of one site on one certificate: what a browser does with the origins that servers tell it, and a gateway.
+
+Pages that come when they are needed, as those of large plans do. Not for: the frames themselves (crates/edge), what
+they save (docs/results).
+"""
+
+import asyncio
+
+import pytest
+
+from resolab.plan import Corpus, parse_plan
+from resolab.records import (
+    ConnectionReason,
+    EdgeQueryRecord,
+    EdgeRequestRecord,
+    GatewayRequestRecord,
+    PageLoadRecord,
+    PathSummaryRecord,
+)
+from resolab.testbed import Testbed, layout
+
+pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
+PAGE = "google-2018-11"
+PLAN = f"""
+name = "told"
+question = "What do browsers do with origins that they are told?"
+seed = 1
+blocks = 1
+[factors]
+page = ["{PAGE}"]
+profile = ["cable"]
+dns_transport = ["doh3"]
+http_version = ["h3"]
+requested_handshake_mode = ["full"]
+connection_sharing = ["separate", "origin_frame", "resolver_connection"]
+[pages]
+certificates = "site"
+[resolver_path]
+doh3 = ["native", "gateway"]
+[[exclude]]
+resolver_path = ["native"]
+connection_sharing = ["resolver_connection"]
+[baseline]
+resolver_path = "gateway"
+connection_sharing = "separate"
+"""
+
+
+async def trials():
+    corpus = Corpus.of_project()
+    plan = parse_plan(PLAN, "told", corpus)
+    async with Testbed(plan, corpus, plan.seed) as testbed:
+        return {
+            (one.resolver_path.value, one.connection_sharing.value): (
+                await testbed.run_trial(one, f"b000-t{number:03}"),
+                testbed._sites[one.page],
+            )
+            for number, one in enumerate(plan.conditions())
+        }
+
+
+def of_load(result, kind):
+    """Records of a kind that came in the measured load."""
+    (load,) = [one for one in result.records if isinstance(one, PageLoadRecord) and one.measured]
+    assert load.failure is None
+    (window,) = [one for one in result.records if isinstance(one, PathSummaryRecord) and one.label == "measured"]
+    return [
+        one
+        for one in result.records
+        if isinstance(one, kind) and window.window_start_ns <= one.received_ns <= window.window_end_ns
+    ]
+
+
+def names_asked(result, site):
+    return {one.qname.removesuffix(".") for one in of_load(result, EdgeQueryRecord)} & {*site.hosts}
+
+
+def names_by_connection(result):
+    names = {}
+    for one in of_load(result, EdgeRequestRecord):
+        names.setdefault(one.connection_id, set()).add(one.authority.split(":")[0])
+    return names
+
+
+def test_chromium_asks_no_names_that_it_was_told_and_a_gateway_shares_by_them(monkeypatch, privileged):
+    monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
+    found = asyncio.run(trials())
+    plain, site = found["native", "separate"]
+    told, _ = found["native", "origin_frame"]
+    # Chromium takes ORIGIN frames of HTTP/3, and looks up what they do not name.
+    assert names_asked(told, site) < names_asked(plain, site)
+    assert max(map(len, names_by_connection(told).values())) > 1
+    assert "no_lookup_in_load" not in told.flags
+    alone, _ = found["gateway", "separate"]
+    assert max(map(len, names_by_connection(alone).values())) == 1
+    shared, _ = found["gateway", "origin_frame"]
+    assert max(map(len, names_by_connection(shared).values())) > 1
+    everything, _ = found["gateway", "resolver_connection"]
+    (names,) = names_by_connection(everything).values()
+    assert len(names) == len(names_by_connection(alone))
+    reasons = {one.connection_reason for one in of_load(everything, GatewayRequestRecord)}
+    assert reasons == {ConnectionReason.ORIGIN}
