@@ -1,32 +1,33 @@
 """Pages by how many connections a treatment opens less, and by how much their load time changes.
 
-For: one dot a page, comparisons down and profiles across. Not for: pairing the loads (`report.connections.by_page`).
+For: one dot a page, one panel a comparison on a profile. Not for: pairing the loads (`report.connections.by_page`).
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import house_style, new_figure
 from resolab.plots.words import estimate_text, interval_text
 from resolab.stats import Estimate
 
-PANEL_INCH = (3.6, 1.75)
-LINEAR_MS = 200.0
-"""Up to here on both sides of 0 the axis of the change is linear, beyond it logarithmic."""
+PANELS_A_ROW = 2
+PANEL_INCH = (4.2, 2.2)
+LINEAR_MS, LINEAR_COUNT = 200.0, 10
+"""Up to here on both sides of 0 the axes are linear, beyond it logarithmic."""
+_MS_TICKS = {-10_000: "-10 s", -1_000: "-1 s", -200: "-200", 0: "0", 200: "200", 1_000: "1 s", 10_000: "10 s"}
+_COUNT_TICKS = (-10, 0, 10, 30, 100, 300)
 
 
 @dataclass(frozen=True, slots=True)
 class PagePoint:
     """One page under one comparison."""
 
-    row: str
-    """The comparison."""
-    column: str
-    """The profile."""
+    panel: str
+    """Title of its panel: the comparison and the profile."""
     saved_count: float
     """Connections that the baseline opened and the treatment did not."""
     difference_ms: float
@@ -35,23 +36,26 @@ class PagePoint:
 
 
 def draw_by_connections(
-    name: str, caption: str, points: Sequence[PagePoint], medians: dict[tuple[str, str], Estimate]
+    name: str, caption: str, points: Sequence[PagePoint], medians: Mapping[str, Estimate]
 ) -> Drawing:
-    """Draw the grid; `medians` are the paired differences over pages by row and column."""
-    rows = list(dict.fromkeys(one.row for one in points))
-    columns = list(dict.fromkeys(one.column for one in points))
+    """Draw the grid; `medians` are the paired differences over pages by panel."""
+    panels = list(dict.fromkeys(one.panel for one in points))
+    columns = min(PANELS_A_ROW, len(panels))
+    rows = math.ceil(len(panels) / columns)
     with house_style():
         width, height = PANEL_INCH
-        figure = new_figure(width * len(columns), height * len(rows) + 0.3)
-        grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
-        for line, row in enumerate(rows):
-            for place, column in enumerate(columns):
-                found = [one for one in points if (one.row, one.column) == (row, column)]
-                _panel(grid[line, place], found, medians.get((row, column)))
-                grid[line, place].set_title(f"{row}, {column}", fontsize=8.5)
-            grid[line, 0].set_ylabel("change of PLT, ms")
-        for axes in grid[-1]:
-            axes.set_xlabel("connections saved")
+        figure = new_figure(width * columns, height * rows + 0.3)
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
+        for place, axes in enumerate(grid):
+            if place >= len(panels):
+                axes.set_visible(False)
+                continue
+            _panel(axes, [one for one in points if one.panel == panels[place]], medians.get(panels[place]))
+            axes.set_title(panels[place], fontsize=7.5, loc="left")
+            axes.set_ylabel("change of PLT, ms" if place % columns == 0 else "")
+            if place + columns >= len(panels):
+                axes.set_xlabel("connections saved")
+                axes.tick_params(labelbottom=True)
     return Drawing(name, caption, figure, [one.key for one in points])
 
 
@@ -59,10 +63,10 @@ def _panel(axes: Axes, points: Sequence[PagePoint], middle: Estimate | None) -> 
     axes.grid(visible=True)
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.set_yscale("symlog", linthresh=LINEAR_MS, linscale=1.2)
-    axes.set_yticks([-10_000, -1_000, -LINEAR_MS, 0, LINEAR_MS, 1_000, 10_000])
-    axes.set_yticklabels(["-10 s", "-1 s", "-200", "0", "200", "1 s", "10 s"])
+    axes.set_yticks(list(_MS_TICKS), list(_MS_TICKS.values()))
+    axes.set_xscale("symlog", linthresh=LINEAR_COUNT)
+    axes.set_xticks(_COUNT_TICKS, [str(count) for count in _COUNT_TICKS])
     axes.minorticks_off()
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     saved, changed = [one.saved_count for one in points], [one.difference_ms for one in points]
     axes.plot(saved, changed, "o", color="#004c80", markersize=3.6, markerfacecolor="none", markeredgewidth=0.9)
     if middle is None or middle.value is None:

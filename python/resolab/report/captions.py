@@ -77,7 +77,8 @@ def connections_caption(findings: Findings, medians: Iterable[Estimate]) -> str:
         f"Change of {findings.plt.outcome.phrase} by how many connections fewer the treatment opens for a page's "
         "names, used or not; each circle is a page, one load under the treatment less one under the baseline, and has "
         "no interval of its own. Line and band: the median of the paired differences over pages, with its interval. "
-        f"The axis is logarithmic beyond 200 ms. {how_sure(medians)} {_failed_loads(findings)} {_dataset(findings)}"
+        f"Axes are logarithmic beyond 200 ms and 10 connections. {how_sure(medians)} {_failed_loads(findings)} "
+        f"{_dataset(findings)}"
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from resolab.plan import Condition, PlannedComparison
+from resolab.plan import PlannedComparison
 from resolab.plan.condition import goes_by_gateway
 from resolab.plots import ABSENT, Drawing, PagePoint, draw_by_connections, number_text
 from resolab.plots.difference import difference_columns
@@ -125,31 +125,17 @@ def page_drawing(findings: Findings, changes: Sequence[PageChange]) -> Drawing |
     if not changes:
         return None
     points = [
-        PagePoint(
-            row=_row(findings, one.comparison),
-            column=one.comparison.treatment.profile,
-            saved_count=-one.connections_difference,
-            difference_ms=one.difference_ms,
-            key=_numbers(one),
-        )
+        PagePoint(_panel(findings, one.comparison), -one.connections_difference, one.difference_ms, _numbers(one))
         for one in changes
     ]
-    medians = {
-        (_row(findings, one.comparison), one.comparison.treatment.profile): one.difference_ms
-        for one in findings.plt.comparisons
-    }
-    return draw_by_connections(
-        "connections_by_page", connections_caption(findings, list(medians.values())), points, medians
-    )
+    medians = {_panel(findings, one.comparison): one.difference_ms for one in findings.plt.comparisons}
+    caption = connections_caption(findings, medians.values())
+    return draw_by_connections("connections_by_page", caption, points, medians)
 
 
-def _row(findings: Findings, one: PlannedComparison) -> str:
-    return " against ".join(_named(findings, each) for each in (one.treatment, one.baseline))
-
-
-def _named(findings: Findings, condition: Condition) -> str:
-    label = combination_of(findings, condition)
-    return label if goes_by_gateway(condition) else f"{label}, {condition.resolver_path}"
+def _panel(findings: Findings, one: PlannedComparison) -> str:
+    treatment, baseline = (combination_of(findings, each) for each in (one.treatment, one.baseline))
+    return f"{one.treatment.profile}: {treatment}\nagainst {baseline}"
 
 
 def _carried(findings: Findings) -> Mapping[str, Mapping[str, Carried]]:
@@ -195,8 +181,8 @@ def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) 
     median_ms = one.difference_ms.value
     return (
         one.comparison.treatment.profile,
-        _named(findings, one.comparison.treatment),
-        _named(findings, one.comparison.baseline),
+        combination_of(findings, one.comparison.treatment),
+        combination_of(findings, one.comparison.baseline),
         str(len(of_pages)),
         _spread(of_pages, lambda change: change.own.names_count),
         _spread(of_pages, lambda change: change.other.connections_count),
