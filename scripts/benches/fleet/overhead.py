@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.common import turns
+from benches.common.ending import end
 from benches.fleet.light import PLAN
 from resolab.errors import MachineError
 
@@ -117,4 +118,4 @@ def _standing(*words: object, log: Path, says: str) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(LIMIT_S)
+        end(process)

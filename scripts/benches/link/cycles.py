@@ -6,15 +6,18 @@ For: the figure `cycles`. Not for: what a path does meanwhile.
 import asyncio
 import contextlib
 import subprocess
+import threading
 import time
 from pathlib import Path
 
+from benches.common.ending import end
 from benches.link.bench import Bench
 from benches.link.figure import Figure, quantiles, verdict
 from resolab import engine
 
 LIMIT_MS = 50.0
 SETTLE_S = 5.0
+START_LIMIT_S = 30.0
 NAMESPACES = ("net", "mnt", "pid", "user")
 
 
@@ -57,17 +60,26 @@ def _one(bench: Bench) -> tuple[float, float]:
     command = [str(engine.find_core()), "path", "--profile", "ideal"]
     command += ["--backend", bench.backend.value] if bench.backend else []
     began = time.perf_counter()
-    path = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with path:
-        assert path.stdin is not None
-        assert path.stdout is not None
-        while '"path_ready"' not in (line := path.stdout.readline()):
-            if not line:
-                raise SystemExit(f"the path did not start: {path.stderr.read() if path.stderr else ''}")
+    # Its standard error is ours: a pipe that nobody reads would hold up one that says much.
+    path = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    silent = threading.Timer(START_LIMIT_S, path.kill)
+    silent.start()
+    try:
+        _until_it_stands(path)
         stands = time.perf_counter()
-        path.stdin.close()
-        path.wait()
-        return stands - began, time.perf_counter() - stands
+    finally:
+        silent.cancel()
+        was_polite = end(path)
+    if not was_polite:
+        raise SystemExit(f"the path (process {path.pid}) did not end when its standard input did")
+    return stands - began, time.perf_counter() - stands
+
+
+def _until_it_stands(path: "subprocess.Popen[str]") -> None:
+    assert path.stdout is not None
+    while '"path_ready"' not in (line := path.stdout.readline()):
+        if not line:
+            raise SystemExit(f"the path (process {path.pid}) did not start within {START_LIMIT_S:g} s")
 
 
 def _counts() -> dict[str, int]:
