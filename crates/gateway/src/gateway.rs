@@ -17,6 +17,8 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::time::timeout;
 
+/// Loads of stragglers that are ended beside the one that was meant.
+const STRAGGLING_LOADS_MAX_COUNT: u32 = 2;
 /// How long the end of a load waits for what was under way to be let go.
 const LOAD_ENDS_WITHIN: Duration = Duration::from_secs(5);
 
@@ -113,11 +115,22 @@ impl Gateway {
     /// End the load under way: legs, connections upstream and to the resolver are closed, and all
     /// records of it written. Whether that was so in time. In the next load the document of
     /// `speculate_for` is asked for in the flight of its name's query.
+    ///
+    /// A leg that comes meanwhile is a straggler of the old load, a beacon of its page for instance,
+    /// and its connection upstream nothing to find the next one's page on: it is a load by itself,
+    /// which is ended, too.
     pub async fn new_load(&self, forgets_tickets: bool, speculate_for: Option<&str>) -> bool {
-        let is_over = self.end_legs().await;
-        // Before the resolver's connection is closed: who loses it asks again on another.
-        self.stub.queries_ended().await;
-        self.close_connections(forgets_tickets).await;
+        let mut is_over = true;
+        for _ in 0..=STRAGGLING_LOADS_MAX_COUNT {
+            let legs_count = self.world.legs_count();
+            is_over = self.end_legs().await;
+            // Before the resolver's connection is closed: who loses it asks again on another.
+            self.stub.queries_ended().await;
+            self.close_connections(forgets_tickets).await;
+            if !is_over || self.world.legs_count() == legs_count {
+                break;
+            }
+        }
         self.world.speculations.begin_load(speculate_for);
         is_over
     }

@@ -87,6 +87,11 @@ impl World {
         self.next_leg.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// How many legs there have been.
+    pub fn legs_count(&self) -> u64 {
+        self.next_leg.load(Ordering::Relaxed)
+    }
+
     pub fn next_request(&self) -> u64 {
         self.next_request.fetch_add(1, Ordering::Relaxed)
     }

@@ -136,6 +136,32 @@ async fn a_load_ends_with_its_look_ups() {
     assert!(lab.has_now(|record| matches!(record, Record::Query(_))));
 }
 
+/// A leg that comes while a load is being ended is no part of the next one.
+#[tokio::test]
+async fn a_straggler_is_ended_with_the_load_before() {
+    for leg in [HttpVersion::H2, HttpVersion::H3] {
+        let lab = Lab::start(Settings {
+            trigger: GatewayTrigger::Request,
+            delay_ms: 500,
+            ..Settings::default()
+        })
+        .await;
+        // Its look-up is under way for half a second, and so is the end of its load.
+        lab.look_up(FIRST).await;
+        let straggler = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            lab.browser(leg, FIRST).await
+        };
+        let (is_over, _open) = tokio::join!(lab.gateway.new_load(false, None), straggler);
+        assert!(is_over, "{leg:?}");
+        let ended = |record: &Record| matches!(record, Record::GatewayLeg(leg) if leg.load == 1);
+        assert!(lab.has_now(ended), "{leg:?}");
+        assert_eq!(load(&lab, leg).await, HandshakeMode::Full);
+        assert!(lab.gateway.new_load(false, None).await, "{leg:?}");
+        assert_eq!(lab.requests(2).await[1].load, 2, "{leg:?}");
+    }
+}
+
 /// Connections on which nothing was said, before and after the handshake of TLS, hold up no load.
 #[tokio::test]
 async fn idle_connections_of_the_browser_end_with_the_load() {
