@@ -77,7 +77,7 @@ class _Expectation:
         """Take some pages for all where a plan samples pages, in the order in which they are loaded."""
         self._plan = plan
         self._profiles = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites = sites_of(corpus, pages)
+        self._sites = sites_of(corpus, pages, plan.pages.distances)
         self._pages = pages
         self._sizes = {page: PageSize.of(site) for page, site in self._sites.items()}
         self._models = {page: corpus.model(page) for page in pages if corpus.is_model(page)}

@@ -116,11 +116,21 @@ class PageCertificates(StrEnum):
     """Those of one site: a wildcard below its registrable domain."""
 
 
+class PageDistances(StrEnum):
+    """How far beyond the access link a page's servers are."""
+
+    RECORDED = "recorded"
+    """As far as the page says."""
+    NONE = "none"
+    """At its end, all of them: whichever of them answers, it takes the same round trip."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageSettings:
     """How the pages of a plan are served."""
 
     certificates: Annotated[PageCertificates, OneOf(tuple(PageCertificates))] = PageCertificates.RECORDED
+    distances: Annotated[PageDistances, OneOf(tuple(PageDistances))] = PageDistances.RECORDED
 
 
 class StopRule(StrEnum):

@@ -40,7 +40,7 @@ async def load_first(folder: str) -> FirstLoad:
     plan = _plan(folder)
     corpus = Corpus.of_project(plan.own_pages)
     (condition,) = plan.conditions()
-    site = sites_of(corpus, plan.factors.page)[name_of(folder)]
+    site = sites_of(corpus, plan.factors.page, plan.pages.distances)[name_of(folder)]
     async with Testbed(plan, corpus, plan.seed) as testbed:
         result = await testbed.run_trial(condition, "first")
     requests = [one for one in result.records if isinstance(one, EdgeRequestRecord)]

@@ -3,22 +3,28 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from resolab.plan import Corpus, Page
+import msgspec
+
+from resolab.plan import Corpus, Page, PageDistances
 from resolab.plan.serving import has_files
 from resolab.testbed.layout import Origin, Site, site_address
 
 
-def sites_of(corpus: Corpus, pages: Sequence[str]) -> dict[str, Site]:
+def sites_of(
+    corpus: Corpus, pages: Sequence[str], distances: PageDistances = PageDistances.RECORDED
+) -> dict[str, Site]:
     """Give each name of each page an address: one of its own, but where the page lets names share one."""
     numbers = itertools.count()
-    return {page.name: _site(page, numbers) for page in corpus.read_pages(pages)}
+    return {page.name: _site(page, numbers, distances) for page in corpus.read_pages(pages)}
 
 
-def _site(page: Page, numbers: Iterator[int]) -> Site:
+def _site(page: Page, numbers: Iterator[int], distances: PageDistances) -> Site:
     of_groups: dict[int, str] = {}
     origins = []
     for host, folder in page.hosts.items():
         serving = page.served(host)
+        if distances is PageDistances.NONE and serving.extra_rtt_ms:
+            serving = msgspec.structs.replace(serving, extra_rtt_ms=0.0)
         group = serving.address_group
         address = None if group is None else of_groups.get(group)
         address = address or site_address(next(numbers))

@@ -75,7 +75,7 @@ class Testbed(Standing):
         self._corpus = corpus
         self._kept = kept
         self._profiles: dict[str, LinkProfile] = {name: corpus.profile(name) for name in plan.factors.profile}
-        self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page)
+        self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page, plan.pages.distances)
         self._records: list[Record] = []
         self._left_open = False
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()

@@ -5,11 +5,12 @@ import ipaddress
 import msgspec
 import pytest
 
-from resolab.plan import Corpus
+from resolab.plan import Corpus, PageDistances
 from resolab.plan.serving import Serving
 from resolab.records import FarNetwork
 from resolab.testbed.distance import longest_rtt_ms, page_rtt_ms, resolver_rtt_ms, with_page_at, with_resolver_at
 from resolab.testbed.layout import Origin, Site
+from resolab.testbed.sites import sites_of
 
 CORPUS = Corpus.of_project()
 
@@ -83,3 +84,12 @@ def test_a_profile_that_has_the_first_network_far_away_has_all_addresses_of_page
     networks = [ipaddress.IPv4Network(one) for one in far_of(moved)]
     assert sum(one.num_addresses for one in networks) == 255 * 256
     assert page_rtt_ms(with_page_at(CORPUS.profile("4g-h20"), beyond), beyond) == 53.3
+
+
+def test_a_plan_can_have_all_servers_of_a_page_at_one_distance():
+    def farther(distances: PageDistances) -> set[bool]:
+        site = sites_of(CORPUS, ["google-2021-10"], distances)["google-2021-10"]
+        return {origin.serving.extra_rtt_ms > 0 for origin in site.origins}
+
+    assert True in farther(PageDistances.RECORDED)
+    assert farther(PageDistances.NONE) == {False}
