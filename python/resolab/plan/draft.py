@@ -11,6 +11,8 @@ from pathlib import Path
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, allowed_words
 from resolab.plan.load import parse_plan
+from resolab.plan.settings import PageCertificates
+from resolab.plan.shared_names import BY_CERTIFICATE
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
 from resolab.records import DnsTransport, ResolverPath
@@ -64,6 +66,7 @@ def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapp
         "[factors]",
         *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in FACTORS),
         *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in OPTIONAL_FACTORS if factor in draft.levels),
+        *_pages(draft.levels.get("connection_sharing", ())),
         "",
         "# How the browser reaches each transport: its own resolver, or resolab's stub on its loopback.",
         "[resolver_path]",
@@ -77,6 +80,13 @@ def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapp
         lines += ["", f"# {reason[0].upper()}{reason[1:]}.", "[[exclude]]"]
         lines += [f"{factor} = {_list(factor, words)}" for factor, words in levels.items()]
     return "\n".join(lines) + "\n"
+
+
+def _pages(sharing: Sequence[str]) -> list[str]:
+    if not {*sharing} & {way.value for way in BY_CERTIFICATE}:
+        return []
+    told = "# Recordings seldom tell who shared a certificate: here the names of one site do."
+    return ["", told, "[pages]", f'certificates = "{PageCertificates.SITE}"']
 
 
 def _usual(transport: str) -> str:

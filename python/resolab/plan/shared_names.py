@@ -15,12 +15,13 @@ from resolab.plan.page import registrable_domain
 from resolab.plan.settings import PageCertificates
 from resolab.records import ConnectionSharing
 
-_BY_CERTIFICATE = (ConnectionSharing.BROWSER_RULE, ConnectionSharing.ORIGIN_FRAME, ConnectionSharing.CERTIFICATE)
+BY_CERTIFICATE = (ConnectionSharing.BROWSER_RULE, ConnectionSharing.ORIGIN_FRAME, ConnectionSharing.CERTIFICATE)
+"""Ways that need two names on one certificate."""
 
 
 def check_shared_names(source: str, plan: Plan, corpus: Corpus, conditions: Sequence[Condition]) -> None:
     """Refuse ways of sharing by certificate where no page of the plan has two names on one."""
-    asked = [way.value for way in _BY_CERTIFICATE if any(one.connection_sharing is way for one in conditions)]
+    asked = [way.value for way in BY_CERTIFICATE if any(one.connection_sharing is way for one in conditions)]
     if not asked or any(_shares(groups) for groups in _groups(plan, corpus)):
         return
     problem = f"no page has two names on one certificate, so that nothing is shared by {' or '.join(asked)}"
