@@ -7,7 +7,7 @@ the one before. A host name of its own for each way would do without commands, b
 its URL, its certificate, and every absolute address inside it.
 
 Pages whose names are too many to be all at the edge come by command when a condition needs them, and go before the
-next. Where the resolver's connections carry pages, its certificate then covers the names of the page that came.
+next. Where the resolver's connections carry pages, its certificate covers the names of the condition's page.
 
 A resolver without the answer in its cache is one that answers later: every name of the lab, whoever asks and whatever
 type, after the same time. One that lacks a share of a page's names answers late for those (`misses`), from the load on.
@@ -40,6 +40,7 @@ class EdgeInForce:
         self.edge = edge
         self._sites = sites
         self._pages_at_resolver = pages_at_resolver
+        self._covered: str | None = None
         self._miss_delay_ms = miss_delay_ms
         self._resident = layout.are_resident(list(sites.values()))
         self._offers = dict.fromkeys(sites, Offer.NOTHING) if self._resident else {}
@@ -52,6 +53,7 @@ class EdgeInForce:
     async def put(self, condition: Condition) -> None:
         """Tell it what the condition's page and resolver are to be like."""
         await self._load(condition.page, offer_of(condition))
+        await self._cover(condition.page)
         for host in self._sites[condition.page].hosts:
             await self._ticket_policy(host, POLICIES[condition.requested_handshake_mode])
         await self._ticket_policy(RESOLVER_NAME, POLICIES[condition.requested_dns_handshake_mode])
@@ -90,9 +92,13 @@ class EdgeInForce:
             settings = policy | layout.site_settings(offer, origin.settings)
             lines = "\n".join(key_lines(settings))
             await self.edge.load_site(origin.host, origin.folder, address=origin.address, settings=lines)
-        if not self._resident and self._pages_at_resolver and page not in self._offers:
-            await self.edge.cover_names(layout.resolver_covers(self._sites[page]))
         self._offers[page] = offer
+
+    async def _cover(self, page: str) -> None:
+        """Have the resolver's certificate cover this page's names alone: with many pages' it would be many packets long."""
+        if self._pages_at_resolver and page != self._covered:
+            await self.edge.cover_names(layout.resolver_covers(self._sites[page]))
+            self._covered = page
 
     async def _remove_others(self, page: str) -> None:
         for other in [one for one in self._offers if one != page]:

@@ -153,9 +153,12 @@ def test_names_that_the_resolver_lacks_are_late_until_the_next_condition():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("most", [1, 100])
 @pytest.mark.parametrize("carries", [False, True])
-def test_the_resolvers_certificate_covers_the_page_that_came_where_its_connections_carry_pages(monkeypatch, carries):
-    monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
+def test_the_resolvers_certificate_covers_the_condition_s_page_where_its_connections_carry_pages(
+    monkeypatch, carries, most
+):
+    monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", most)
     other = Site(
         page="b",
         origins=tuple(
