@@ -95,7 +95,7 @@ class EdgeInForce:
         self._offers[page] = offer
 
     async def _cover(self, page: str) -> None:
-        """Have the resolver's certificate cover this page's names alone: with many pages' it would be many packets long."""
+        """Have the resolver's certificate cover this page's names alone: many pages' would be many packets long."""
         if self._pages_at_resolver and page != self._covered:
             await self.edge.cover_names(layout.resolver_covers(self._sites[page]))
             self._covered = page
