@@ -6,9 +6,9 @@
 
 use crate::config::{CoalescingConfig, EdgeConfig};
 use crate::connections::OpenConnection;
-use crate::web::names::wildcard_of;
 use bytes::Bytes;
 use resolab_http::{https_origin, origin_frame, private_alpn};
+use resolab_transport::server::covers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -43,9 +43,7 @@ impl Names {
 
     /// Whether a name, in lower case, is among them or below a wildcard among them.
     fn cover(&self, host: &str) -> bool {
-        let wildcard = wildcard_of(host);
-        let is_it = |name: &String| name == host || Some(name) == wildcard.as_ref();
-        self.0.iter().any(is_it)
+        self.0.iter().any(|name| covers(name, host))
     }
 }
 

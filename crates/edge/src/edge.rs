@@ -54,8 +54,7 @@ impl Edge {
         };
         let mut specs = Vec::new();
         if let Some(resolver) = &config.resolver {
-            let mut names = vec![resolver.name.to_ascii_lowercase()];
-            names.extend(resolver.addresses.iter().map(ToString::to_string));
+            let mut names = resolver_names(&resolver.name, &resolver.addresses);
             // A group's certificate does not have the sites that coalescing adds.
             let coalesced = edge.world.coalescing.certificate_names();
             let certificate = if coalesced.is_empty() {
@@ -187,8 +186,7 @@ impl Edge {
         let resolver = self.world.doh.as_ref();
         let resolver = resolver.filter(|_| self.world.coalescing.is_wanted());
         let resolver = resolver.ok_or("there is no [coalescing] in the configuration")?;
-        let mut all = vec![resolver.name.clone()];
-        all.extend(resolver.addresses.iter().map(ToString::to_string));
+        let mut all = resolver_names(&resolver.name, &resolver.addresses);
         all.extend_from_slice(names);
         let certificate = self.authority.issue(&all);
         let certificate = certificate.map_err(|error| error.to_string())?;
@@ -218,6 +216,14 @@ impl Edge {
         self.world.put_site(&config.host, loaded);
         Ok(())
     }
+}
+
+/// What the resolver's own certificate is for: clients that know its name, and those that know none.
+fn resolver_names(name: &str, addresses: &[IpAddr]) -> Vec<String> {
+    let addresses = addresses.iter().map(ToString::to_string);
+    std::iter::once(name.to_ascii_lowercase())
+        .chain(addresses)
+        .collect()
 }
 
 /// The authority with the certificates that names share. One with the resolver's name has its

@@ -23,7 +23,7 @@ mod tickets;
 mod tls_stream;
 mod witness;
 
-pub use authority::{AuthorityError, CertificateAuthority};
+pub use authority::{AuthorityError, CertificateAuthority, covers};
 pub use black_hole::BlackHole;
 pub use byte_counts::ByteCounts;
 pub use client_hello::{ClientHello, Progress, RecordReader};

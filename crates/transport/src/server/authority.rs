@@ -148,9 +148,9 @@ impl CertificateAuthority {
     }
 }
 
-/// Whether a certificate's name covers another: itself, or one label below a wildcard (RFC 6125
+/// Whether a certificate's name covers another, both in lower case: itself, or one label below a wildcard (RFC 6125
 /// section 6.4.3).
-fn covers(name: &str, wanted: &str) -> bool {
+pub fn covers(name: &str, wanted: &str) -> bool {
     let below = wanted.split_once('.').map(|(_, parent)| parent);
     name == wanted || (below.is_some() && name.strip_prefix("*.") == below)
 }
