@@ -141,11 +141,10 @@ def edge_configuration(
 ) -> str:
     """Write the edge's TOML: one authority, the resolver without tickets, every site with a policy of its own.
 
-    With `pages_at_resolver` connections to the resolver serve every page, too, and its certificate covers all names.
+    With `pages_at_resolver` connections to the resolver serve pages, too: those of its certificate (`resolver_covers`).
     With `tells_origins` connections for names that share a certificate tell them (ORIGIN frames).
 
-    Pages that come when they are needed are not in it, but for their domains and certificates; the resolver's does not
-    cover them before it is told (`resolver_covers`).
+    Pages that come when they are needed are not in it, but for their domains and certificates.
     """
     origins = [origin for site in sites for origin in site.origins]
     resident = origins if are_resident(sites) else []

@@ -7,7 +7,7 @@ A plan that samples pages has no result by page: a page has one load of each con
 one is what was seen, without an interval; intervals are over pages.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -19,6 +19,7 @@ from resolab.plots.save import Value
 from resolab.protocols import page_handshake_round_trips
 from resolab.records import HandshakeMode
 from resolab.report.captions import connections_caption
+from resolab.report.connections.loads import spread
 from resolab.report.findings.findings import Findings, PairResult
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
@@ -43,10 +44,10 @@ _COLUMNS = (
     "pages",
     "names",
     "connections before",
-    "connections",
-    "handshakes' round trips",
+    "change of connections",
+    "change of handshakes' round trips",
     "requests on another name's connection",
-    "load time, ms",
+    "change of load time, ms",
     "in round trips",
     "pages sooner",
 )
@@ -184,27 +185,15 @@ def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) 
         combination_of(findings, one.comparison.treatment),
         combination_of(findings, one.comparison.baseline),
         str(len(of_pages)),
-        _spread(of_pages, lambda change: change.own.names_count),
-        _spread(of_pages, lambda change: change.other.connections_count),
-        _spread(of_pages, lambda change: change.connections_difference, signed=True),
-        _spread(of_pages, lambda change: change.round_trips_difference, signed=True),
-        _spread(of_pages, lambda change: change.own.shared_requests_count),
+        spread(change.own.names_count for change in of_pages),
+        spread(change.other.connections_count for change in of_pages),
+        spread((change.connections_difference for change in of_pages), signed=True),
+        spread((change.round_trips_difference for change in of_pages), signed=True),
+        spread(change.own.shared_requests_count for change in of_pages),
         both_text(one.difference_ms),
         ABSENT if median_ms is None else number_text(median_ms / rtt_ms, 1, signed=True),
         str(sum(change.difference_ms < 0 for change in of_pages)),
     )
-
-
-def _spread(of_pages: Sequence[PageChange], of: Callable[[PageChange], float | None], *, signed: bool = False) -> str:
-    known = [value for change in of_pages if (value := of(change)) is not None]
-    if not known:
-        return ABSENT
-    middle, least, most = (_count(value, signed=signed) for value in (median(known), min(known), max(known)))
-    return middle if least == most else f"{middle} ({least} to {most})"
-
-
-def _count(value: float, *, signed: bool) -> str:
-    return number_text(value, 1, signed=signed).removesuffix(".0")
 
 
 def _sums(one: PairResult, of_pages: Sequence[PageChange]) -> dict[str, Value]:

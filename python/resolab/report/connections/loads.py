@@ -57,7 +57,7 @@ def connection_table(findings: Findings) -> NamedTable | None:
 
 
 def _cells(loads: Sequence[LoadConnectionsRow]) -> tuple[str, ...]:
-    spreads = (_spread(getattr(load, name) for load in loads) for _, name in _COUNTS)
+    spreads = (spread(getattr(load, name) for load in loads) for _, name in _COUNTS)
     return (str(len(loads)), *spreads, _guesses(loads))
 
 
@@ -66,12 +66,14 @@ def _named(findings: Findings, condition: Condition) -> tuple[str, ...]:
     return condition.page, condition.profile, label, str(condition.resolver_path)
 
 
-def _spread(values: Iterable[int | None]) -> str:
+def spread(values: Iterable[float | None], *, signed: bool = False) -> str:
+    """Write the median of counts, and the least and the most where they differ."""
     known = [value for value in values if value is not None]
     if not known:
         return ABSENT
-    middle = number_text(median(known), 1).removesuffix(".0")
-    least, most = min(known), max(known)
+    middle, least, most = (
+        number_text(value, 1, signed=signed).removesuffix(".0") for value in (median(known), min(known), max(known))
+    )
     return middle if least == most else f"{middle} ({least} to {most})"
 
 
