@@ -201,9 +201,9 @@ class _Walk:
         scripts = self._heads.scripts(place)
         # What has not begun yet keeps the head open, too, but for how long is not known yet.
         ends = [self._ran(it) for it in scripts if it in self._ends]
-        if len(ends) == len(scripts) and all(end.ms <= start.ms for end in ends):
+        if len(ends) == len(scripts) and all(end <= start for end in ends):
             return None
-        under_way = sorted(end for it in self._heads.beside(place) if (end := self._ends.get(it, _START)).ms > start.ms)
+        under_way = sorted(end for it in self._heads.beside(place) if (end := self._ends.get(it, _START)) > start)
         if len(under_way) < AT_A_TIME_COUNT:
             return None
         free = under_way[-AT_A_TIME_COUNT]

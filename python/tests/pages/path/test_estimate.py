@@ -95,6 +95,24 @@ def test_nothing_is_held_back_any_more_when_the_scripts_in_the_head_have_run() -
     assert load_estimate(model(document(), sync, *fonts, picture), **FREE).load_ms == 30 + 600
 
 
+def test_what_ends_as_a_request_is_let_go_holds_it_back_if_more_look_ups_led_to_it() -> None:
+    def redirected(kind: Kind, host: int, server_time_ms: float = 0.0, receive_ms: float = 0.0) -> Any:
+        return request(0, Discovery.REDIRECT, kind, host=host, server_time_ms=server_time_ms, receive_ms=receive_ms)
+
+    page = model(
+        document(),
+        redirected(Kind.STYLESHEET, 1, 7, 18),
+        redirected(Kind.STYLESHEET, 1, 51, 59),
+        redirected(Kind.SCRIPT, 2, receive_ms=47),
+        *(redirected(Kind.SCRIPT, 0, receive_ms=size) for size in (9, 0, 0)),
+        request(0, MARKUP, Kind.STYLESHEET, script_mode=ScriptMode.SYNC, after_load=True),
+        hosts=3,
+        round_trip_ms=8.0,
+    )
+    # The head stays open, so two at a time: here a name's answer and the end of a request before come together.
+    assert load_estimate(page, lookup_ms=31) == LoadEstimate(load_ms=245, blocking_lookups_count=3, lookups_count=3)
+
+
 @pytest.mark.parametrize(
     ("discovery", "more", "expected"),
     [
