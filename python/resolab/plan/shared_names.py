@@ -1,13 +1,16 @@
 """Whether ways of sharing connections by certificate have anything to share: two names of a page on one.
 
-For: refusing a plan whose arms would all be the same, before it runs. Not for: which names the edge puts on one
-(`testbed.layout`).
+For: refusing a plan whose arms would all be the same, before it runs; which of a model's names may share. Not for:
+which names the edge puts on one (`testbed.layout`).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from resolab.errors import ConfigurationError
+from resolab.pages.model import PageModel
 from resolab.plan.condition import Condition
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import Plan
@@ -39,11 +42,20 @@ def _shares(groups: Iterable[object]) -> bool:
 
 def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
     """List, page by page, what each name has its certificate in common with; None: nothing known."""
-    by_site = plan.pages.certificates is PageCertificates.SITE
+    certificates = plan.pages.certificates
     models = [page for page in plan.factors.page if corpus.is_model(page)]
     for page in corpus.read_pages([page for page in plan.factors.page if page not in set(models)]):
+        by_site = certificates is PageCertificates.SITE
         yield [registrable_domain(host) if by_site else page.served(host).certificate for host in page.hosts]
     for name in models:
-        model = corpus.model(name)
+        model = with_certificates(corpus.model(name), certificates)
         asked = sorted({one.host for one in model.resources})
-        yield [model.hosts[host].site if by_site else model.hosts[host].certificate for host in asked]
+        yield [model.hosts[host].certificate for host in asked]
+
+
+def with_certificates(model: PageModel, certificates: PageCertificates) -> PageModel:
+    """Return a model with the certificates that a plan gives its names."""
+    if certificates is PageCertificates.RECORDED:
+        return model
+    hosts = tuple(msgspec.structs.replace(host, certificate=host.site) for host in model.hosts)
+    return msgspec.structs.replace(model, hosts=hosts)

@@ -85,7 +85,7 @@ def make_report(folder: Path) -> Report:
         fresh = Path(tempfile.mkdtemp(prefix=f".{REPORT}-", dir=folder))
         try:
             fresh.chmod(0o755)
-            paths = path_section(folder, findings.plan) if findings.live is None else None
+            paths = None if findings.live is not None else path_section(folder, findings.plan, findings.pages)
             (fresh / "index.html").write_text(_render(findings, fresh, papers, paths), "utf-8")
             if target.exists():
                 shutil.rmtree(target)

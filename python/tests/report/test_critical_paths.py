@@ -1,6 +1,7 @@
 """Critical paths of a dataset: medians by arm, the closed form beside, pages without a model, and the command."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,16 @@ from resolab.pages.clone.names import host_name, url_of
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, PageFailure, Record, TrialEndRecord
+from resolab.plan.settings import PageCertificates
+from resolab.records import (
+    DnsTransport,
+    HandshakeMode,
+    HttpVersion,
+    PageFailure,
+    Record,
+    ResourceRecord,
+    TrialEndRecord,
+)
 from resolab.report import build, build_report
 from resolab.report.paths import load_paths, path_summaries
 from resolab.report.paths.section import path_section
@@ -114,6 +124,20 @@ def test_arms_have_medians_over_pages_with_the_closed_form_beside(dataset: Path)
     assert plain.with_untold_count == 7, "the image is not told"
 
 
+def test_without_a_handshake_an_answer_still_takes_the_access_network_s_round_trip(dataset: Path) -> None:
+    """In 0-RTT and on another name's connection: all of it was the server's, which no change of it explains."""
+    without = [
+        msgspec.structs.replace(one, connect_start_ms=None, connect_end_ms=None)
+        if isinstance(one, ResourceRecord)
+        else one
+        for one in records("one", 10, 20, 400)
+    ]
+    write(dataset, [("one", "doudp", without)])
+    (found,) = load_paths(dataset, MODELS).found
+    ms = {part.value: took / 1e6 for part, took in found.path.parts_ns.items()}
+    assert (ms["round_trip"], ms["server"]) == (3 * 10, 3 * 20), "of 30 ms each, 10 to the office's end and back"
+
+
 def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(dataset: Path) -> None:
     write(
         dataset,
@@ -182,7 +206,7 @@ def test_the_report_s_section_has_parts_look_ups_and_connections_of_the_plan_s_m
     dataset: Path, tmp_path: Path
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("two", "doudp", records("two", 10, 20, 400))])
-    found = path_section(dataset, plan_of(tmp_path, "one"))
+    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
     assert found is not None
     parts, lookups, connections = found.tables
     assert (parts.table.columns[:4], parts.table.rows[0][:4]) == (
@@ -197,19 +221,31 @@ def test_the_report_s_section_has_parts_look_ups_and_connections_of_the_plan_s_m
     assert any("left out: two" in note for note in found.notes)
 
 
+def test_names_may_share_by_the_certificates_that_the_plan_gives_them(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = tuple(msgspec.structs.replace(host, site=0, address_group=3) for host in MODELS["one"].hosts)
+    monkeypatch.setitem(MODELS, "one", msgspec.structs.replace(MODELS["one"], hosts=hosts))
+    write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
+    plan = plan_of(tmp_path, "one")
+    by_site = replace(plan, pages=replace(plan.pages, certificates=PageCertificates.SITE))
+    sections = [path_section(dataset, one, ["one"]) for one in (plan, by_site)]
+    assert [one and one.tables[2].rows[0]["may_share_names_count"] for one in sections] == [0, 3]
+
+
 def test_pages_without_a_model_have_no_section_and_their_trials_are_not_read(
     dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
     monkeypatch.setattr("resolab.report.paths.section.load_paths", lambda *_: pytest.fail("trials were read"))
-    assert path_section(dataset, make_plan()) is None
+    assert path_section(dataset, make_plan(), ["example"]) is None
 
 
 def test_a_report_shows_the_section_and_writes_its_numbers(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
-    found = path_section(dataset, plan_of(tmp_path, "one"))
+    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
     monkeypatch.setattr(build, "path_section", lambda *_: found)
     page = build_report(make_dataset(tmp_path / "other"))
     section = page.read_text().partition('<section id="paths">')[2].partition("</section>")[0]

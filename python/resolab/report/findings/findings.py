@@ -260,6 +260,8 @@ class Findings:
     hellos: Sequence[HelloRow] = ()
     load_connections: Sequence[LoadConnectionsRow] = ()
     """Connections by who opened them."""
+    pages: tuple[str, ...] = ()
+    """Each of those that were loaded, also where `plan` has one for all."""
     across_places: Sequence[AcrossPlaces] = ()
     """The comparisons of the primary outcome, where the dataset is of several vantage points."""
     live: "LiveFindings | None" = None

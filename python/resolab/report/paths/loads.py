@@ -75,7 +75,11 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
 
 def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> CriticalPath | None:
     load = instants_of(model, records, access_ms)
-    return None if load is None else critical_path(model, load, seen_round_trips(model, load))
+    if load is None:
+        return None
+    # No host is nearer than the access network's other end: a shorter handshake was a gateway's, none was another's.
+    seen = seen_round_trips(model, load)
+    return critical_path(model, load, {host: max(seen.get(host, 0.0), access_ms) for host in range(len(model.hosts))})
 
 
 def _predicted(model: PageModel, trial: TrialRecord, access_ms: float) -> LookupPrediction:

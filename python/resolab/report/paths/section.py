@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.pages.path import Part
-from resolab.plan import Corpus, Plan
+from resolab.plan import Plan
 from resolab.plots import estimate_text, interval_text
 from resolab.plots.save import Value
 from resolab.report.named_table import NamedTable
@@ -49,9 +49,9 @@ class PathSection:
     notes: Sequence[str]
 
 
-def path_section(folder: Path, plan: Plan) -> PathSection | None:
-    """Make it of a dataset; none where no page has a model or no load a path."""
-    models = models_of(plan, Corpus.of_project(plan.own_pages))
+def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection | None:
+    """Make it of a dataset; none where none of its pages has a model or no load a path."""
+    models = models_of(plan, pages)
     # Every trial is read: nothing is, for pages nobody has a model of.
     paths = load_paths(folder, models) if models else LoadPaths((), (), 0)
     summaries = path_summaries(paths.found)
@@ -83,7 +83,8 @@ def _parts(summaries: Sequence[PathSummary]) -> NamedTable:
     note = (
         "The chain of requests that the load event waited for, each stretch of it in one part: medians of the shares "
         "of the load time, which need not sum up to 100. Browser: queueing, parsing, computing, timers. Round trip: "
-        "the way to the server and back; server: what it took beyond."
+        "the way to the server and back, the access network's where no handshake tells more; server: what it took "
+        "beyond."
     )
     return NamedTable("path_parts", "Where the time of a load went", _table(columns, rows), numbers, note)
 

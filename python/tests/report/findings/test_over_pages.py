@@ -11,6 +11,7 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
 from test_page_loads import load
 
 from resolab.plan import Plan
+from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
@@ -61,6 +62,16 @@ def test_pairs_of_a_comparison_are_pages(tmp_path: Path) -> None:
     assert all(result.trials_count == 14 for result in found.plt.conditions)
     assert "14 of them" in plain_answers(found)[-1]
     assert "several rounds" not in plain_answers(found)[-1]
+
+
+def test_the_report_still_knows_each_page_for_the_paths_of_its_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_dataset(tmp_path / "d", plan_with(14))
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr("resolab.report.build.path_section", lambda _folder, _plan, pages: asked.append(pages))
+    build_report(tmp_path / "d")
+    assert [sorted(pages) for pages in asked] == [sorted(PAGES)]
 
 
 def test_failures_count_over_pages(tmp_path: Path) -> None:
