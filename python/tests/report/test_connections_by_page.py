@@ -40,7 +40,7 @@ resolver_path = "gateway"
 connection_sharing = "separate"
 """
 SEPARATE = {"names_count": 5, "connections_count": 5, "full_count": 4, "zero_rtt_count": 1, "unused_count": 1}
-SHARED = {"names_count": 5, "connections_count": 2, "full_count": 2, "origin_requests_count": 3}
+SHARED = {"names_count": 5, "connections_count": 2, "full_count": 2, "shared_requests_count": 3}
 
 
 def row(trial_id: str, condition: str, counts: Mapping[str, int]) -> LoadConnectionsRow:
@@ -99,8 +99,23 @@ def test_a_page_of_which_one_load_told_nothing_is_no_pair(tmp_path: Path) -> Non
 OF_BLOCKS = GATEWAY.replace('[design]\nunit = "page"', "blocks = 2").replace("[factors]", "\n[factors]", 1)
 
 
+NATIVE = f"""{GATEWAY.partition("[resolver_path]")[0]}
+[resolver_path]
+doh3 = "native"
+[baseline]
+connection_sharing = "separate"
+"""
+
+
+def test_what_a_browser_shares_by_itself_is_told_as_well(tmp_path: Path) -> None:
+    section = connection_section(found(tmp_path / "d", make_plan(NATIVE)))
+    assert [one.name for one in section.tables] == ["load_connections", "connections_over_pages"]
+    (drawing,) = section.drawings
+    assert {one["shared_requests_count"] for one in drawing.rows} == {3}
+
+
 @pytest.mark.parametrize("text", [OF_BLOCKS, PLAN_TEXT])
-def test_there_is_nothing_by_page_where_pages_are_given_or_no_gateway_is(tmp_path: Path, text: str) -> None:
+def test_there_is_nothing_by_page_where_pages_are_given_or_nothing_is_shared(tmp_path: Path, text: str) -> None:
     section = connection_section(found(tmp_path / "d", make_plan(text)))
     assert section.drawings == []
     assert "connections_over_pages" not in [one.name for one in section.tables]

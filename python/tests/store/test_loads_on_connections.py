@@ -114,6 +114,7 @@ def test_a_connection_counts_for_the_names_asked_on_it_in_the_load(tmp_path: Pat
     assert (row.names_count, row.requests_count, row.connections_count) == (3, 4, 2)
     assert (row.full_count, row.resumed_count, row.zero_rtt_count) == (1, 0, 1)
     assert (row.of_several_names_count, row.unused_count) == (1, 1)
+    assert row.shared_requests_count == 2, "both of b.test, which came on a.test's"
     assert (row.own_name_requests_count, row.speculation) == (None, None)
 
 
@@ -139,7 +140,7 @@ def test_a_gateway_says_why_and_what_came_of_the_document(tmp_path: Path) -> Non
     assert (row.origin_requests_count, row.certificate_requests_count) == (0, 0)
     assert (row.speculation, row.discarded_because, row.discarded_body_bytes) == ("discarded", "other_request", 700)
     page = make_report(folder).page.read_text("utf-8")
-    assert "Connections, with a gateway and without" in page
+    assert "Connections that carried each condition&#39;s loads" in page
     assert "1 discarded: other request (700 B for nothing)" in page
     kept = (folder / "report" / "figures" / "load_connections.csv").read_text("utf-8").splitlines()
     assert len(kept) == 2

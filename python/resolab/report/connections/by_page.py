@@ -1,4 +1,4 @@
-"""What the plan's comparisons change in each page's connections and load time, where loads went through a gateway.
+"""What the plan's comparisons change in each page's connections and load time.
 
 For: pairs of loads of one page, their sums over pages, and which of them are drawn. Not for: the loads of one condition
 (`loads`), what a connection of a load is (`store.connections.loads`), or how the picture looks (`plots`).
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from resolab.plan import PlannedComparison
-from resolab.plan.condition import goes_by_gateway
 from resolab.plots import ABSENT, Drawing, PagePoint, draw_by_connections, number_text
 from resolab.plots.difference import difference_columns
 from resolab.plots.save import Value
@@ -64,7 +63,7 @@ class Carried:
     handshake_round_trips: float
     """Of the used ones, added up."""
     shared_requests_count: float | None
-    """That went on a connection opened for another name; None without a gateway."""
+    """That came on a connection opened for another name; None where the edge wrote no connection."""
     plt_ms: float
 
 
@@ -95,8 +94,8 @@ class PageChange:
 
 
 def page_changes(findings: Findings) -> list[PageChange]:
-    """Pair the loads of each page; none where no load went through a gateway or where pages are not sampled."""
-    if not findings.plan.samples_pages or not any(map(goes_by_gateway, findings.plan.conditions())):
+    """Pair the loads of each page; none where pages are not sampled."""
+    if not findings.plan.samples_pages:
         return []
     carried = _carried(findings)
     return [
@@ -151,7 +150,7 @@ def _carried(findings: Findings) -> Mapping[str, Mapping[str, Carried]]:
 
 
 def _mean(some: Sequence[tuple[LoadConnectionsRow, LoadRow]]) -> Carried:
-    shared = [_shared(row) for row, _ in some]
+    shared = [row.shared_requests_count for row, _ in some]
     return Carried(
         names_count=fmean(row.names_count for row, _ in some),
         requests_count=fmean(row.requests_count for row, _ in some),
@@ -169,12 +168,6 @@ def _round_trips(row: LoadConnectionsRow, load: LoadRow) -> int:
         HandshakeMode.ZERO_RTT: row.zero_rtt_count,
     }
     return sum(count * page_handshake_round_trips(load.http_version, mode) for mode, count in counts.items())
-
-
-def _shared(row: LoadConnectionsRow) -> int | None:
-    reasons = (row.address_requests_count, row.origin_requests_count, row.certificate_requests_count)
-    known = [one for one in reasons if one is not None]
-    return sum(known) if known else None
 
 
 def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) -> tuple[str, ...]:

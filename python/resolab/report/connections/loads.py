@@ -1,4 +1,4 @@
-"""The connections of loads with and without a gateway as a table: which were shared, how they were set up.
+"""The connections of loads as a table: which were shared, how they were set up.
 
 For: medians and ranges over loads. Not for: what counts as a connection of a load (`store.connections.loads`), or how
 browsers share those of modelled pages by themselves (`paths.section`).
@@ -17,12 +17,13 @@ from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table
 from resolab.store.connections.loads import LoadConnectionsRow
 
-TITLE = "Connections, with a gateway and without"
+TITLE = "Connections that carried each condition's loads"
 NOTE = (
     "Of the measured loads that succeeded, as the server saw them: the median, and the least and the most where loads "
     "differ. A connection counts if a request came on it; one of several names is shared by them. Unused ones were "
-    "opened for a name of the page and never asked. Of a gateway's requests, why they went on their connection: the "
-    "name's own, or another one by address, by ORIGIN frame or by certificate alone (docs/method/gateway.md)."
+    "opened for a name of the page and never asked. Others' connections are those opened for another name. Of a "
+    "gateway's requests, why they went on their connection: the name's own, or another one by address, by ORIGIN frame "
+    "or by certificate alone (docs/method/gateway.md)."
 )
 _COUNTS = (
     ("names", "names_count"),
@@ -33,6 +34,7 @@ _COUNTS = (
     ("0-RTT", "zero_rtt_count"),
     ("of several names", "of_several_names_count"),
     ("unused", "unused_count"),
+    ("requests on others' connections", "shared_requests_count"),
     ("own connection", "own_name_requests_count"),
     ("by address", "address_requests_count"),
     ("by ORIGIN", "origin_requests_count"),
@@ -44,8 +46,8 @@ _WORDS = frozenset((*range(len(_NAMED)), len(_COLUMNS) - 1))
 
 
 def connection_table(findings: Findings) -> NamedTable | None:
-    """List what each condition's loads were carried by; None where none went through a gateway."""
-    if all(one.own_name_requests_count is None for one in findings.load_connections):
+    """List what each condition's loads were carried by; None where nobody knows of any."""
+    if not findings.load_connections:
         return None
     of_condition: dict[str, list[LoadConnectionsRow]] = {}
     for one in findings.load_connections:

@@ -1,4 +1,4 @@
-"""All that a report has of the connections of loads that went through a gateway, or stand beside such.
+"""All that a report has of loads' connections, where the plan is about them: through a gateway, or shared or not.
 
 For: which tables and figures there are. Not for: what is in them.
 """
@@ -23,7 +23,14 @@ class ConnectionSection:
 
 def connection_section(findings: Findings) -> ConnectionSection:
     """Make what there is something for: of each condition and, where pages are sampled, of each page."""
+    if not _is_about_connections(findings):
+        return ConnectionSection([], [])
     changes = page_changes(findings)
     tables = (connection_table(findings), changes_table(findings, changes))
     drawings = (page_drawing(findings, changes),)
     return ConnectionSection([one for one in tables if one is not None], [one for one in drawings if one is not None])
+
+
+def _is_about_connections(findings: Findings) -> bool:
+    ways = {one.connection_sharing for one in findings.plan.conditions()}
+    return len(ways) > 1 or any(one.own_name_requests_count is not None for one in findings.load_connections)

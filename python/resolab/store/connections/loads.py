@@ -30,7 +30,12 @@ WITH windows AS (
     SELECT trial_id, connection_id, count(DISTINCT name) AS names_count, count(*) AS requests_count
     FROM asked GROUP BY ALL
 ), modes AS (
-    SELECT trial_id, connection_id, any_value(handshake_mode) AS handshake_mode FROM connections GROUP BY ALL
+    SELECT trial_id, connection_id, any_value(handshake_mode) AS handshake_mode, any_value(server_name) AS server_name
+    FROM connections GROUP BY ALL
+), shared AS (
+    SELECT a.trial_id, count(*) FILTER (m.server_name <> a.name) AS shared_requests_count
+    FROM asked AS a JOIN modes AS m USING (trial_id, connection_id)
+    GROUP BY a.trial_id
 ), of_used AS (
     SELECT u.trial_id, sum(u.requests_count)::BIGINT AS requests_count, count(*) AS connections_count,
            count(*) FILTER (m.handshake_mode = 'full') AS full_count,
@@ -59,9 +64,10 @@ WITH windows AS (
     GROUP BY s.trial_id
 )
 SELECT trial_id, t.condition, (SELECT count(*) FROM names AS n WHERE n.trial_id = o.trial_id) AS names_count,
-       o.* EXCLUDE (trial_id), coalesce(u.unused_count, 0) AS unused_count, p.* EXCLUDE (trial_id),
-       g.* EXCLUDE (trial_id)
+       o.* EXCLUDE (trial_id), coalesce(u.unused_count, 0) AS unused_count, c.shared_requests_count,
+       p.* EXCLUDE (trial_id), g.* EXCLUDE (trial_id)
 FROM of_used AS o JOIN trials AS t USING (trial_id)
+LEFT JOIN shared AS c USING (trial_id)
 LEFT JOIN unused AS u USING (trial_id)
 LEFT JOIN passed AS p USING (trial_id)
 LEFT JOIN guessed AS g USING (trial_id)
@@ -87,6 +93,8 @@ class LoadConnectionsRow(msgspec.Struct, kw_only=True, frozen=True):
     """Of these, those that carried requests for more than one name."""
     unused_count: int
     """Opened for one of the names and never asked anything."""
+    shared_requests_count: int | None
+    """Requests on a connection opened for another name than theirs; None where the edge wrote no connection."""
     own_name_requests_count: int | None
     """Of a gateway's requests, by why they went on the connection they went on; None without a gateway."""
     address_requests_count: int | None
