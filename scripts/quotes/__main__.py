@@ -15,6 +15,7 @@ from quotes.prose import claims, literal_numbers, render
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs/results"
 TEMPLATE, TEXT = RESULTS / "README.md.j2", RESULTS / "README.md"
+SECTIONS = RESULTS / "sections"
 CLAIMS, CLAIMED = RESULTS / "claims.j2", ROOT / "README.md"
 
 
@@ -29,7 +30,8 @@ def main() -> int:
     except (jinja2.TemplateError, LookupError, ValueError) as error:
         print(f"quote: {error}; correct the template or publish the dataset it quotes", file=sys.stderr)
         return 1
-    problems = [f"{TEMPLATE.name}: {one}" for one in literal_numbers(TEMPLATE.read_text("utf-8"))]
+    sources = (TEMPLATE, *sorted(SECTIONS.glob("*.j2")))
+    problems = [f"{file.name}: {one}" for file in sources for one in literal_numbers(file.read_text("utf-8"))]
     said = " ".join(CLAIMED.read_text("utf-8").split())
     problems += [f"README.md does not say: {one}" for one in wanted if one not in said]
     if options.check and text != TEXT.read_text("utf-8"):

@@ -24,9 +24,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*")
 
 
 def render(template: Path, results: Path) -> str:
-    """Fill a template from the datasets published beside it."""
-    environment = _environment(results)
-    return environment.from_string(template.read_text("utf-8")).render()
+    """Fill a template, and the sections beside it that it includes, from published datasets."""
+    return _environment(results, template.parent).get_template(template.name).render()
 
 
 def claims(template: Path, results: Path) -> list[str]:
@@ -42,10 +41,14 @@ def literal_numbers(template: str) -> Iterator[str]:
             yield f"line {place}: {number} is bound to no table; take it from one, or write given(...)"
 
 
-def _environment(results: Path) -> jinja2.Environment:
+def _environment(results: Path, templates: Path) -> jinja2.Environment:
     # It makes markdown of this repository's own tables: there is nothing to escape.
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     published = Published(results)
     environment.globals.update(

@@ -176,3 +176,13 @@ def test_missed_names_are_those_that_the_run_drew() -> None:
     assert (min(drawn), max(drawn)) == pytest.approx((0.0, 80.0))
     assert 40 in map(round, drawn)
     assert later(ROOT / "pages/corpus", loads[:1], (0.0, 1.0), seed=7, miss_delay_ms=40.0, rtt_ms=50.0) == []
+
+
+def test_the_check_fails_when_a_section_s_number_is_bound_to_no_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "typed.j2").write_text("## Typed\n\n288 loads in {{ 3 }} hours\n")
+    monkeypatch.setattr(quote, "SECTIONS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["quote", "--check"])
+    assert quote.main() == 1
+    assert "typed.j2: line 3: 288 is bound to no table" in capsys.readouterr().err
