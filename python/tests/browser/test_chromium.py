@@ -5,12 +5,16 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from resolab.browser import Chromium, LoadRequest
+from resolab.browser.chromium import page_load
+from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import Page
+from resolab.browser.chromium.renderers import renderers_of
 from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -49,6 +53,31 @@ def test_a_document_that_never_ends_is_censored_and_the_next_load_is_good(play: 
         check_whole((await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))).measured)
 
     play(scene)
+
+
+def test_the_warm_up_s_renderers_are_waited_for_before_connections_are_closed(
+    play: Play, server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they still want is else sent over new ones (seen with a page of hundreds of requests, and with no small one)."""
+    order: list[str] = []
+    wait, clear = page_load.until_ended, Context.clear
+
+    async def waiting(browser_pid: int, before: frozenset[int]) -> None:
+        await wait(browser_pid, before)
+        order.append("ended" if before - renderers_of(browser_pid) else "there")
+
+    async def clearing(*arguments: Any, **more: Any) -> None:
+        order.append("cleared")
+        await clear(*arguments, **more)
+
+    monkeypatch.setattr(page_load, "until_ended", waiting)
+    monkeypatch.setattr(Context, "clear", clearing)
+
+    async def scene(chromium: Chromium) -> None:
+        await chromium.load(LoadRequest(url=f"{server.url}/", timeout_s=20))
+
+    play(scene)
+    assert order == ["ended", "cleared"]
 
 
 def test_a_renderer_that_freezes_after_its_load_event_is_no_hang_of_the_browser(

@@ -1,11 +1,13 @@
 """Renderers of a browser, found and ended from outside it."""
 
+import asyncio
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from resolab.browser.chromium import renderers
 from resolab.browser.chromium.renderers import end_renderers, renderers_of
 
 WITHIN_S = 10.0
@@ -52,3 +54,46 @@ def test_of_a_browser_that_is_gone_there_are_none() -> None:
         process.wait()
     assert not renderers_of(process.pid)
     end_renderers(process.pid, frozenset())
+
+
+class Clock:
+    """Passes by sleeping alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    async def to_thread(self, work: Callable[[int], frozenset[int]], pid: int) -> frozenset[int]:
+        return work(pid)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(renderers, "time", clock)
+    monkeypatch.setattr(renderers, "asyncio", clock)
+    return clock
+
+
+def test_a_closed_tab_is_waited_for_until_none_of_its_renderers_ends_any_more(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of five end, within 20 and 60 ms, and none in the 50 ms after."""
+    monkeypatch.setattr(
+        renderers, "renderers_of", lambda _pid: frozenset(range(5 - (clock.now > 0.015) - (clock.now > 0.055)))
+    )
+    asyncio.run(renderers.until_ended(1, frozenset(range(5))))
+    assert clock.now == pytest.approx(0.06 + 0.05, abs=0.011)
+
+
+def test_renderers_that_go_on_ending_are_not_waited_for_without_a_limit(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renderers, "renderers_of", lambda _pid: frozenset(range(1000 - round(clock.now * 100))))
+    asyncio.run(renderers.until_ended(1, frozenset(range(1000))))
+    assert clock.now == pytest.approx(1.0, abs=0.011)

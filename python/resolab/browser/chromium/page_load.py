@@ -19,7 +19,7 @@ from resolab.browser.chromium.cdp import Connection
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.flags import DIRECT
 from resolab.browser.chromium.page import Navigation, Page
-from resolab.browser.chromium.renderers import end_renderers, renderers_of
+from resolab.browser.chromium.renderers import end_renderers, renderers_of, until_ended
 from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import Cleared, LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings, H3Discovery
@@ -139,7 +139,9 @@ class TrialLoad:
             opening.cancel()
             with suppress(asyncio.CancelledError, *REMOTE_ERRORS):
                 await opening
+        before = await asyncio.to_thread(renderers_of, self._browser_pid)
         await warm.close_hidden(page)
+        await until_ended(self._browser_pid, before)
         self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
 

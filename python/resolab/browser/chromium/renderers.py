@@ -1,17 +1,23 @@
 """Renderer processes of one browser, seen from outside: which there are, and ending those of a tab that is done with.
 
-For: getting rid of a page with frames of many sites. Each has a process, and of 37 the browser leaves most to end by
-themselves after it has said that their context is gone: beside what is measured next. Ended here they are gone by then.
+For: getting rid of a page, and waiting until one is gone. One with frames of many sites has a process for each, and of
+37 the browser leaves most to end by themselves after it has said that their context is gone: beside what is measured
+next. Ended here they are gone by then.
 Not for: a context that is to be loaded in again; a renderer that the browser keeps in reserve is ended, too.
 """
 
+import asyncio
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
 _RENDERER = b"--type=renderer"
 _PROC = Path("/proc")
+_ENDING_LIMIT_S = 1.0
+_ENDING_QUIET_S = 0.05
+_ENDING_POLL_S = 0.01
 
 
 def renderers_of(browser_pid: int) -> frozenset[int]:
@@ -32,6 +38,23 @@ def end_renderers(browser_pid: int, spared: frozenset[int]) -> None:
     for pid in renderers_of(browser_pid) - spared:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
+
+
+async def until_ended(browser_pid: int, before: frozenset[int]) -> None:
+    """Wait for the end of a closed tab's renderers: until none of those there before ends any more.
+
+    The browser says that a tab is closed some 20 ms before. As long as a renderer lives, the network stack keeps its
+    requests, and those that wait for others are sent when these fail because sockets are closed: over a new connection,
+    to a name looked up anew. The load after it would find both.
+    """
+    now = time.monotonic()
+    limit, quiet, left = now + _ENDING_LIMIT_S, now + _ENDING_QUIET_S, len(before)
+    while now < min(limit, quiet):
+        await asyncio.sleep(_ENDING_POLL_S)
+        there = len(before & await asyncio.to_thread(renderers_of, browser_pid))
+        now = time.monotonic()
+        if there < left:
+            left, quiet = there, now + _ENDING_QUIET_S
 
 
 def _children(pid: int) -> list[int]:
