@@ -79,6 +79,7 @@ def test_each_page_is_a_pair_and_the_table_sums_them_up(tmp_path: Path) -> None:
     rows = [one for one in drawing.rows if one["treatment"] == shared["treatment"]]
     assert {one["page"] for one in rows} == {*PAGES}
     assert {one["shared_requests_count"] for one in rows} == {3}
+    assert {one["baseline_shared_requests_count"] for one in rows} == {0}
     loads = {(one.page, one.condition): one.times_ms["plt"] for one in findings.loads}
     for one in rows:
         own, other = (loads[one["page"], one[of]] for of in ("treatment", "baseline"))

@@ -218,6 +218,7 @@ def _numbers(one: PageChange) -> dict[str, Value]:
         "handshake_round_trips": one.own.handshake_round_trips,
         "baseline_handshake_round_trips": one.other.handshake_round_trips,
         "shared_requests_count": one.own.shared_requests_count,
+        "baseline_shared_requests_count": one.other.shared_requests_count,
         "plt_ms": one.own.plt_ms,
         "baseline_plt_ms": one.other.plt_ms,
         "difference_ms": one.difference_ms,
