@@ -25,12 +25,13 @@ impl ClientSubnet {
             IPV6 => 128,
             _ => return None,
         };
-        let is_cut = address.len() == usize::from(source).div_ceil(8);
-        let spare_bits = 8 * address.len() - usize::from(source).min(8 * address.len());
-        let has_spare = address
+        if source > bits || scope != 0 || address.len() != usize::from(source).div_ceil(8) {
+            return None;
+        }
+        let has_bits_behind = address
             .last()
-            .is_some_and(|last| u16::from(*last) & ((1 << spare_bits) - 1) != 0);
-        if source > bits || !is_cut || has_spare || scope != 0 {
+            .is_some_and(|last| !source.is_multiple_of(8) && last << (source % 8) != 0);
+        if has_bits_behind {
             return None;
         }
         let mut bytes = [0; HEAD_BYTES + ADDRESS_MAX_BYTES];
@@ -82,6 +83,8 @@ mod tests {
             &[0, 1, 33, 0, 192, 0, 2, 1, 0],
             &[0, 1, 24, 0, 192, 0],
             &[0, 1, 24, 0, 192, 0, 2, 0],
+            &[0, 1, 8, 0, 192, 0, 2],
+            &[0, 1, 0, 0, 0, 0, 0, 0, 0],
             &[0, 1, 20, 0, 192, 0, 0x1f],
             &[0, 1, 24, 24, 192, 0, 2],
             &[0, 2, 129, 0],
