@@ -83,12 +83,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_a_closed_tab_is_waited_for_until_none_of_its_renderers_ends_any_more(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two of five end, within 20 and 60 ms, and none in the 50 ms after."""
+    """Two of five end, within 20 and 40 ms, and none in the 30 ms after."""
     monkeypatch.setattr(
-        renderers, "renderers_of", lambda _pid: frozenset(range(5 - (clock.now > 0.015) - (clock.now > 0.055)))
+        renderers, "renderers_of", lambda _pid: frozenset(range(5 - (clock.now > 0.0175) - (clock.now > 0.0375)))
     )
     asyncio.run(renderers.until_ended(1, frozenset(range(5))))
-    assert clock.now == pytest.approx(0.06 + 0.05, abs=0.011)
+    assert clock.now == pytest.approx(0.04 + 0.03, abs=0.006)
 
 
 def test_renderers_that_go_on_ending_are_not_waited_for_without_a_limit(
@@ -96,4 +96,4 @@ def test_renderers_that_go_on_ending_are_not_waited_for_without_a_limit(
 ) -> None:
     monkeypatch.setattr(renderers, "renderers_of", lambda _pid: frozenset(range(1000 - round(clock.now * 100))))
     asyncio.run(renderers.until_ended(1, frozenset(range(1000))))
-    assert clock.now == pytest.approx(1.0, abs=0.011)
+    assert clock.now == pytest.approx(1.0, abs=0.006)

@@ -16,8 +16,8 @@ from pathlib import Path
 _RENDERER = b"--type=renderer"
 _PROC = Path("/proc")
 _ENDING_LIMIT_S = 1.0
-_ENDING_QUIET_S = 0.05
-_ENDING_POLL_S = 0.01
+_ENDING_QUIET_S = 0.03
+_ENDING_POLL_S = 0.005
 
 
 def renderers_of(browser_pid: int) -> frozenset[int]:
