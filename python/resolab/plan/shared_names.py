@@ -43,9 +43,9 @@ def _shares(groups: Iterable[object]) -> bool:
 def _groups(plan: Plan, corpus: Corpus) -> Iterable[list[object]]:
     """List, page by page, what each name has its certificate in common with; None: nothing known."""
     certificates = plan.pages.certificates
+    by_site = certificates is PageCertificates.SITE
     models = [page for page in plan.factors.page if corpus.is_model(page)]
     for page in corpus.read_pages([page for page in plan.factors.page if page not in set(models)]):
-        by_site = certificates is PageCertificates.SITE
         yield [registrable_domain(host) if by_site else page.served(host).certificate for host in page.hosts]
     for name in models:
         model = with_certificates(corpus.model(name), certificates)

@@ -45,7 +45,6 @@ def analyse(dataset: Dataset) -> Findings:
         handshakes=dataset.handshakes(),
         hellos=dataset.hellos(),
         load_connections=dataset.load_connections(),
-        pages=tuple(dict.fromkeys(one.page for one in loads)),
         lateness=dataset.lateness(),
         browsers=dataset.browsers(),
         trials_count=len(loads),

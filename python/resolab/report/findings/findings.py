@@ -260,12 +260,15 @@ class Findings:
     hellos: Sequence[HelloRow] = ()
     load_connections: Sequence[LoadConnectionsRow] = ()
     """Connections by who opened them."""
-    pages: tuple[str, ...] = ()
-    """Each of those that were loaded, also where `plan` has one for all."""
     across_places: Sequence[AcrossPlaces] = ()
     """The comparisons of the primary outcome, where the dataset is of several vantage points."""
     live: "LiveFindings | None" = None
     """What there is only of the live network; None of an emulated one."""
+
+    @property
+    def pages(self) -> Sequence[str]:
+        """Each of those that were loaded, also where `plan` has one for all."""
+        return list(dict.fromkeys(one.page for one in self.loads))
 
     @property
     def conditions(self) -> Sequence[ConditionResult]:
