@@ -82,7 +82,9 @@ def names_by_connection(result):
 
 
 @pytest.mark.parametrize(("browser", "alone"), [("chromium", "native"), ("firefox", "stub")])
-def test_chromium_asks_no_names_that_it_was_told_and_a_gateway_shares_by_them(monkeypatch, privileged, browser, alone):
+def test_chromium_asks_no_names_that_it_was_told_and_firefox_all_and_a_gateway_shares_by_them(
+    monkeypatch, privileged, browser, alone
+):
     monkeypatch.setattr(layout, "RESIDENT_NAMES_LIMIT", 1)
     found = asyncio.run(trials(browser, alone))
     plain, site = found[alone, "separate"]
@@ -94,8 +96,8 @@ def test_chromium_asks_no_names_that_it_was_told_and_a_gateway_shares_by_them(mo
     else:
         assert names_asked(told, site) == names_asked(plain, site)
     assert "no_lookup_in_load" not in told.flags
-    alone, _ = found["gateway", "separate"]
-    assert max(map(len, names_by_connection(alone).values())) == 1
+    separate, _ = found["gateway", "separate"]
+    assert max(map(len, names_by_connection(separate).values())) == 1
     shared, _ = found["gateway", "origin_frame"]
     assert max(map(len, names_by_connection(shared).values())) > 1
     everything, _ = found["gateway", "resolver_connection"]
