@@ -1,0 +1,177 @@
+"""A set-up that is finished asks nothing of the caller's machine, and one that was killed is finished by the next.
+
+The real `scripts/setup` runs in a folder of its own. Compilers, Python, uv and the package manager are stand-ins that note
+each call and leave the files that the real ones leave.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+STAND_INS = ("python3", "cargo", "rustc", "cc", "git", "dpkg", "dpkg-query", "apt-get")
+STAND_IN = r"""#!/bin/sh
+echo "${0##*/} $*" >> "$CALLS"
+[ "$(wc -l < "$CALLS")" != "${KILL_AT:-}" ] || kill -KILL 0
+install_at() { mkdir -p "$(dirname "$1")" && cp "$STAND_IN" "$1" && chmod 755 "$1"; }
+case "${0##*/} $*" in
+    dpkg-query*) printf 'install ok installed' ;;
+    'rustc --version') echo 'rustc 1.95.0 (stand-in)' ;;
+    'python3 -V') echo 'Python 3.11.7' ;;
+    'python3 -m venv --clear '*) rm -rf "$4"; install_at "$4/bin/python" ;;
+    'python -m pip install '*) install_at .setup/uv/bin/uv ;;
+    'uv venv --clear '*) rm -rf .venv; install_at .venv/bin/python3.11; ln -s python3.11 .venv/bin/python; mkdir -p .venv/lib/python3.11 ;;
+    'uv pip sync '*) : > .venv/packages ;;
+    'python -c import sysconfig'*) echo .venv/lib/python3.11 ;;
+    'cargo build '*) install_at target/release/resolab-core ;;
+esac
+"""
+CALLS_AT_MOST = 60
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder with the real `scripts/setup`, stand-ins for all that it calls, and a note of each call."""
+
+    folder: Path
+
+    @property
+    def _calls_file(self) -> Path:
+        return self.folder / "calls"
+
+    def run(self, kill_at: int | None = None, **environment: str) -> int:
+        """Run the set-up once, kill it at that call, and return its exit code."""
+        self._calls_file.write_text("")
+        told = {
+            "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "CALLS": str(self._calls_file),
+            "STAND_IN": str(self.folder / "stand-in"),
+        }
+        if kill_at is not None:
+            told["KILL_AT"] = str(kill_at)
+        return subprocess.run(
+            [self.folder / "scripts" / "setup"], cwd=self.folder, env=told | environment, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=60, check=False, start_new_session=True,
+        ).returncode  # fmt: skip
+
+    @property
+    def calls(self) -> list[str]:
+        """All programs that the last run called, but for the question which Debian packages there are."""
+        return [line for line in self._calls_file.read_text().splitlines() if not line.startswith("dpkg-query ")]
+
+    @property
+    def calls_count(self) -> int:
+        """Number of all calls of the last run."""
+        return len(self._calls_file.read_text().splitlines())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether packages and program are there."""
+        return all((self.folder / part).exists() for part in (".venv/packages", "target/release/resolab-core"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    for part in ("scripts/setup", "Cargo.toml", "requirements.lock", "requirements-uv.lock"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / part, tmp_path / part)
+    (tmp_path / "Cargo.lock").write_text("")
+    (tmp_path / "crates").mkdir()
+    stand_in = tmp_path / "stand-in"
+    stand_in.write_text(STAND_IN)
+    (tmp_path / "bin").mkdir()
+    for name in STAND_INS:
+        shutil.copy(stand_in, tmp_path / "bin" / name)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return Checkout(tmp_path)
+
+
+def test_a_first_set_up_installs_packages_and_builds(checkout: Checkout) -> None:
+    assert checkout.run() == 0
+    assert checkout.is_whole
+
+
+def test_a_finished_set_up_calls_no_compiler_no_python_and_no_package_manager(checkout: Checkout) -> None:
+    checkout.run()
+    assert checkout.run() == 0
+    assert checkout.calls == []
+
+
+@pytest.mark.parametrize("environment", [{"HOME": "/nonexistent"}, {"HOME": "/proc"}, {"RUSTUP_HOME": "/nonexistent"}])
+def test_another_environment_finds_it_finished(checkout: Checkout, environment: dict[str, str]) -> None:
+    checkout.run()
+    # Such a PATH have cron and systemd units: neither the compiler nor the Python that set it up.
+    assert checkout.run(PATH="/usr/bin:/bin", **environment) == 0
+    assert checkout.is_whole
+
+
+def test_another_python_on_the_path_leaves_the_packages(checkout: Checkout) -> None:
+    checkout.run()
+    python = checkout.folder / "bin" / "python3"
+    python.write_text(python.read_text().replace("Python 3.11.7", "Python 3.13.1"))
+    assert checkout.run() == 0
+    assert checkout.calls == []
+
+
+def test_a_python_that_is_gone_has_the_packages_installed_anew(checkout: Checkout) -> None:
+    checkout.run()
+    (checkout.folder / ".venv" / "bin" / "python3.11").unlink()
+    assert checkout.run() == 0
+    assert any(call.startswith("uv pip sync") for call in checkout.calls)
+
+
+def test_a_set_up_killed_at_any_call_is_finished_by_the_next(checkout: Checkout) -> None:
+    killed = 0
+    for kill_at in range(1, CALLS_AT_MOST):
+        for part in (".setup", ".venv", "target"):
+            shutil.rmtree(checkout.folder / part, ignore_errors=True)
+        code = checkout.run(kill_at=kill_at)
+        if code == 0:
+            break  # It made fewer calls than that.
+        assert code == -signal.SIGKILL
+        killed += 1
+        assert checkout.run() == 0, kill_at
+        assert checkout.is_whole, kill_at
+        assert checkout.run() == 0, kill_at
+        assert checkout.calls == [], kill_at
+    assert killed >= 10
+
+
+def test_packages_made_anew_and_killed_are_made_by_the_next(checkout: Checkout) -> None:
+    checkout.run()
+    lock = checkout.folder / "requirements.lock"
+    lock.write_text(lock.read_text() + "# another\n")
+    assert checkout.run(kill_at=count_until(checkout, "uv pip sync")) == -signal.SIGKILL
+    lock.write_text(lock.read_text().removesuffix("# another\n"))
+    assert checkout.run() == 0
+    assert checkout.is_whole
+
+
+def count_until(checkout: Checkout, call: str) -> int:
+    """Number of the call that begins so, in a set-up with other packages; the set-up is left as it was."""
+    kept = checkout.folder.parent / "kept"
+    shutil.copytree(checkout.folder, kept, symlinks=True)
+    checkout.run()
+    lines = (checkout.folder / "calls").read_text().splitlines()
+    for part in (".setup", ".venv"):
+        shutil.rmtree(checkout.folder / part)
+        shutil.copytree(kept / part, checkout.folder / part, symlinks=True)
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(call))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes the file of services")
+def test_the_next_set_up_lets_services_start_again_after_one_that_was_killed(checkout: Checkout) -> None:
+    policy = checkout.folder / "system/usr/sbin/policy-rc.d"
+    policy.parent.mkdir(parents=True)
+    policy.write_text("#!/bin/sh\n# written by resolab setup\nexit 101\n")
+    subprocess.run(
+        [checkout.folder / "scripts" / "setup", "--interop"], cwd=checkout.folder, capture_output=True, timeout=60, check=False,
+        env={"PATH": f"{checkout.folder}/bin:/usr/bin:/bin", "CALLS": str(checkout.folder / "calls"),
+             "STAND_IN": str(checkout.folder / "stand-in"), "RESOLAB_SETUP_SYSTEM_ROOT": str(checkout.folder / "system")},
+    )  # fmt: skip
+    assert not policy.exists()
