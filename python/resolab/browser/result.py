@@ -33,9 +33,12 @@ class LoadRequest(msgspec.Struct, frozen=True, kw_only=True):
     warmup: bool = True
     """Without one everything is as cold as a fresh context is, tickets included."""
     cleared: Cleared = Cleared()
+    settle: Callable[[], Awaitable[bool]] | None = None
+    """Called when the page of the warm-up is closed and its connections are: closes connections from the servers' side
+    and says whether nothing of the warm-up is under way there. Where something is, the browser closes and clears again
+    and calls it again: it must say yes in the end."""
     between: Callable[[], Awaitable[None]] | None = None
-    """Called after the warm-up, when its page is closed: closes connections from the servers' side. Chromium has
-    cleared before, so that nothing of its own is left for the servers to wait for."""
+    """Called once, after that: what is done right before the measured load."""
 
 
 class PageTimings(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from resolab import engine
@@ -26,6 +27,7 @@ from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
 from resolab.records import (
     MEASURED_LABEL,
     ConnectionSharing,
+    ConnectionState,
     HttpVersion,
     LinkProfile,
     QueryRecord,
@@ -36,6 +38,7 @@ from resolab.testbed import layout
 from resolab.testbed.between import Between
 from resolab.testbed.browsers import LIVE_LIMIT, BrowserPool, started_first
 from resolab.testbed.distance import longest_rtt_ms, with_page_at, with_resolver_at
+from resolab.testbed.forgetting import ServersView, without_open_connections
 from resolab.testbed.in_force import EdgeInForce
 from resolab.testbed.kept import NOTHING_KEPT, Keeper, Kept
 from resolab.testbed.layout import Site
@@ -50,6 +53,8 @@ from resolab.testbed.ways import Surroundings, cleared_for, warms_up, way_of
 
 SETTLE_MS = 60.0
 """Time beyond one round trip for closes to arrive and acknowledgements to pass before the measured load."""
+FORGETTING_ATTEMPTS = 8
+"""Times a browser is told to forget its warm-up before its load is measured and flagged nevertheless."""
 REHEARSALS = 3
 """Browsers that may break in the first load of their lives before the testbed is no use."""
 HEARING_LABEL = "hearing"
@@ -78,6 +83,7 @@ class Testbed(Standing):
         self._sites: dict[str, Site] = sites_of(corpus, plan.factors.page, plan.pages.distances)
         self._records: list[Record] = []
         self._left_open = False
+        self._servers_view = ServersView()
         self._rehearsed_browsers: weakref.WeakSet[Browser] = weakref.WeakSet()
         self.before_measured: Callable[[], Awaitable[None]] | None = None
         """Done in each trial when its warm-up is over and nothing of the measured load was asked: for those who disturb
@@ -282,10 +288,9 @@ class Testbed(Standing):
 
     async def _load(self, browser: Browser, condition: Condition, site: Site) -> tuple[LoadResult, int]:
         since_ns = [0]
-        self._left_open = False
+        self._left_open, self._attempts_count = False, 0
 
         async def between() -> None:
-            await self._close_connections(condition)
             await self.path.summary("before_measured")
             if self.before_measured is not None:
                 await self.before_measured()
@@ -298,11 +303,32 @@ class Testbed(Standing):
             timeout_s=self._plan.limits.page_timeout_s,
             warmup=warms_up(condition),
             cleared=cleared_for(condition),
+            settle=partial(self._settle, condition),
             between=between,
         )
         result = await browser.load(request)
         # A warm-up that failed ends the trial: all of it was before a measured load.
         return result, since_ns[0] or time.monotonic_ns()
+
+    async def _settle(self, condition: Condition) -> bool:
+        """Close connections from the servers' side and look whether anything of the warm-up is under way.
+
+        The last attempt says yes whatever it finds, and the trial is flagged.
+        """
+        cleared_ns = time.monotonic_ns()
+        self._left_open = False
+        self._attempts_count += 1
+        await self._close_connections(condition)
+        await self._unless_dead(self.edge, self.edge.flush())
+        is_kept = condition.dns_connection_state is ConnectionState.WARM
+        found = self._servers_view.under_way(
+            self._records, cleared_ns, kept_address=layout.RESOLVER_ADDRESS if is_kept else None
+        )
+        self._records[:] = without_open_connections(self._records)
+        if found and self._attempts_count >= FORGETTING_ATTEMPTS:
+            self._left_open = True
+            return True
+        return not found
 
     async def _close_connections(self, condition: Condition) -> None:
         try:

@@ -65,6 +65,24 @@ def test_warm_up_between_and_measured_load_in_this_order_and_nothing_from_a_cach
     play(scene)
 
 
+def test_a_browser_clears_until_nothing_of_the_warm_up_is_under_way(play: Play, server: PageServer) -> None:
+    async def scene(driver: Driver) -> None:
+        order: list[str] = []
+
+        async def settle() -> bool:
+            order.append("settle")
+            return order.count("settle") == 3
+
+        async def between() -> None:
+            order.append("between")
+
+        request = LoadRequest(url=f"{server.url}/", timeout_s=20, settle=settle, between=between)
+        check_whole((await driver.load(request)).measured)
+        assert order == ["settle", "settle", "settle", "between"]
+
+    play(scene)
+
+
 def test_each_load_has_a_context_of_its_own(play: Play, server: PageServer) -> None:
     async def scene(driver: Driver) -> None:
         for _ in range(2):

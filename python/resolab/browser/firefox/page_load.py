@@ -74,7 +74,7 @@ class TrialLoad:
         request = self._request
         if request.warmup:
             page = await self._warm_up(page)
-            await self._close_sockets()
+        await self._forget()
         if request.between is not None:
             await request.between()
         if request.warmup:
@@ -95,6 +95,14 @@ class TrialLoad:
         await page.close()
         self._parts_ms["warmup_ms"] = beyond_load_ms(watch.lap_ms(), self._warmup)
         return blank
+
+    async def _forget(self) -> None:
+        """Close connections until the servers see nothing of the warm-up any more."""
+        while True:
+            if self._request.warmup:
+                await self._close_sockets()
+            if self._request.settle is None or await self._request.settle():
+                return
 
     async def _close_sockets(self) -> None:
         """Close what is to be closed; a DoH connection that is to be kept is opened again by a look-up."""
