@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from quotes.prose import claims, literal_numbers, render
+from quotes.prose import claims, counts_without_holm, literal_numbers, render, unparted_causes
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs/results"
@@ -31,7 +31,13 @@ def main() -> int:
         print(f"quote: {error}; correct the template or publish the dataset it quotes", file=sys.stderr)
         return 1
     sources = (TEMPLATE, *sorted(SECTIONS.glob("*.j2")))
-    problems = [f"{file.name}: {one}" for file in sources for one in literal_numbers(file.read_text("utf-8"))]
+    problems = [
+        f"{file.name}: {one}"
+        for file in sources
+        for check in (literal_numbers, unparted_causes)
+        for one in check(file.read_text("utf-8"))
+    ]
+    problems += [f"docs/results/{TEXT.name}: {one}" for one in counts_without_holm(text)]
     said = " ".join(CLAIMED.read_text("utf-8").split())
     problems += [f"README.md does not say: {one}" for one in wanted if one not in said]
     if options.check and text != TEXT.read_text("utf-8"):

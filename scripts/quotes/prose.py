@@ -15,11 +15,30 @@ from pathlib import Path
 import jinja2
 
 from quotes import words
+from quotes.claims import Claims, counted, fisher, mean_of, median_of
 from quotes.predicted import later, savings, whole_loads
 from quotes.published import Published
 
 _TAGS = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}|```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 _NAMES = re.compile(r"\b(?:Do53|H[123]|h[123]|HTTP/[123](?:\.\d)?|0-RTT|[34]G|h20|s24|TNSM \d{4}|WWW \d{4}|P\d\d)\b")
+CLAIMS = (
+    "alike",
+    "relative",
+    "within",
+    "mean_difference",
+    "paid_back",
+    "by_site",
+    "site_of",
+    "parted",
+    "copies",
+    "carry_over",
+)
+_CAUSE = re.compile(
+    r"\b(?:because|comes? (?:from|of)|lies in how|is due to|the reason is|so that its loss is|no merit of|doing, not)\b"
+)
+_COMMENT = re.compile(r"{#.*?#}")
+_GUARDED = ("parted(", "not ", "may ")
+_ALIKE = re.compile(r"\balike\b[^.|]*?\b\d+ of \d+\b[^.|]*")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*")
 
 
@@ -41,6 +60,22 @@ def literal_numbers(template: str) -> Iterator[str]:
             yield f"line {place}: {number} is bound to no table; take it from one, or write given(...)"
 
 
+def unparted_causes(template: str) -> Iterator[str]:
+    """Name each line of a template that tells a cause, names no arms that part it and does not call it unknown."""
+    for place, line in enumerate(_COMMENT.sub("", template).splitlines(), 1):
+        found = _CAUSE.search(line)
+        if found and not any(word in line for word in _GUARDED):
+            remedy = "name the arms that part it by parted(...), or say less"
+            yield f"line {place}: {found.group()!r} tells a cause; {remedy}"
+
+
+def counts_without_holm(text: str) -> Iterator[str]:
+    """Name each sentence that counts what is alike and does not say how many are after Holm."""
+    for found in _ALIKE.finditer(text):
+        if "Holm" not in found.group():
+            yield f"counts without what is left after Holm: ...{found.group().strip()[:80]}"
+
+
 def _environment(results: Path, templates: Path) -> jinja2.Environment:
     # It makes markdown of this repository's own tables: there is nothing to escape.
     environment = jinja2.Environment(
@@ -51,6 +86,7 @@ def _environment(results: Path, templates: Path) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     published = Published(results)
+    told = Claims(published)
     environment.globals.update(
         {
             name: getattr(published, name)
@@ -71,6 +107,11 @@ def _environment(results: Path, templates: Path) -> jinja2.Environment:
         savings=partial(savings, results.parents[1] / "pages/corpus"),
         later=partial(later, results.parents[1] / "pages/corpus"),
         whole_loads=partial(whole_loads, results.parents[1] / "pages/corpus"),
+        **{name: getattr(told, name) for name in CLAIMS},
+        counted=counted,
+        fisher=fisher,
+        mean_of=mean_of,
+        median_of=median_of,
         given=given,
         holds=holds,
     )

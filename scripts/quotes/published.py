@@ -2,7 +2,8 @@
 
 For: every number that prose about them quotes. Not for: printing (`words`).
 
-A load that failed, or that ended without all of its page's resources, took at least its limit.
+A load that failed, or that ended without all of its page's resources, took at least its limit. The first byte of one
+that lacked resources was seen, and counts as seen.
 """
 
 import csv
@@ -22,6 +23,8 @@ Row = Mapping[str, Any]
 INCOMPLETE, INCOMPLETE_FLAG = "incomplete", "resources_missing"
 """As failures say it, and as flags do that have no such failure beside them."""
 
+SEEN_BEFORE_RESOURCES = {"response_start_ms"}
+
 
 class Published:
     """The datasets in a folder."""
@@ -30,6 +33,7 @@ class Published:
         self.folder = folder
         self._rows = cache(self._read)
         self._loads = cache(self._join)
+        self._queries = cache(self._answered)
 
     def rows(self, file: str, **having: object) -> list[Row]:
         """List the rows of `DATASET/FOLDER/NAME` that have some values; numbers are numbers."""
@@ -65,12 +69,12 @@ class Published:
         self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False
     ) -> Estimate:
         """Estimate the median of an outcome's paired differences, with its interval."""
-        own, other = self._pairs(dataset, outcome, treatment, baseline, complete_only=complete_only)
+        own, other = self.pairs(dataset, outcome, treatment, baseline, complete_only=complete_only)
         return paired_difference(own, other)
 
     def p_value(self, dataset: str, outcome: str, treatment: Row, baseline: Row) -> float | None:
         """Test the same by signed ranks."""
-        return paired_p_value(*self._pairs(dataset, outcome, treatment, baseline))
+        return paired_p_value(*self.pairs(dataset, outcome, treatment, baseline))
 
     def decided(self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False) -> str:
         """Say on which side of 0 the interval lies, if on one."""
@@ -100,14 +104,27 @@ class Published:
         with (self.folder / f"{file}.csv").open(encoding="utf-8", newline="") as stream:
             return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(stream)]
 
+    def _answered(self, dataset: str) -> list[Row]:
+        trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
+        return [
+            {**trials[row["trial_id"]], **row}
+            for row in self._rows(f"{dataset}/tables/queries")
+            if row["purpose"] == "measured" and row["failure"] is None
+        ]
+
     def _join(self, dataset: str) -> list[Row]:
         trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
         measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"] == "true"]
         return [_judged(row, trials[row["trial_id"]]) for row in measured]
 
-    def _pairs(
+    def queries(self, dataset: str, **having: object) -> list[Row]:
+        """List the answered measured queries with their trial's columns."""
+        return [row for row in self._queries(dataset) if all(row[name] == value for name, value in having.items())]
+
+    def pairs(
         self, dataset: str, outcome: str, treatment: Row, baseline: Row, *, complete_only: bool = False
     ) -> tuple[Sample, Sample]:
+        """List an outcome of both arms, block by block."""
         arms = []
         for levels in (treatment, baseline):
             found = [one for one in self.loads(dataset, **levels) if not (complete_only and one["is_incomplete"])]
@@ -130,7 +147,9 @@ def _judged(load: Row, trial: Row) -> Row:
 
 
 def _sample(loads: Sequence[Row], outcome: str) -> Sample:
-    ended = [one["failure"] is None and not one["is_incomplete"] for one in loads]
+    # The first byte of a load that lacked resources later was seen.
+    is_seen = outcome in SEEN_BEFORE_RESOURCES
+    ended = [one["failure"] is None and (is_seen or not one["is_incomplete"]) for one in loads]
     values = [one[outcome] if good else None for one, good in zip(loads, ended, strict=True)]
     return Sample.censored(values, [one["limit_ms"] for one in loads])
 

@@ -10,7 +10,19 @@ from statistics import median as middle
 from resolab.stats import Estimate
 
 MINUS = "\N{MINUS SIGN}"
-FILTERS = ("number", "percent", "grouped", "estimate", "range_of", "median", "minutes", "bounds", "word")
+FILTERS = (
+    "shown",
+    "around",
+    "number",
+    "percent",
+    "grouped",
+    "estimate",
+    "range_of",
+    "median",
+    "minutes",
+    "bounds",
+    "word",
+)
 _WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -53,6 +65,17 @@ def _end(end: float, digits: int, *, signed: bool) -> str:
 def grouped(value: float) -> str:
     """Print a count with commas."""
     return f"{int(value):,}"
+
+
+def shown(count: dict[str, int]) -> str:
+    """Print how many tests show something, and how many do after Holm."""
+    return f"{count['n']} of {count['of']} ({count['after_holm']} after Holm)"
+
+
+def around(found: dict[str, float], digits: int = 0, *, signed: bool = True) -> str:
+    """Print a value with its interval."""
+    value, low, high = (number(found[name], digits, signed=signed) for name in ("value", "ci_low", "ci_high"))
+    return f"{value} [{low}, {high}]"
 
 
 def range_of(values: Iterable[float], digits: int = 0, *, signed: bool = False) -> str:

@@ -9,8 +9,9 @@ import jinja2
 import pytest
 
 from quotes import __main__ as quote
+from quotes.claims import Claims, counted, fisher, mean_of
 from quotes.predicted import later, savings, whole_loads
-from quotes.prose import given, holds, literal_numbers, render
+from quotes.prose import counts_without_holm, given, holds, literal_numbers, render, unparted_causes
 from quotes.published import Published
 from quotes.words import estimate, number, percent
 from resolab.stats import Sample, paired_difference
@@ -186,3 +187,46 @@ def test_the_check_fails_when_a_section_s_number_is_bound_to_no_table(
     monkeypatch.setattr(sys, "argv", ["quote", "--check"])
     assert quote.main() == 1
     assert "typed.j2: line 3: 288 is bound to no table" in capsys.readouterr().err
+
+
+def test_what_is_shown_is_counted_with_and_without_holm() -> None:
+    assert counted([0.004, 0.03, 0.2]) == {"n": 2, "after_holm": 1, "of": 3}
+
+
+def test_a_median_is_shown_to_lie_near_a_value_or_not(results: Path) -> None:
+    claims = Claims(Published(results))
+    # Six of eight differences are 10 to 15 ms; two are at least the limit, beyond any margin.
+    assert claims.within("run", "plt_ms", *arms("dot"), 5, around_ms=12.5) == pytest.approx(37 / 256)
+    assert claims.within("run", "plt_ms", *arms("dot"), 5) > 0.9
+
+
+def test_a_cause_needs_arms_that_part_it(results: Path) -> None:
+    claims = Claims(Published(results))
+    assert claims.parted("run", *arms("dot")) == ""
+    with pytest.raises(ValueError, match=r"run has no loads of .*doq"):
+        claims.parted("run", *arms("doq"))
+    assert list(unparted_causes("It is later because of distance.")) == [
+        "line 1: 'because' tells a cause; name the arms that part it by parted(...), or say less"
+    ]
+    assert list(unparted_causes("{{ parted('run', a, b) }}It is later because of distance.")) == []
+    assert list(unparted_causes("It is later; that it comes of distance is not shown.\n{# because #}")) == []
+
+
+def test_a_count_of_what_is_alike_has_its_count_after_holm() -> None:
+    assert list(counts_without_holm("Shown to be alike in 7 of 15 (0 after Holm) cells.")) == []
+    assert len(list(counts_without_holm("Shown to be alike in 7 of 15 cells."))) == 1
+
+
+def test_the_first_byte_of_a_load_that_lacked_resources_was_seen(results: Path) -> None:
+    loads = results / "run" / "tables" / "page_loads.csv"
+    head, *rows = loads.read_text().splitlines()
+    loads.write_text("\n".join([head + ",response_start_ms", *(row + ",50" for row in rows)]) + "\n")
+    found = Published(results).paired("run", "response_start_ms", *arms("dot"))
+    assert (found.n, found.censored_count) == (8, 1)  # The one that timed out.
+
+
+def test_shares_and_means_have_their_tests() -> None:
+    assert fisher((6, 8), (0, 8)) == pytest.approx(0.0070, abs=5e-5)
+    found = mean_of([1.0, 2.0, 3.0], seed=1)
+    assert found["value"] == 2.0
+    assert 1.0 <= found["ci_low"] < 2.0 < found["ci_high"] <= 3.0
