@@ -11,8 +11,9 @@ from resolab.errors import ConfigurationError
 from resolab.pages.model import Cors, Evidence, Host, Kind, Loss, Outcome, PageModel, Resource, Source
 from resolab.recordings.hosts import hosts_of
 from resolab.recordings.internal_redirects import leave_out_internal
+from resolab.recordings.own_request import own_request
 from resolab.recordings.parents import Discovered, discover
-from resolab.recordings.recording import Exchange, Recording
+from resolab.recordings.recording import BEFORE_THE_PAGE, Exchange, Recording
 from resolab.recordings.redirects import redirect_sources
 from resolab.recordings.service_workers import join_service_workers
 from resolab.recordings.timing import Due, dues
@@ -56,18 +57,22 @@ def _kept(recording: Recording) -> list[Exchange]:
     icons = len(recording.exchanges) - len(exchanges)
     if icons:
         recording.lose("requests for favicon.ico", icons)
-    first = _first(exchanges, recording.url)
+    first = own_request(exchanges, recording.url)
     if first is None:
-        raise ConfigurationError("the recording has no request for a page")
+        raise ConfigurationError(_no_page(exchanges))
     if first:
-        recording.lose("requests from before the page's own", first)
+        recording.lose(BEFORE_THE_PAGE, first)
     return exchanges[first:]
 
 
-def _first(exchanges: Sequence[Exchange], url: str | None) -> int | None:
-    named = [place for place, one in enumerate(exchanges) if one.url == url and not one.is_preflight]
-    documents = [place for place, one in enumerate(exchanges) if one.kind is Kind.DOCUMENT or one.is_redirect]
-    return next(iter(named or documents or range(len(exchanges))), None)
+def _no_page(exchanges: Sequence[Exchange]) -> str:
+    """Say why there is nothing a browser could load."""
+    documents = [one for one in exchanges if one.kind is Kind.DOCUMENT or one.is_redirect]
+    if not documents:
+        kinds = ", ".join(sorted({one.kind.value for one in exchanges})) or "none"
+        return f"the recording has no request for a page; its requests are of other kinds ({kinds})"
+    answers = ", ".join(sorted({str(one.status) if one.status else "none" for one in documents}))
+    return f"the page's own request was not answered with a document (answers: {answers}), so there is none to load"
 
 
 def _preflighted(exchanges: Sequence[Exchange]) -> set[int]:

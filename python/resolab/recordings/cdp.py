@@ -16,7 +16,9 @@ from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of_cdp
 from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.recording import Exchange, Initiator, Recording, Timings
+from resolab.recordings.navigations import Navigations, PageLoad
+from resolab.recordings.own_request import has_body
+from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Exchange, Initiator, Recording, Timings
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
 
 Json = Mapping[str, Any]
@@ -49,6 +51,8 @@ class _Request:
     """One request between its first event and its last."""
 
     sent: Json
+    place: int = 0
+    """Of its event in the log."""
     response: Json | None = None
     redirect_to: str | None = None
     moved_bytes: int = 0
@@ -84,12 +88,12 @@ class _Chain:
 class _Log:
     """Takes events in their order."""
 
-    def __init__(self, found: Recording) -> None:
+    def __init__(self, found: Recording, *, goes_on: bool) -> None:
         self._found = found
         self._open: dict[str, _Request] = {}
         self._chains: dict[str, _Chain] = defaultdict(_Chain)
-        self.load_s: float | None = None
-        self.complete_s: float | None = None
+        self._place = 0
+        self.navigations = Navigations(goes_on=goes_on)
 
     def take(self, event: str, params: Json) -> None:
         """Take one event; what is none of a load's is passed over."""
@@ -103,19 +107,31 @@ class _Log:
             "Network.loadingFailed": self._failed,
             "Network.requestServedFromCache": self._cached,
             "Network.webSocketCreated": self._socket,
-            "Page.domContentEventFired": self._complete,
-            "Page.loadEventFired": self._loaded,
         }.get(event)
+        self._place = self.navigations.take(event, params)
         if handler is not None:
             handler(params)
 
-    def all(self) -> list[_Request]:
-        """Give every request, those that never ended, too."""
+    def of_load(self, load: PageLoad | None) -> list[_Request]:
+        """Give every request of a page's load, those that never ended, too; without a navigation every one there is."""
         for chain in self._chains.values():
             chain.pair()
-        if self._open:
-            self._found.lose("requests that had not ended when the recording did", len(self._open))
-        return [one for chain in self._chains.values() for one in chain.requests]
+        every = [one for chain in self._chains.values() for one in chain.requests]
+        kept = every if load is None else [one for one in every if self._is_of(one, load)]
+        left_open = {id(one) for one in self._open.values()}
+        unended = sum(id(one) in left_open for one in kept)
+        if unended:
+            self._found.lose("requests that had not ended when the recording did", unended)
+        return kept
+
+    def _is_of(self, one: _Request, load: PageLoad) -> bool:
+        request_id, loader_id = text(one.sent.get("requestId")) or "", text(one.sent.get("loaderId"))
+        navigation = self.navigations.of(one.place, request_id, loader_id)
+        if navigation in load.navigations:
+            return True
+        is_before = one.place < load.navigations[0].place
+        self._found.lose(BEFORE_THE_PAGE if is_before else OTHER_PAGES)
+        return False
 
     def _sent(self, params: Json) -> None:
         identity = text(params.get("requestId")) or ""
@@ -128,7 +144,7 @@ class _Log:
             before.redirect_to = text(_part(params, "request").get("url"))
             before.moved_bytes = count(redirect.get("encodedDataLength")) or 0
             before.finished_s = number(params.get("timestamp"))
-        one = _Request(params, asked=_heads(_part(params, "request").get("headers")))
+        one = _Request(params, self._place, asked=_heads(_part(params, "request").get("headers")))
         self._open[identity] = one
         self._chains[identity].requests.append(one)
 
@@ -172,34 +188,39 @@ class _Log:
     def _socket(self, _params: Json) -> None:
         self._found.lose("requests of type websocket")
 
-    def _complete(self, params: Json) -> None:
-        self.complete_s = self.complete_s or number(params.get("timestamp"))
 
-    def _loaded(self, params: Json) -> None:
-        self.load_s = self.load_s or number(params.get("timestamp"))
+def recording_of(messages: Iterable[Json], found: Recording, shown: str, *, goes_on: bool = False) -> Recording:
+    """Make a recording of events, whoever heard them: of the first page that was answered.
 
-
-def recording_of(messages: Iterable[Json], found: Recording, shown: str) -> Recording:
-    """Make a recording of events, whoever heard them."""
-    log = _Log(found)
+    `goes_on`: nobody but the page itself navigates, so that what comes before a load event is of one load.
+    """
+    log = _Log(found, goes_on=goes_on)
     for one in messages:
         params = one.get("params")
         log.take(one["method"], params if isinstance(params, Mapping) else {})
-    found.exchanges = sorted(_exchanges(log, found), key=lambda one: one.start_ms)
+    loads = log.navigations.loads()
+    load = next((one for one in loads if one.is_answered), next(iter(loads), None))
+    found.exchanges = sorted(_exchanges(log.of_load(load), found), key=lambda one: one.start_ms)
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: it has no request of a page")
-    if log.load_s is None:
+    if load is not None:
+        own = next((one.url for one in load.navigations if has_body(one.status)), load.navigations[0].url)
+        found.url = same_url(own) if own else None
+        found.loaded_ms, found.complete_ms = _ms(load.loaded_s), _ms(load.complete_s)
+    if found.loaded_ms is None:
         found.lose("the time of the load event", 0)
-    found.loaded_ms = None if log.load_s is None else log.load_s * 1e3
-    found.complete_ms = None if log.complete_s is None else log.complete_s * 1e3
     found.recorded = None
     found.lose("computing times of scripts", 0)
     return found
 
 
-def _exchanges(log: _Log, found: Recording) -> Iterator[Exchange]:
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _exchanges(requests: Iterable[_Request], found: Recording) -> Iterator[Exchange]:
     asked: set[str] = set()
-    for one in sorted(log.all(), key=lambda one: number(one.sent.get("timestamp")) or 0.0):
+    for one in sorted(requests, key=lambda one: number(one.sent.get("timestamp")) or 0.0):
         url = text(_part(one.sent, "request").get("url"))
         word = (text(one.sent.get("type")) or "").lower()
         started = number(one.sent.get("timestamp"))

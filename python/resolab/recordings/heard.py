@@ -26,7 +26,7 @@ def recording_of_heard(heard: Heard) -> Recording:
 
 def _of_chromium(heard: Heard, shown: str) -> Recording:
     found = Recording(form=FORM, exchanges=[], async_stacks=True, is_parser_sure=True)
-    return recording_of(heard.messages, found, shown)
+    return recording_of(heard.messages, found, shown, goes_on=True)
 
 
 def _of_firefox(heard: Heard, shown: str) -> Recording:

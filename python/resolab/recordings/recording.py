@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from resolab.pages.model import Kind
 
+BEFORE_THE_PAGE = "requests from before the page's own"
+OTHER_PAGES = "requests of further pages of the file"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initiator:
