@@ -4,7 +4,9 @@ For: HAR 1.2 of any maker, and what makers add. What a file does not say, or say
 named loss. Not for: who discovered what (`parents`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import urljoin
 
@@ -16,7 +18,8 @@ from resolab.recordings.har_initiators import initiator_of
 from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
 from resolab.recordings.internal_redirects import is_internal
 from resolab.recordings.kinds import UNKEPT, kind_of
-from resolab.recordings.recording import Exchange, Recording, Timings
+from resolab.recordings.own_request import own_request
+from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text, unix_ms
 
@@ -25,7 +28,7 @@ Heads = dict[str, str]
 
 
 def read_har(content: bytes | memoryview, shown: str) -> Recording:
-    """Read the first page of an archive."""
+    """Read the first page of an archive that was answered."""
     try:
         log = msgspec.json.decode(content, type=Archive).log
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -33,13 +36,33 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
     pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
     entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
-    page, entries = _of_first_page(pages, entries, found)
-    found.recorded = _month(entries)
-    found.exchanges = sorted(without_ports(_exchanges(entries, found)), key=lambda one: one.start_ms)
+    found = _first_answered(_load(page, of_page, entries, found) for page, of_page in _by_page(pages, entries))
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
-    _say_of_page(page, found)
-    _say_what_is_missing(entries, found)
+    return found
+
+
+def _first_answered(loads: Iterable[Recording]) -> Recording:
+    """Choose the first page with a document, fetched if there is one; without any the first with a request."""
+    passed: list[Recording] = []
+    for one in loads:
+        if own_request(one.exchanges, one.url, from_cache=False) is not None:
+            return one
+        passed.append(one)
+    cached = (one for one in passed if own_request(one.exchanges, one.url) is not None)
+    return next(cached, next((one for one in passed if one.exchanges), passed[0]))
+
+
+def _load(page: Page | None, entries: list[Entry], every: Sequence[Entry], begun: Recording) -> Recording:
+    """Read one page's entries; those of others are left out."""
+    found = replace(begun, exchanges=[], losses=Counter(begun.losses))
+    if len(entries) < len(every):
+        found.lose(OTHER_PAGES, len(every) - len(entries))
+    found.recorded = _month(entries)
+    found.exchanges = sorted(without_ports(_exchanges(entries, found)), key=lambda one: one.start_ms)
+    if found.exchanges:
+        _say_of_page(page, found)
+        _say_what_is_missing(entries, found)
     return found
 
 
@@ -66,17 +89,23 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
     return read
 
 
-def _of_first_page(pages: Sequence[Page], entries: list[Entry], found: Recording) -> tuple[Page | None, list[Entry]]:
-    """Choose the first page that entries name, and leave those of others out; where none is named there is one."""
-    named = {text(one.pageref) for one in entries} - {None}
-    page = next((one for one in pages if text(one.id) in named), None)
+def _by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page | None, list[Entry]]]:
+    """Tell pages that entries name apart, in their order; where none is named there is one."""
+    named = dict.fromkeys(name for name in (text(one.pageref) for one in entries) if name is not None)
+    known = {name: one for one in reversed(pages) if (name := text(one.id)) is not None and name in named}
     if len(named) < 2:
         is_only = not named or len(pages) == 1
-        return page or (next(iter(pages), None) if is_only else None), entries
-    wanted = text(page.id) if page else next(text(one.pageref) for one in entries if text(one.pageref))
-    kept = [one for one in entries if text(one.pageref) in {wanted, None}]
-    found.lose("requests of further pages of the file", len(entries) - len(kept))
-    return page, kept
+        page = next(iter(known.values()), None)
+        yield page or (next(iter(pages), None) if is_only else None), entries
+        return
+    of_page: dict[str | None, list[Entry]] = defaultdict(list)
+    for one in entries:
+        of_page[text(one.pageref)].append(one)
+    for name in dict.fromkeys([*(name for one in pages if (name := text(one.id)) in known), *named]):
+        if None in of_page:  # Nobody says whose they are.
+            yield known.get(name), [one for one in entries if text(one.pageref) in {name, None}]
+        else:
+            yield known.get(name), of_page[name]
 
 
 def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]:
