@@ -21,6 +21,8 @@ from resolab.recordings.values import host_of
 
 _ASKED_BY_BROWSER = "/favicon.ico"
 _NOT_MODIFIED = 304
+_SILENCE_MS = 10_000.0
+"""A load event so long after the last answer before it may be of another clock."""
 _DIGITS = 3
 
 
@@ -208,6 +210,14 @@ def _say_what_is_guessed(
     for what, count in counts.items():
         if count:
             recording.lose(what, count)
+    if _silence_before_load(recording, exchanges) > _SILENCE_MS:
+        recording.lose("what took the 10 s or more before the load event, in which no answer came", 0)
+
+
+def _silence_before_load(recording: Recording, exchanges: Sequence[Exchange]) -> float:
+    loaded = recording.loaded_ms
+    ends = [] if loaded is None else [one.end_ms for one in exchanges if one.end_ms <= loaded]
+    return loaded - max(ends) if loaded is not None and ends else 0.0
 
 
 def _rounded(value: float | None) -> float | None:

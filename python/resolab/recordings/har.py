@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.recordings.har_caches import is_by_service_worker, is_cached
 from resolab.recordings.har_connections import connection_of, without_ports
 from resolab.recordings.har_initiators import initiator_of
 from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
@@ -22,6 +23,9 @@ from resolab.recordings.own_request import own_request
 from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text, unix_ms
+
+_WEBKIT = "WebKit Web Inspector"
+"""It writes instants of the inspector's clock where HAR has times since the page began."""
 
 Shape = TypeVar("Shape", Page, Entry)
 Heads = dict[str, str]
@@ -111,7 +115,7 @@ def _by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page
 def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]:
     asked: set[str] = set()
     for entry in entries:
-        request, response = entry.request, entry.response or Response()
+        request = entry.request
         url = text(request.url) if request else None
         started = unix_ms(entry.started_date_time)
         word = (text(entry.resource_type) or "").lower()
@@ -123,33 +127,22 @@ def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]
             found.lose(f"requests of type {word}")
         elif started is None:
             found.lose("requests without the time they began")
-        elif _is_cached(entry, response) and url in asked:
+        elif (by_cache := is_cached(entry, found.browser or found.creator)) and url in asked:
             found.lose("requests answered by what the same load had fetched")
         else:
-            if _is_cached(entry, response):
+            if by_cache:
                 # A first visit would have fetched it, and others have it as their discoverer.
                 found.lose("requests answered by a cache, taken for fetched")
             asked.add(url)
-            yield _exchange(entry, request, response, url, started)
+            yield _exchange(entry, request, url, started, by_cache=by_cache)
 
 
-def _is_cached(entry: Entry, response: Response) -> bool:
-    if _is_by_service_worker(response):
-        return False  # What that had it from is seen beside its own requests.
-    said = (response.from_disk_cache, response.from_prefetch_cache)
-    return any(one is True for one in said) or bool(text(entry.from_cache))
-
-
-def _is_by_service_worker(response: Response) -> bool:
-    """Tell by chrome-har's word or by that of Chromium's developer tools."""
-    return response.from_service_worker is True or response.fetched_via_service_worker is True
-
-
-def _exchange(entry: Entry, request: Request, response: Response, url: str, started: float) -> Exchange:
+def _exchange(entry: Entry, request: Request, url: str, started: float, *, by_cache: bool) -> Exchange:
+    response = entry.response or Response()
     asked, answered = _heads(request.headers), _heads(response.headers)
     content = response.content
     mime = text(content.mime_type) if content else None
-    wire, raw = body_sizes(response, answered)
+    wire, raw = body_sizes(response, answered, by_cache=by_cache)
     said = initiator_of(entry)
     target = text(response.redirect_url) or answered.get("location")
     status = count(response.status) or 0
@@ -185,7 +178,7 @@ def _exchange(entry: Entry, request: Request, response: Response, url: str, star
         initiator=said,
         is_preflight=method == "OPTIONS" and ("access-control-request-method" in asked or _is_preflight(entry)),
         is_preload=request.is_link_preload is True,
-        by_service_worker=_is_by_service_worker(response),
+        by_service_worker=is_by_service_worker(entry),
         is_internal_redirect=is_internal(
             status=status, status_text=text(response.status_text), heads=answered, address=address
         ),
@@ -221,7 +214,7 @@ def _say_of_page(page: Page | None, found: Recording) -> None:
     title = text(page.title)
     found.url = same_url(title) if title and host_of(title) else None
     started = unix_ms(page.started_date_time)
-    if page.page_timings is None or started is None:
+    if page.page_timings is None or started is None or (found.creator or "").startswith(_WEBKIT):
         return
     found.loaded_ms = _after(started, page.page_timings.on_load)
     found.complete_ms = _after(started, page.page_timings.on_content_load)

@@ -89,6 +89,8 @@ class Entry(_Shape):
     initial_priority: Any = msgspec.field(default=None, name="_initialPriority")
     request_id: Any = msgspec.field(default=None, name="_requestId")
     from_cache: Any = msgspec.field(default=None, name="_fromCache")
+    fetch_type: Any = msgspec.field(default=None, name="_fetchType")
+    cache: Any = None
 
 
 class PageTimings(_Shape):

@@ -10,9 +10,13 @@ from resolab.recordings.values import count, number
 
 _HEAD_MIN_BYTES = 9
 """Of an HTTP/2 answer: a frame's head."""
+_BODILESS = {None, 0, 204, 205, *range(300, 400)}
+"""Statuses of answers whose body is known to be empty, redirects' as good as."""
 
 
-def body_sizes(response: Response, heads: Mapping[str, str]) -> tuple[int | None, int | None]:
+def body_sizes(
+    response: Response, heads: Mapping[str, str], *, by_cache: bool = False
+) -> tuple[int | None, int | None]:
     """Return wire and raw bytes, none where nothing tells them.
 
     `content-length` is the body's, and exact; `bodySize` of Chromium's makers has the head in it over HTTP/2 and
@@ -24,8 +28,10 @@ def body_sizes(response: Response, heads: Mapping[str, str]) -> tuple[int | None
     moved = count(response.body_size)
     if moved is None:
         moved = count(response.transfer_size)
-    if moved == 0 and raw:
+    if moved == 0 and (raw or by_cache):
         moved = None  # It came from a cache: what it would have been is told by the rest.
+    if raw == 0 and moved is None and told is None and count(response.status) not in _BODILESS:
+        raw = None  # Safari writes what it does not know so.
     saved = number(content.compression) if content else None
     is_coded = heads.get("content-encoding", "identity").lower() not in {"identity", ""} or bool(saved and saved > 0)
     wire = told

@@ -1,0 +1,50 @@
+"""What HARs of different makers say of an answer that came from a cache, or from a service worker.
+
+For: Chromium's makers (`fromDiskCache`, `_fromCache`), Safari (`_fetchType`), Firefox (`cache.afterRequest`). Not for:
+what becomes of such requests (`har`, `service_workers`).
+"""
+
+from collections.abc import Mapping
+
+from resolab.recordings.har_shapes import Entry, Response
+from resolab.recordings.values import duration, text
+
+_CACHES = {"memory cache", "disk cache"}
+_SERVICE_WORKER = "service worker"
+"""Words of Safari's Web Inspector."""
+_FIREFOX = "firefox"
+
+
+def is_cached(entry: Entry, maker: str | None) -> bool:
+    """Whether a cache answered; what a service worker had it from is seen beside its own requests."""
+    if is_by_service_worker(entry):
+        return False
+    response = entry.response or Response()
+    said = (response.from_disk_cache, response.from_prefetch_cache)
+    is_told = any(one is True for one in said) or bool(text(entry.from_cache)) or _fetch_type(entry) in _CACHES
+    return is_told or _has_cache_entry(entry, maker)
+
+
+def is_by_service_worker(entry: Entry) -> bool:
+    """Tell by chrome-har's word, by that of Chromium's developer tools or by Safari's."""
+    response = entry.response or Response()
+    said = (response.from_service_worker, response.fetched_via_service_worker)
+    return any(one is True for one in said) or _fetch_type(entry) == _SERVICE_WORKER
+
+
+def _fetch_type(entry: Entry) -> str:
+    return (text(entry.fetch_type) or "").lower()
+
+
+def _has_cache_entry(entry: Entry, maker: str | None) -> bool:
+    """Read HAR's `cache`: Firefox writes the state after a request, if only as null, where the cache answered.
+
+    Others write it of what the network answered, too: there an answer that took no time came from the cache.
+    """
+    if not isinstance(entry.cache, Mapping) or "afterRequest" not in entry.cache:
+        return False
+    if (maker or "").lower().startswith(_FIREFOX):
+        return True
+    said = entry.timings
+    spent = () if said is None else (said.dns, said.connect, said.send, said.wait, said.receive)
+    return entry.cache["afterRequest"] is not None and not any(duration(one) for one in spent)
