@@ -119,16 +119,15 @@ class BrowserLog:
     is_cut_off: bool
     """It has no end: the browser still writes it, or was killed."""
 
-    def during(self, begin_unix_ms: float, end_unix_ms: float) -> Sequence[Connection] | None:
-        """List the connections opened or used in a span; none if the log has none in it, or no clock."""
-        if self.unix_offset_ms is None:
-            return None
-        begin, end = begin_unix_ms - self.unix_offset_ms, end_unix_ms - self.unix_offset_ms
+    def during(self, begin_ms: float, end_ms: float) -> Sequence[Connection]:
+        """List the connections opened or used in a span of the log's own clock."""
 
         def used(one: Connection) -> bool:
-            return begin <= one.opened_ms <= end or any(begin <= request.at_ms <= end for request in one.requests)
+            return begin_ms <= one.opened_ms <= end_ms or any(
+                begin_ms <= request.at_ms <= end_ms for request in one.requests
+            )
 
-        return [one for one in self.connections if used(one)] or None
+        return [one for one in self.connections if used(one)]
 
     def since(self, begin_ms: float) -> "BrowserLog":
         """Leave out what was over before an instant of the log: connections last used, look-ups begun before it."""

@@ -209,7 +209,7 @@ def recording_of(messages: Iterable[Json], found: Recording, shown: str, *, goes
         found.loaded_ms, found.complete_ms = _ms(load.loaded_s), _ms(load.complete_s)
     if found.loaded_ms is None:
         found.lose("the time of the load event", 0)
-    found.recorded = None
+    found.recorded, found.is_on_ticks = None, True
     found.lose("computing times of scripts", 0)
     return found
 

@@ -127,6 +127,8 @@ class Recording:
     browser: str | None = None
     recorded: str | None = None
     sha256: str | None = None
+    is_on_ticks: bool = False
+    """Whether its clock is the one Chromium's network log has, monotonic, and not Unix time."""
     async_stacks: bool = False
     """Whether the recorder followed stacks through timers and promises; if not told, those that go on say so."""
     is_parser_sure: bool = False

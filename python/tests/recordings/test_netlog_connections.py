@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_har import START, entry, har
 from made_netlog import OFFSET_MS, MadeNetlog
+from test_navigations import load
 
 from resolab.browser.browser_log import BrowserLog, Carrier, Connection, Request, Sharing
 from resolab.browser.chromium.netlog import read_netlog
@@ -247,16 +248,74 @@ def test_what_the_recording_told_is_kept(tmp_path: Path) -> None:
     assert [host.connection_count for host in model.hosts] == [1, 0, 1]
 
 
-def test_a_log_of_another_clock_or_without_an_end_is_named(tmp_path: Path) -> None:
+def one_connection(at: int, host: str = "a.example") -> MadeNetlog:
     made = MadeNetlog()
-    made.h2(30, made.socket(5), "a.example", "a.example")
+    made.h2(at + 25, made.socket(at, host=host), host, host)
+    return made
+
+
+def test_a_log_without_a_clock_or_an_end_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.har").write_text(json.dumps(har(entry(f"{SITE}/", 0, "document"))))
-    model, connections = import_with_netlog(tmp_path / "a.har", "a", read(made, tmp_path, end=""))
+    (tmp_path / "net.json").write_text(one_connection(5).text(end="").replace("timeTickOffset", "another"))
+    log = read_netlog(tmp_path / "net.json")
+    model, connections = import_with_netlog(tmp_path / "a.har", "a", log)
     assert connections.connections_count == 1
     assert {what for what in losses(model) if what.startswith("netlog")} == {
-        "netlog: it is of another clock, so that all of its connections are taken",
+        "netlog: it has no clock, so that all of its connections are taken",
         "netlog: what came after its last line; it was cut off",
     }
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (one_connection(on_clock(3_180_000)), "3,180 s after the recording's last answer"),
+        (one_connection(on_clock(-14_000)), "14 s before the recording's first"),
+        (one_connection(on_clock(10), "other.example"), "none of its connections is to a host of the recording"),
+        (MadeNetlog(), "it has no connection"),
+    ],
+    ids=["later", "before", "of other hosts", "empty"],
+)
+def test_a_log_of_another_load_is_refused_by_name(tmp_path: Path, made: MadeNetlog, said: str) -> None:
+    made.names.setdefault("TCP_CONNECT", 99)
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        joined(tmp_path, made, entry(f"{SITE}/", 0, "document"))
+    assert "a.har" in str(caught.value)
+    assert "the log of the same load, or leave --netlog out" in str(caught.value)
+
+
+def test_a_recording_of_firefox_has_no_log_of_chromium(tmp_path: Path) -> None:
+    (tmp_path / "a.har").write_text(json.dumps(har(*ENTRIES, browser={"name": "Firefox", "version": "140"})))
+    with pytest.raises(ConfigurationError, match="the recording is of Firefox 140, the log of Chromium"):
+        import_with_netlog(tmp_path / "a.har", "a", read(page_log(), tmp_path))
+
+
+def test_a_log_of_the_devtools_protocol_has_the_clock_of_its_netlog(tmp_path: Path) -> None:
+    """Seconds there, milliseconds here, of the same ticks."""
+    (tmp_path / "cdp.json").write_text(json.dumps(load(1, 20_012.9, f"{SITE}/")))
+    model, connections = import_with_netlog(tmp_path / "cdp.json", "a", read(one_connection(20_012_905), tmp_path))
+    assert (connections.connections_count, model.hosts[0].connection_count) == (1, 1)
+    assert not any(what.startswith("netlog") for what in losses(model))
+    with pytest.raises(ConfigurationError, match="14 s after the recording's last answer"):
+        import_with_netlog(tmp_path / "cdp.json", "a", read(one_connection(20_027_000), tmp_path))
+
+
+@pytest.mark.parametrize("share", [0.6, 0.95])
+def test_a_packed_log_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path, share: float) -> None:
+    made = MadeNetlog()
+    for number in range(2_000):
+        made.socket(100 + number, f"192.0.2.{number % 250}", host=f"h{number * 7919 % 9973}.example")
+    packed = gzip.compress(made.text().encode())
+    (tmp_path / "net.json.gz").write_bytes(packed[: int(len(packed) * share)])
+    log = read_netlog(tmp_path / "net.json.gz")
+    assert log.is_cut_off
+    assert 2_000 * (share - 0.3) < len(log.connections) < 2_000
+
+
+def test_a_packed_log_without_a_whole_head_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "net.json.gz").write_bytes(gzip.compress(page_log().text().encode())[:40])
+    with pytest.raises(ConfigurationError, match="failed to read netlog"):
+        read_netlog(tmp_path / "net.json.gz")
 
 
 def test_the_command_says_connections(

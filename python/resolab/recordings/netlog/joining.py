@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from resolab.browser.browser_log import BrowserLog, Connection
+from resolab.errors import ConfigurationError
 from resolab.pages.model import Host, PageModel
 from resolab.recordings.imported import import_recording
 from resolab.recordings.netlog.connections import PageConnections, page_connections
@@ -19,8 +20,7 @@ from resolab.recordings.values import host_of
 
 _MARGIN_MS = 1_000.0
 """A connection may be opened before the first request's start: the log's instants are rounded, another process's."""
-_UNIX_FROM_MS = 1e11
-"""Smaller instants are no Unix time."""
+_FIREFOX = "firefox"
 
 
 def import_with_netlog(
@@ -30,7 +30,11 @@ def import_with_netlog(
     chosen: list[Connection] = []
 
     def join(recording: Recording) -> None:
-        chosen.extend(_connections_of(recording, log))
+        try:
+            chosen.extend(_connections_of(recording, log))
+        except ValueError as problem:
+            way_out = "give the log of the same load, or leave --netlog out"
+            raise ConfigurationError(f"failed to join the netlog with {file}: {problem}; {way_out}") from problem
         _fill(recording, chosen)
 
     model = import_recording(file, name, keep_names=True, before=join)
@@ -50,15 +54,42 @@ def _told(host: Host, opened: Counter[str | None], known: set[str | None], *, ke
 
 
 def _connections_of(recording: Recording, log: BrowserLog) -> Sequence[Connection]:
-    """Choose those of this load; a log may be of many."""
-    begin = recording.exchanges[0].start_ms
-    end = max(one.end_ms for one in recording.exchanges)
-    there = log.during(begin - _MARGIN_MS, end + _MARGIN_MS) if begin > _UNIX_FROM_MS else None
-    if there is None:
-        recording.lose("netlog: it is of another clock, so that all of its connections are taken", 0)
+    """Choose those of this load; a log may be of many. Raises ValueError where it is of another."""
+    maker = recording.browser or recording.creator or ""
+    if maker.lower().startswith(_FIREFOX):
+        raise ValueError(f"the recording is of {maker}, the log of Chromium")
     if log.is_cut_off:
         recording.lose("netlog: what came after its last line; it was cut off", 0)
-    return log.connections if there is None else there
+    offset_ms = 0.0 if recording.is_on_ticks else log.unix_offset_ms
+    if offset_ms is None:
+        recording.lose("netlog: it has no clock, so that all of its connections are taken", 0)
+        there = log.connections
+    else:
+        there = _in_time_of(recording, log, offset_ms)
+    hosts = {host_of(one.url) for one in recording.exchanges}
+    if not any(one.host in hosts or any(request.host in hosts for request in one.requests) for one in there):
+        raise ValueError("none of its connections is to a host of the recording")
+    return there
+
+
+def _in_time_of(recording: Recording, log: BrowserLog, offset_ms: float) -> Sequence[Connection]:
+    """List connections opened or used while the recording lasted; Raises ValueError if there is none."""
+    begin = recording.exchanges[0].start_ms - offset_ms
+    end = max(one.end_ms for one in recording.exchanges) - offset_ms
+    there = log.during(begin - _MARGIN_MS, end + _MARGIN_MS)
+    if not there:
+        instants = [at for one in log.connections for at in (one.opened_ms, *(asked.at_ms for asked in one.requests))]
+        if not instants:
+            raise ValueError("it has no connection")
+        after, before = min(instants) - end, begin - max(instants)
+        raise ValueError(
+            f"it is of another time: its first connection is {after / 1e3:,.0f} s after the recording's last answer"
+            if after > 0
+            else f"it is of another time: its last request is {before / 1e3:,.0f} s before the recording's first"
+            if before > 0
+            else "none of its connections was opened or used while the recording lasted"
+        )
+    return there
 
 
 def _fill(recording: Recording, connections: Sequence[Connection]) -> None:

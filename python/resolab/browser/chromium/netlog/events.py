@@ -5,8 +5,10 @@ for: what events mean together (`reading`).
 """
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,7 +49,10 @@ class Event:
 
     def params(self) -> dict[str, Any]:
         """Decode the parameters; what is none of the log's shapes has none."""
-        found = msgspec.json.decode(self._params)
+        try:
+            found = msgspec.json.decode(self._params)
+        except RecursionError:
+            return {}
         return found if isinstance(found, dict) else {}
 
     def dependency(self) -> int | None:
@@ -66,7 +71,7 @@ class Head:
             constants: dict[str, Any] = dict(msgspec.json.decode(text.rstrip().removesuffix(",") + "}")["constants"])
             has_clock = "timeTickOffset" in constants
             self.unix_offset_ms = float(constants["timeTickOffset"]) if has_clock else None
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"its head cannot be read ({error})") from error
         self._names = _named(constants, "logEventTypes")
         self._kinds = _named(constants, "logSourceType")
@@ -100,7 +105,7 @@ class EventDecoder:
         try:
             line = self._decoder.decode(event)
             line.time = float(line.time)
-        except (msgspec.DecodeError, ValueError):
+        except (msgspec.DecodeError, ValueError, RecursionError):
             return None  # The last line of a file that was cut off.
         return line
 
@@ -131,20 +136,25 @@ class EventReader:
         self.head: Head | None = None
 
     def events(self, names: frozenset[str]) -> Iterator[Event]:
-        """Yield them in the file's order."""
+        """Yield them in the file's order; a packed file that was cut off is read as far as it goes."""
         try:
             with _opened(self._file) as lines:
                 self.head = self._head(lines)
-                decoder = self.head.decoder(names)
-                for text in lines:
-                    event = decoder.event(text)
-                    if event is not None:
-                        yield event
-                    if is_last(text):
-                        self.is_cut_off = False
-                        break
-        except (OSError, EOFError, zlib.error) as error:
-            raise ConfigurationError(f"failed to read netlog {self._file}: {error}") from error
+                yield from self._events(lines, self.head.decoder(names))
+        except (EOFError, zlib.error) as error:
+            if self.head is None:
+                raise ConfigurationError(f"failed to read netlog {self._file}: {error}") from error
+        except OSError as error:
+            raise ConfigurationError(f"failed to read netlog {self._file}: {error.strerror or error}") from error
+
+    def _events(self, lines: IO[str], decoder: EventDecoder) -> Iterator[Event]:
+        for text in lines:
+            event = decoder.event(text)
+            if event is not None:
+                yield event
+            if is_last(text):
+                self.is_cut_off = False
+                break
 
     def _head(self, lines: IO[str]) -> Head:
         try:
@@ -153,14 +163,15 @@ class EventReader:
             raise no_netlog(self._file, problem) from problem
 
 
-def _opened(file: Path) -> IO[str]:
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[str]]:
+    """Open it once, as a pipe can be."""
     with file.open("rb") as handle:
-        packed = handle.read(2) == _GZIP
-    return (
-        gzip.open(file, "rt", encoding="utf-8", errors="replace")
-        if packed
-        else file.open(encoding="utf-8", errors="replace")
-    )
+        if handle.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
+            with gzip.open(handle, "rt", encoding="utf-8", errors="replace") as lines:
+                yield lines
+        else:
+            yield io.TextIOWrapper(handle, encoding="utf-8", errors="replace")
 
 
 def _named(constants: dict[str, Any], table: str) -> dict[int, str]:
