@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin
 
-import msgspec
-
 from resolab.errors import ConfigurationError
 from resolab.recordings.har_initiators import initiator_of_cdp
 from resolab.recordings.internal_redirects import is_internal
+from resolab.recordings.json_text import JSON_ERRORS, decoded, decoded_lines
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.navigations import Navigations, PageLoad
 from resolab.recordings.own_request import has_body
@@ -22,6 +21,7 @@ from resolab.recordings.recording import BEFORE_THE_PAGE, OTHER_PAGES, Exchange,
 from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text
 
 Json = Mapping[str, Any]
+_HEAD_BYTES = 4_096
 _OF_WORKERS = {"worker", "sharedworker", "serviceworker"}
 """Destinations of Fetch (Sec-Fetch-Dest)."""
 
@@ -35,15 +35,30 @@ def read_cdp(content: bytes | memoryview, shown: str) -> Recording:
 
 def _messages(content: bytes | memoryview, shown: str, found: Recording) -> Iterator[Json]:
     try:
-        decoder = msgspec.json.Decoder()
-        said = decoder.decode(content) if bytes(content[:1]) == b"[" else decoder.decode_lines(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        is_list = bytes(content[:_HEAD_BYTES]).lstrip().startswith(b"[")
+        said = decoded(content, list[Any]) if is_list else decoded_lines(content)
+    except JSON_ERRORS as error:
         raise ConfigurationError(f"failed to read {shown}: no CDP log: {error}") from error
+    if said and isinstance(said[0], Mapping) and {"ph", "pid"} <= said[0].keys():
+        problem = "it is a trace of Chromium: give a HAR or a log of the DevTools protocol of the load"
+        raise ConfigurationError(f"failed to read {shown}: {problem}")
     for one in said:
-        if isinstance(one, Mapping) and isinstance(one.get("method"), str):
-            yield one
+        message = _of_driver(one)
+        if isinstance(message, Mapping) and isinstance(message.get("method"), str):
+            yield message
         else:
             found.lose("messages that are no events")
+
+
+def _of_driver(one: object) -> object:
+    """Take an event out of what chromedriver's performance log wraps it in; others are as they are."""
+    if not isinstance(one, Mapping) or not isinstance(one.get("message"), str):
+        return one
+    try:
+        inner = decoded(one["message"].encode(), object)
+    except JSON_ERRORS:
+        return one
+    return inner.get("message") if isinstance(inner, Mapping) else one
 
 
 @dataclass(slots=True)

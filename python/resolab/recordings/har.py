@@ -5,7 +5,7 @@ named loss. Not for: who discovered what (`parents`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -16,8 +16,9 @@ from resolab.errors import ConfigurationError
 from resolab.recordings.har_caches import is_by_service_worker, is_cached
 from resolab.recordings.har_connections import connection_of, without_ports
 from resolab.recordings.har_initiators import initiator_of
-from resolab.recordings.har_shapes import Archive, Entry, Header, Maker, Page, Phases, Request, Response
+from resolab.recordings.har_shapes import Archive, Entry, Log, Maker, Page, Phases, Request, Response
 from resolab.recordings.internal_redirects import is_internal
+from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.own_request import own_request
 from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
@@ -34,9 +35,9 @@ Heads = dict[str, str]
 def read_har(content: bytes | memoryview, shown: str) -> Recording:
     """Read the first page of an archive that was answered."""
     try:
-        log = msgspec.json.decode(content, type=Archive).log
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"failed to read {shown}: no HAR: {error}") from error
+        log = _log(decoded(content, Archive))
+    except (*JSON_ERRORS, ValueError) as error:
+        raise ConfigurationError(f"failed to read {shown}: {_as_no_har(error)}") from error
     found = Recording(form="har", exchanges=[], creator=_maker(log.creator), browser=_maker(log.browser))
     pages = _each(log.pages, Page, found, "pages of a shape that is none of HAR's")
     entries = _each(log.entries, Entry, found, "entries of a shape that is none of HAR's")
@@ -44,6 +45,26 @@ def read_har(content: bytes | memoryview, shown: str) -> Recording:
     if not found.exchanges:
         raise ConfigurationError(f"failed to read {shown}: no request of it can be used ({_said(found)})")
     return found
+
+
+def _log(said: Archive) -> Log:
+    """Take the archive; raises ValueError that says what it is instead."""
+    if said.log is not None:
+        return said.log
+    if said.entries is not None:
+        return said
+    for what, is_it in (
+        ("a log of Chromium's network stack: give it beside its recording, with --netlog", said.constants),
+        ("a trace of Chromium: give a HAR or a log of the DevTools protocol of the load", said.trace_events),
+        ("a result of WebPageTest: give its HAR", said.data),
+    ):
+        if is_it is not msgspec.UNSET:
+            raise ValueError(f"it is {what}")
+    raise ValueError("no HAR: it has no `log`")
+
+
+def _as_no_har(error: Exception) -> str:
+    return f"no HAR: {error}" if isinstance(error, JSON_ERRORS) else str(error)
 
 
 def _first_answered(loads: Iterable[Recording]) -> Recording:
@@ -88,7 +109,7 @@ def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, 
     for raw in raws or ():
         try:
             read.append(decoder.decode(raw))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except JSON_ERRORS:
             found.lose(loss)
     return read
 
@@ -189,9 +210,15 @@ def _is_preflight(entry: Entry) -> bool:
     return (text(entry.initiator_type) or "") == "preflight"
 
 
-def _heads(headers: list[Header] | None) -> Heads:
-    named = ((text(one.name), one.value) for one in headers or ())
-    return {name.lower(): value for name, value in named if name and isinstance(value, str)}
+def _heads(said: object) -> Heads:
+    """Read a list of names and values, as HAR has it, or an object of them."""
+    named: Iterable[tuple[object, object]] = ()
+    if isinstance(said, Mapping):
+        named = said.items()
+    elif isinstance(said, list):
+        named = ((one.get("name"), one.get("value")) for one in said if isinstance(one, Mapping))
+    told = ((text(name), value) for name, value in named)
+    return {name.lower(): value for name, value in told if name and isinstance(value, str)}
 
 
 def _timings(said: Phases | None) -> Timings:

@@ -6,9 +6,8 @@ itself), WebPageTest (a URL and a line that says nothing of order). Not for: whi
 
 from collections.abc import Mapping
 
-import msgspec
-
 from resolab.recordings.har_shapes import Entry
+from resolab.recordings.json_text import JSON_ERRORS, decoded
 from resolab.recordings.recording import Initiator
 from resolab.recordings.values import count, text
 
@@ -20,8 +19,8 @@ def initiator_of(entry: Entry) -> Initiator | None:
     detail = entry.initiator_detail if isinstance(entry.initiator_detail, str) else None
     if detail:
         try:
-            return initiator_of_cdp(msgspec.json.decode(detail))
-        except (msgspec.DecodeError, RecursionError):
+            return initiator_of_cdp(decoded(detail.encode(), object))
+        except JSON_ERRORS:
             pass  # The short forms say the same in part.
     if isinstance(entry.initiator, Mapping):
         return initiator_of_cdp(entry.initiator)

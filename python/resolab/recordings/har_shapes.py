@@ -12,13 +12,6 @@ class _Shape(msgspec.Struct, rename="camel", gc=False):
     """Fields in HAR's spelling; those of recorders' own begin with an underscore."""
 
 
-class Header(_Shape):
-    """One field of a head."""
-
-    name: Any = None
-    value: Any = None
-
-
 class Content(_Shape):
     """Body of an answer, without its text."""
 
@@ -33,7 +26,7 @@ class Request(_Shape):
     method: Any = None
     url: Any = None
     http_version: Any = None
-    headers: list[Header] | None = None
+    headers: Any = None
     body_size: Any = None
     is_link_preload: Any = msgspec.field(default=None, name="_isLinkPreload")
 
@@ -44,7 +37,7 @@ class Response(_Shape):
     status: Any = None
     status_text: Any = None
     http_version: Any = None
-    headers: list[Header] | None = None
+    headers: Any = None
     content: Content | None = None
     redirect_url: Any = msgspec.field(default=None, name="redirectURL")
     body_size: Any = None
@@ -125,7 +118,13 @@ class Log(_Shape):
     entries: list[msgspec.Raw] | None = None
 
 
-class Archive(_Shape):
-    """The file."""
+class Archive(Log):
+    """The file: the archive is its `log`, or stands there bare, as extensions of Chromium get it."""
 
-    log: Log
+    log: Log | None = None
+    constants: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """Of a netlog."""
+    trace_events: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """Of a trace."""
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """Of WebPageTest's own result."""

@@ -4,24 +4,50 @@ For: bytes and what they are a recording of. Not for: reading the form itself.
 """
 
 import enum
-import gzip
 import hashlib
 import mmap
+import os
 import re
+import stat
+import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
 
 from resolab.errors import ConfigurationError
 
+STANDARD_INPUT = Path("-")
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
+_PACKED = {
+    b"PK\x03\x04": "a zip: unpack it, and give the .har that is in it",
+    b"\x28\xb5\x2f\xfd": "packed by Zstandard: unpack it with `unzstd`",
+    b"BZh": "packed by bzip2: unpack it with `bunzip2`",
+    b"\xfd7zXZ\x00": "packed by xz: unpack it with `unxz`",
+}
+_BROTLI = ".br"
+"""Brotli has no sign of its own (RFC 7932)."""
+_WIDE = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"{\x00": "utf-16-le",
+    b"[\x00": "utf-16-le",
+    b"\x00{": "utf-16-be",
+    b"\x00[": "utf-16-be",
+}
+"""UTF-16 by its byte order mark or by the first letter of its JSON."""
 _JSONP = re.compile(rb"^\s*(?:/\*.{0,200}?\*/\s*)?[A-Za-z_$][\w.$]{0,100}\s*\(\s*(?=[{\[])", re.DOTALL)
 _JSONP_END = re.compile(rb"\)\s*;?\s*$")
 _TAIL_BYTES = 64
 _HEAD_BYTES = 65_536
+_PIECE_BYTES = 1 << 20
+_PACKED_PIECE_BYTES = 1 << 14
+"""Behind the end of a member the rest of a piece is copied: pieces are small, as members may be."""
 _LIMIT_BYTES = 4 << 30
-"""A packed file that grows beyond this is not opened."""
+"""A packed file that grows beyond this, or a pipe that gives more, is not read."""
 
 
 class Form(enum.StrEnum):
@@ -43,36 +69,83 @@ class Opened:
 
 
 def open_recording(file: Path) -> Opened:
-    """Open it; a plain file is mapped, so that its bodies need no memory."""
+    """Open it; a plain file is mapped, so that its bodies need no memory. `-` is standard input."""
     try:
-        with file.open("rb") as handle:
-            size = file.stat().st_size
-            if size == 0:
-                raise ConfigurationError(f"failed to read {file}: it is empty")
-            mapped = memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+        if file == STANDARD_INPUT:
+            packed = _read(sys.stdin.buffer)
+        else:
+            with file.open("rb") as handle:
+                packed = _mapped(handle)
+        digest = hashlib.sha256(packed).hexdigest()
+        content = _bare(_plain(packed, file))
+        return Opened(content, _form(content), digest)
     except OSError as error:
         raise ConfigurationError(f"failed to read {file}: {error.strerror or error}") from error
     except ValueError as error:
         raise ConfigurationError(f"failed to read {file}: {error}") from error
-    digest = hashlib.sha256(mapped).hexdigest()
-    content = _unpacked(mapped, file) if mapped[:2] == _GZIP else mapped
-    content = _bare(content)
-    return Opened(content, _form(content, file), digest)
 
 
-def _unpacked(packed: memoryview, file: Path) -> memoryview:
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        content = unpacker.decompress(packed, _LIMIT_BYTES)
-        if unpacker.unconsumed_tail:
-            raise ConfigurationError(f"failed to read {file}: it unpacks to more than {_LIMIT_BYTES >> 30} GiB")
-        if not unpacker.eof:
-            raise ConfigurationError(f"failed to read {file}: its gzip is cut off")
-        if unpacker.unused_data:
-            content = gzip.decompress(bytes(packed))
-    except (zlib.error, OSError, EOFError) as error:
-        raise ConfigurationError(f"failed to read {file}: {error}") from error
-    return memoryview(content)
+def _mapped(handle: BinaryIO) -> memoryview:
+    """Map a file; read what is none, as a pipe."""
+    status = os.fstat(handle.fileno())
+    if not stat.S_ISREG(status.st_mode):
+        return _read(handle)
+    if status.st_size == 0:
+        raise ValueError("it is empty")
+    return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _read(handle: BinaryIO) -> memoryview:
+    content = bytearray()
+    while piece := handle.read(_PIECE_BYTES):
+        content += piece
+        if len(content) > _LIMIT_BYTES:
+            raise ValueError(f"it gives more than {_LIMIT_BYTES >> 30} GiB")
+    if not content:
+        raise ValueError("it is empty")
+    return memoryview(content).toreadonly()
+
+
+def _plain(packed: memoryview, file: Path) -> memoryview:
+    """Take off what packs it; raises ValueError for what cannot be taken off."""
+    content = _unpacked(packed) if packed[:2] == _GZIP else packed
+    head = bytes(content[:8])
+    for sign, what in _PACKED.items():
+        if head.startswith(sign):
+            raise ValueError(f"it is {what}")
+    encoding = _WIDE.get(head[:2])
+    if encoding is not None:
+        # Windows' shells write what programs print so.
+        return memoryview(bytes(content).decode(encoding, "replace").encode())
+    if file.suffix == _BROTLI and _looks_like_no_json(head):
+        raise ValueError("it is packed by Brotli: unpack it with `brotli -d`")
+    return content
+
+
+def _looks_like_no_json(head: bytes) -> bool:
+    return not head.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
+
+
+def _unpacked(packed: memoryview) -> memoryview:
+    """Unpack gzip, of one member or of several, within the limit."""
+    content, place = bytearray(), 0
+    unpacker = None
+    while place < len(packed):
+        if unpacker is None and packed[place : place + 2] != _GZIP:
+            break
+        unpacker = unpacker or zlib.decompressobj(wbits=31)
+        piece = packed[place : place + _PACKED_PIECE_BYTES]
+        try:
+            content += unpacker.decompress(piece, _LIMIT_BYTES - len(content) + 1)
+        except zlib.error as error:
+            raise ValueError(f"its gzip is damaged: {error}") from error
+        if len(content) > _LIMIT_BYTES:
+            raise ValueError(f"it unpacks to more than {_LIMIT_BYTES >> 30} GiB")
+        place += len(piece) - len(unpacker.unused_data)
+        unpacker = None if unpacker.eof else unpacker
+    if unpacker is not None:
+        raise ValueError("its gzip is cut off")
+    return memoryview(content).toreadonly()
 
 
 def _bare(content: memoryview) -> memoryview:
@@ -86,14 +159,26 @@ def _bare(content: memoryview) -> memoryview:
     return content[call.end() : len(content) - behind]
 
 
-def _form(content: memoryview, file: Path) -> Form:
+def _form(content: memoryview) -> Form:
     head = bytes(content[:_HEAD_BYTES]).lstrip()
-    if head.startswith(b"[") or re.match(rb'\{\s*"(method|params)"', head):
+    if head.startswith(b"[") or re.match(rb'\{\s*"(method|params)"', head) or _is_event(head):
         return Form.CDP
     if re.match(rb'\{[^\n]{0,2000}"record"\s*:', head):
         return Form.TRIAL
     if re.match(rb'\{\s*"format"\s*:', head):
-        raise ConfigurationError(f"failed to read {file}: it is a page's model already; `resolab page show` shows it")
+        raise ValueError("it is a page's model already: name it NAME.page.json for resolab to take it")
     if head.startswith(b"{"):
         return Form.HAR
-    raise ConfigurationError(f"failed to read {file}: it is neither a HAR, a CDP log nor a trial's file")
+    raise ValueError("it is neither a HAR, a CDP log nor a trial's file")
+
+
+def _is_event(head: bytes) -> bool:
+    """Whether the first line is an event of the DevTools protocol, whatever it begins with, or chromedriver's."""
+    line, _, rest = head.partition(b"\n")
+    if not rest.strip():
+        return False
+    try:
+        told = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(told, dict) and ("method" in told or {"level", "message"} <= told.keys())

@@ -10,11 +10,12 @@ import msgspec
 from resolab.har.archive import archive
 from resolab.recordings.har import read_har
 from resolab.recordings.recording import Recording
-from resolab.store import read_trial
+from resolab.store import trial_records
 
 
-def read_trial_file(_content: bytes | memoryview, shown: str) -> Recording:
+def read_trial_file(content: bytes | memoryview, shown: str) -> Recording:
     """Read the measured load of a trial's file."""
-    found = read_har(msgspec.json.encode(archive(read_trial(Path(shown)))), shown)
+    records = trial_records(bytes(content).splitlines(), Path(shown))
+    found = read_har(msgspec.json.encode(archive(records)), shown)
     found.form = "trial"
     return found

@@ -27,7 +27,7 @@ from resolab.store.manifest import (
     save_manifest,
 )
 from resolab.store.merge import merge_datasets
-from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id
+from resolab.store.trials import TrialWriter, finished_trials, read_trial, trial_id, trial_records
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
@@ -81,6 +81,7 @@ __all__ = [
     "read_trial",
     "save_manifest",
     "trial_id",
+    "trial_records",
     "write_private",
 ]
 

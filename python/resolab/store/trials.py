@@ -6,7 +6,7 @@ For: writing during a run, listing what is finished, reading back. Not for: tabl
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -46,15 +46,20 @@ def _place(file: Path) -> tuple[float, float, str]:
 def read_trial(file: Path) -> Iterator[Record]:
     """Read the records of a trial's file, each checked against its shape."""
     with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                record = _DECODER.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                hint = "if the file was cut or damaged, remove it and `resolab resume` runs the trial again"
-                raise ConfigurationError(f"failed to read {file} line {number}: {error}; {hint}") from error
-            if isinstance(record, TrialRecord):
-                _check_version(file, record.format_version)
-            yield record
+        yield from trial_records(stream, file)
+
+
+def trial_records(lines: Iterable[bytes], file: Path) -> Iterator[Record]:
+    """Read a trial's records out of the lines of its file."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = _DECODER.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            hint = "if the file was cut or damaged, remove it and `resolab resume` runs the trial again"
+            raise ConfigurationError(f"failed to read {file} line {number}: {error}; {hint}") from error
+        if isinstance(record, TrialRecord):
+            _check_version(file, record.format_version)
+        yield record
 
 
 def _check_version(file: Path, version: str) -> None:

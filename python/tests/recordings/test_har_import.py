@@ -168,6 +168,22 @@ def test_hosts_keep_groups_and_lose_names() -> None:
     assert losses(made)["HTTP versions"] == 1
 
 
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {"Content-Length": "77", "x": 7},
+        [{"name": "content-length", "value": "77"}, {"name": None}, "x: y", 7, {"name": "x", "value": 7}],
+    ],
+    ids=["object", "odd rows"],
+)
+def test_heads_may_be_an_object_or_have_odd_rows(heads: Any) -> None:
+    asked = document()
+    asked["response"]["headers"] = asked["request"]["headers"] = heads
+    made = model(asked, entry("/a.css", 50, "stylesheet"))
+    assert [one.kind for one in made.resources] == [Kind.DOCUMENT, Kind.STYLESHEET]
+    assert made.resources[0].wire_bytes == 77
+
+
 def counted(*entries: dict[str, Any]) -> list[int | None]:
     return [host.connection_count for host in model(*entries).hosts]
 

@@ -49,7 +49,13 @@ def _add_import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "tell. Files may be packed by gzip. Shape: docs/formats/page-model.md.",
         epilog="example: resolab page import www.example.har.gz -o pages/",
     )
-    imported.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a HAR file of any maker")
+    imported.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a HAR file of any maker, or a log of the DevTools protocol; - is standard input",
+    )
     imported.add_argument(
         "-o", "--output", type=Path, metavar="PLACE", help="file or, for several, folder (default: here)"
     )

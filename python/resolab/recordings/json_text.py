@@ -1,0 +1,75 @@
+"""JSON as browsers and other makers really write it, decoded.
+
+For: text that a strict reader refuses whole for one character in a body nobody reads: escapes of lone surrogates, which
+RFC 8259 section 8.2 permits and every browser writes; and what is no JSON but harmless, raw control characters and
+escapes that there are not. Not for: what was said.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+Shape = TypeVar("Shape")
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for text that is no JSON, or none of the shape."""
+
+_ONE_LINE = bytes.maketrans(bytes(range(32)), b" " * 32)
+"""Outside of strings a line's end is white space like another."""
+_LINES = _ONE_LINE[: ord("\n")] + b"\n" + _ONE_LINE[ord("\n") + 1 :]
+_ODD_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u[dD][c-fC-F][0-9a-fA-F]{2}|[^\"\\/bfnrtu])"
+)
+_PAIR_BYTES, _LONE_BYTES = 12, 6
+
+
+def decoded(content: bytes | memoryview, shape: type[Shape]) -> Shape:
+    """Decode it; raises one of `JSON_ERRORS`."""
+    try:
+        return msgspec.json.decode(content, type=shape)
+    except msgspec.DecodeError:
+        mended = mend(content)
+        if mended is None:
+            raise
+        return msgspec.json.decode(mended, type=shape)
+
+
+def decoded_lines(content: bytes | memoryview) -> list[Any]:
+    """Decode an object a line; raises one of `JSON_ERRORS`."""
+    try:
+        return msgspec.json.Decoder().decode_lines(content)
+    except msgspec.DecodeError:
+        mended = mend(content, keeps_lines=True)
+        if mended is None:
+            raise
+        return msgspec.json.Decoder().decode_lines(mended)
+
+
+def mend(content: bytes | memoryview, *, keeps_lines: bool = False) -> bytearray | None:
+    """Put U+FFFD for each odd escape and a space for each raw control character; none where there is neither."""
+    mended = bytearray(bytes(content).translate(_LINES if keeps_lines else _ONE_LINE))
+    for begin, end in _odd_escapes(mended):
+        mended[begin:end] = b"\\ufffd" if end - begin == _LONE_BYTES else b"??"
+    return None if memoryview(mended) == memoryview(content) else mended
+
+
+def _odd_escapes(text: bytearray) -> Iterator[tuple[int, int]]:
+    """Find lone surrogates, which are replaced by as many bytes, and escapes of two bytes that there are not."""
+    place = 0
+    while (match := _ODD_ESCAPE.search(text, place)) is not None:
+        begin, end = match.span()
+        if _is_escaped(text, begin):
+            place = begin + 1
+            continue
+        if end - begin != _PAIR_BYTES:
+            yield begin, end
+        place = end
+
+
+def _is_escaped(text: bytearray, place: int) -> bool:
+    """Whether a backslash belongs to one before it."""
+    begin = place
+    while begin > 0 and text[begin - 1] == ord("\\"):
+        begin -= 1
+    return (place - begin) % 2 == 1
