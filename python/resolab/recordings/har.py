@@ -7,6 +7,7 @@ named loss. Not for: who discovered what (`parents`).
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, tzinfo
 from typing import TypeVar
 from urllib.parse import urljoin
 
@@ -23,7 +24,7 @@ from resolab.recordings.kinds import UNKEPT, kind_of
 from resolab.recordings.own_request import own_request
 from resolab.recordings.recording import OTHER_PAGES, Exchange, Recording, Timings
 from resolab.recordings.sizes import body_sizes
-from resolab.recordings.values import count, duration, host_of, number, protocol, same_url, text, unix_ms
+from resolab.recordings.values import count, duration, host_of, instant, number, protocol, same_url, text, unix_ms
 
 _WEBKIT = "WebKit Web Inspector"
 """It writes instants of the inspector's clock where HAR has times since the page began."""
@@ -81,12 +82,13 @@ def _first_answered(loads: Iterable[Recording]) -> Recording:
 def _load(page: Page | None, entries: list[Entry], every: Sequence[Entry], begun: Recording) -> Recording:
     """Read one page's entries; those of others are left out."""
     found = replace(begun, exchanges=[], losses=Counter(begun.losses))
+    zone = _zone([*([] if page is None else [page]), *entries])
     if len(entries) < len(every):
         found.lose(OTHER_PAGES, len(every) - len(entries))
     found.recorded = _month(entries)
-    found.exchanges = sorted(without_ports(_exchanges(entries, found)), key=lambda one: one.start_ms)
+    found.exchanges = sorted(without_ports(_exchanges(entries, found, zone)), key=lambda one: one.start_ms)
     if found.exchanges:
-        _say_of_page(page, found)
+        _say_of_page(page, found, zone)
         _say_what_is_missing(entries, found)
     return found
 
@@ -99,8 +101,14 @@ def _maker(said: Maker | None) -> str | None:
 
 def _month(entries: Sequence[Entry]) -> str | None:
     """Year and month: enough to know the web by, too little to find a visit by."""
-    written = next((text(one.started_date_time) for one in entries if unix_ms(one.started_date_time) is not None), None)
-    return written and written[: len("2026-03")]
+    began = next((at for one in entries if (at := instant(one.started_date_time)) is not None), None)
+    return None if began is None else began.strftime("%Y-%m")
+
+
+def _zone(told: Sequence[Page | Entry]) -> tzinfo:
+    """Find the zone of dates that have none: that of the first which has one, so that a file has one clock."""
+    began = (instant(one.started_date_time) for one in told)
+    return next((at.tzinfo for at in began if at is not None and at.tzinfo is not None), UTC)
 
 
 def _each(raws: list[msgspec.Raw] | None, shape: type[Shape], found: Recording, loss: str) -> list[Shape]:
@@ -133,12 +141,12 @@ def _by_page(pages: Sequence[Page], entries: list[Entry]) -> Iterator[tuple[Page
             yield known.get(name), of_page[name]
 
 
-def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]:
+def _exchanges(entries: Iterable[Entry], found: Recording, zone: tzinfo) -> Iterable[Exchange]:
     asked: set[str] = set()
     for entry in entries:
         request = entry.request
         url = text(request.url) if request else None
-        started = unix_ms(entry.started_date_time)
+        started = unix_ms(entry.started_date_time, zone)
         word = (text(entry.resource_type) or "").lower()
         if request is None or url is None:
             found.lose("requests without a URL")
@@ -147,7 +155,7 @@ def _exchanges(entries: Iterable[Entry], found: Recording) -> Iterable[Exchange]
         elif word in UNKEPT:
             found.lose(f"requests of type {word}")
         elif started is None:
-            found.lose("requests without the time they began")
+            found.lose("requests without the time they began (ISO 8601)")
         elif (by_cache := is_cached(entry, found.browser or found.creator)) and url in asked:
             found.lose("requests answered by what the same load had fetched")
         else:
@@ -235,12 +243,12 @@ def _timings(said: Phases | None) -> Timings:
     )
 
 
-def _say_of_page(page: Page | None, found: Recording) -> None:
+def _say_of_page(page: Page | None, found: Recording, zone: tzinfo) -> None:
     if page is None:
         return
     title = text(page.title)
     found.url = same_url(title) if title and host_of(title) else None
-    started = unix_ms(page.started_date_time)
+    started = unix_ms(page.started_date_time, zone)
     if page.page_timings is None or started is None or (found.creator or "").startswith(_WEBKIT):
         return
     found.loaded_ms = _after(started, page.page_timings.on_load)

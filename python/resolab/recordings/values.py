@@ -2,7 +2,7 @@
 
 import math
 import re
-from datetime import datetime
+from datetime import datetime, tzinfo
 from urllib.parse import urlsplit
 
 _PROTOCOLS = (
@@ -40,13 +40,24 @@ def text(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
 
 
-def unix_ms(value: object) -> float | None:
-    """Take an instant, ISO 8601."""
+def instant(value: object) -> datetime | None:
+    """Take an instant as ISO 8601 has it; RFC 3339 section 5.6 allows small letters."""
     written = text(value)
     if written is None:
         return None
     try:
-        return datetime.fromisoformat(written).timestamp() * 1e3
+        return datetime.fromisoformat(written.upper())
+    except ValueError:
+        return None
+
+
+def unix_ms(value: object, zone: tzinfo) -> float | None:
+    """Take an instant as Unix time; one without a zone is of the given one, never of this machine's."""
+    found = instant(value)
+    if found is None:
+        return None
+    try:
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp() * 1e3
     except (ValueError, OverflowError):
         return None
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,37 @@ def test_what_is_no_request_of_a_network_is_left_out_by_name() -> None:
         "requests answered by a cache, taken for fetched": 1,
         "requests answered by what the same load had fetched": 1,
     } == losses(made)
+
+
+@pytest.mark.parametrize("machine", ["UTC", "Asia/Kolkata", "America/New_York"])
+@pytest.mark.parametrize(
+    ("page", "first", "second"),
+    [
+        ("2026-03-01T10:00:00.000Z", "2026-03-01T10:00:00.000", "2026-03-01T10:00:00.050"),
+        ("2026-03-01T10:00:00.000", "2026-03-01T10:00:00.000+05:30", "2026-03-01T10:00:00.050+05:30"),
+        ("2026-03-01T10:00:00.000", "2026-03-01T10:00:00.000", "2026-03-01T10:00:00.050"),
+        ("2026-03-01t10:00:00.000z", "2026-03-01t10:00:00.000z", "2026-03-01T11:00:00.0500000+0100"),
+        ("2026-03-31T23:59:59.950-05:00", "2026-03-31T23:59:59.950-05:00", "2026-04-01T00:00:00,000-05:00"),
+    ],
+    ids=["page has a zone", "requests have one", "nobody has", "small letters", "a month ends"],
+)
+def test_dates_do_not_depend_on_where_they_are_read(
+    monkeypatch: pytest.MonkeyPatch, machine: str, page: str, first: str, second: str
+) -> None:
+    """HAR 1.2 wants a zone; RFC 3339 section 4.4: local time without one means nothing elsewhere."""
+    monkeypatch.setenv("TZ", machine)
+    time.tzset()
+    try:
+        archive = har(document(), entry("/a.png", 50))
+        archive["log"]["pages"][0]["startedDateTime"] = page
+        for one, began in zip(archive["log"]["entries"], (first, second), strict=True):
+            one["startedDateTime"] = began
+        made = build(read_har(json.dumps(archive).encode(), "made"), "made")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert (made.load_ms, [one.start_ms for one in made.resources]) == (900, [0, 50])
+    assert made.source.recorded == "2026-03"
 
 
 def test_the_page_begins_with_its_own_request() -> None:
