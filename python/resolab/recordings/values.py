@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from datetime import datetime, tzinfo
 from urllib.parse import urlsplit
 
@@ -10,6 +11,10 @@ _PROTOCOLS = (
     (re.compile(r"^(h2|http/2|spdy|2($|[ .]))", re.IGNORECASE), "h2"),
     (re.compile(r"^(http/)?1(\.[01])?$", re.IGNORECASE), "h1"),
 )
+
+_PORTS = {"http": 80, "https": 443}
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")
+"""All four part labels (UTS #46, section 2.3)."""
 
 
 def number(value: object) -> float | None:
@@ -71,20 +76,32 @@ def protocol(value: object) -> str | None:
 
 
 def host_of(url: str) -> str | None:
-    """Name the host of an http or https URL, without its final dot."""
+    """Name the host of an http or https URL as it is asked for: in A-labels, without its final dot."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
         return None
-    return host.rstrip(".") if parts.scheme in {"http", "https"} and host else None
+    return _in_ascii(host).rstrip(".") or None if parts.scheme in _PORTS and host else None
 
 
 def same_url(url: str) -> str:
-    """Write a URL so that equal ones are equal texts: no fragment, a path of at least /."""
+    """Write a URL so that equal ones are equal texts: no fragment, a path of at least /, A-labels, no default port."""
     url = url.partition("#")[0]
     try:
         parts = urlsplit(url)
     except ValueError:
         return url
-    return parts._replace(path=parts.path or "/", netloc=parts.netloc.lower()).geturl()
+    user, at, host = parts.netloc.lower().rpartition("@")
+    host = _in_ascii(host).removesuffix(f":{_PORTS.get(parts.scheme)}")
+    return parts._replace(path=parts.path or "/", netloc=user + at + host).geturl()
+
+
+def _in_ascii(host: str) -> str:
+    """Write labels as they are asked for (RFC 5890 section 2.3.2.1), as browsers do: UTS #46, nontransitional."""
+    if host.isascii():
+        return host
+    labels = _DOTS.split(unicodedata.normalize("NFKC", host.lower()))
+    return ".".join(
+        label if label.isascii() else f"xn--{label.encode('punycode', 'replace').decode()}" for label in labels
+    )

@@ -1,0 +1,51 @@
+"""Hosts and URLs that are the same however they are written."""
+
+import pytest
+
+from resolab.recordings.values import host_of, same_url
+
+
+@pytest.mark.parametrize(
+    ("written", "host"),
+    [
+        ("https://münchen.test/", "xn--mnchen-3ya.test"),
+        ("https://MÜNCHEN.Test./", "xn--mnchen-3ya.test"),
+        ("https://mu\u0308nchen.test/", "xn--mnchen-3ya.test"),
+        ("https://xn--mnchen-3ya.test:8443/", "xn--mnchen-3ya.test"),
+        ("https://example。test/", "example.test"),
+        ("https://faß.de/", "xn--fa-hia.de"),
+        ("https://💩.la/", "xn--ls8h.la"),
+        ("https://a_b.shop.test/", "a_b.shop.test"),
+        ("https://[2001:db8::1]:8443/", "2001:db8::1"),
+        ("https://192.0.2.7/", "192.0.2.7"),
+        ("https:///a", None),
+        ("https://./a", None),
+        ("ftp://a.test/", None),
+        ("https://[::/", None),
+    ],
+)
+def test_a_host_has_one_name(written: str, host: str | None) -> None:
+    """RFC 5890 section 2.3.2.1: a U-label and its A-label are one name."""
+    assert host_of(written) == host
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://münchen.test", "https://xn--mnchen-3ya.test/#top"),
+        ("HTTPS://A.test:443/x", "https://a.test/x"),
+        ("http://a.test:80/x", "http://a.test/x"),
+        ("https://[2001:db8::1]:443/x", "https://[2001:DB8::1]/x"),
+    ],
+)
+def test_equal_urls_are_equal_texts(one: str, other: str) -> None:
+    """RFC 3986 section 6.2."""
+    assert same_url(one) == same_url(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("https://a.test:80/", "https://a.test/"), ("https://a.test/x", "https://a.test/X"), ("https://a.test:4443/", "https://a.test:443/")],
+)  # fmt: skip
+def test_other_urls_are_not(one: str, other: str) -> None:
+    assert same_url(one) != same_url(other)
