@@ -113,4 +113,4 @@ def _levels(factor: str) -> list[str]:
 
 
 def _told(file: Path, key: str) -> str:
-    return str(tomllib.loads(file.read_text("utf-8")).get(key, ""))
+    return str(tomllib.loads(file.read_text("utf-8-sig")).get(key, ""))

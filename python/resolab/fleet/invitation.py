@@ -63,8 +63,8 @@ def withdraw(folder: ServerFolder, vantage: str) -> None:
 def read_invitation(file: Path) -> Invitation:
     """Read an invitation's file."""
     try:
-        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), Invitation)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
+        return msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), Invitation)
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise ConfigurationError(f"could not read invitation {file}: {reason}; ask for a new one") from error
 

@@ -53,8 +53,8 @@ def read_limits(file: Path | None) -> Limits:
     if file is None:
         return Limits()
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = tomllib.loads(file.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"could not read the limits {file}: {error}; give a TOML file") from error
     return _limits(table, str(file))
 

@@ -3,6 +3,7 @@
 For: reading and writing them. Not for: what stands in them (`model`).
 """
 
+import codecs
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ _LISTS = ("hosts", "resources", "losses")
 def read_model(file: Path) -> PageModel:
     """Read a model; the error says what is wrong where."""
     try:
-        content = file.read_bytes()
+        content = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         _check_version(content, file)
         return msgspec.json.decode(content, type=PageModel)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

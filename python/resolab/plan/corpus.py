@@ -111,8 +111,8 @@ class Corpus:
         """Read an access profile."""
         file = self.profile_file(profile)
         try:
-            link = msgspec.convert(tomllib.loads(file.read_text("utf-8")), LinkProfile)
-        except (OSError, ValueError) as error:
+            link = msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), LinkProfile)
+        except (OSError, ValueError, RecursionError) as error:
             raise ConfigurationError(f"failed to read profile {file}: {error}") from error
         if link.name != profile:
             problem = f"its name is {link.name!r}; it must be the file's name, {profile!r}"

@@ -62,7 +62,7 @@ def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = No
 
 def _text(path: Path, corpus: Corpus) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         known = ", ".join(corpus.plans()) or "none"
@@ -138,7 +138,7 @@ def parse_plan(
 def _table(text: str, source: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # A number of thousands of digits, tables within tables.
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
 
 

@@ -74,8 +74,8 @@ def read_pages(folders: Sequence[Path]) -> list[Page]:
 def _page_in(folder: Path) -> Page | str:
     file = folder / "page.toml"
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        table = tomllib.loads(file.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         return f"failed to read page {file}: {error}"
     problems = [*_wrong_keys(table)]
     if problems:

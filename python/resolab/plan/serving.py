@@ -138,8 +138,8 @@ def _fits(key: str, value: object) -> bool:
 
 def _read_settings(file: Path) -> tuple[dict[str, Any], list[str]]:
     try:
-        settings = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        settings = tomllib.loads(file.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         return {}, [f"settings: failed to read {file}: {error}"]
     problems = [
         f"settings: {file} sets {key}, which is the testbed's; remove it" for key in OF_THE_TESTBED if key in settings

@@ -215,3 +215,19 @@ def test_what_is_wrong_with_a_plans_pages_is_said_before_it_runs(corpus: Corpus,
     (tmp_path / "pages" / "other" / "page.toml").write_text('host = "other.resolab.test"\n')
     with pytest.raises(ConfigurationError, match=r"page.*other.*page\.toml: folder: is missing"):
         load_plan(write(tmp_path, TEXT), corpus)
+
+
+def test_files_may_begin_with_a_byte_order_mark(corpus: Corpus, tmp_path: Path) -> None:
+    """Editors of Windows write one; TOML 1.0 takes UTF-8 and says nothing of it."""
+    mark = "\ufeff"
+    for file in (*tmp_path.glob("pages/*/page.toml"), *tmp_path.glob("profiles/*.toml")):
+        file.write_text(mark + file.read_text())
+    plan = load_plan(write(tmp_path, mark + TEXT), corpus)
+    assert plan.name == "n"
+    assert not plan.source_text.startswith(mark)
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 50_000], ids=["digits", "nesting"])
+def test_what_the_reader_of_toml_gives_up_is_one_line(corpus: Corpus, tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigurationError, match="not valid TOML"):
+        load_plan(write(tmp_path, f"blocks = {value}"), corpus)
