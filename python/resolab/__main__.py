@@ -2,6 +2,9 @@
 
 import sys
 
-from resolab.cli.main import main
-
-sys.exit(main())
+if __name__ == "__main__":
+    try:
+        from resolab.cli.main import main
+    except KeyboardInterrupt:  # While it was being loaded.
+        sys.exit(130)
+    sys.exit(main())

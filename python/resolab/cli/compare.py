@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from resolab.report.compare.changes import compare_datasets
     from resolab.report.compare.page import comparison_page
     from resolab.report.compare.text import as_json, tables, verdict
-    from resolab.store import dataset_folder, ensure_tables, machine_errors, open_dataset
+    from resolab.store import dataset_folder, ensure_tables, open_dataset, write_named
     from resolab.store.outcomes import OUTCOMES
 
     if options.outcome not in OUTCOMES:
@@ -38,8 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if options.html:
         if options.html.is_dir():
             raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")
-        with machine_errors(f"write {options.html}"):
-            options.html.write_text(comparison_page(found), "utf-8")
+        write_named(options.html, comparison_page(found).encode())
     code = 0 if found.conditions else EXIT_NOTHING_IN_COMMON
     if options.json:
         print(json.dumps(as_json(found)))

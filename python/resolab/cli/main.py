@@ -1,12 +1,11 @@
-"""`resolab`: arguments, and errors as one line with an exit code.
+"""`resolab`: arguments, and the command they name.
 
-For: the names of design's command line; each subcommand hands over at once. Not for: work. Imports of the rooms stand
-inside the functions, so that `--help` and a run's start do not wait for the plotting libraries.
+For: the names of design's command line; each subcommand hands over at once. Not for: work, or how a command ends
+(`ending`). Imports of the rooms stand inside the functions, so that `--help` and a run's start do not wait for the
+plotting libraries.
 """
 
 import argparse
-import io
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
 from resolab.cli.compare_arguments import add_compare
 from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
+from resolab.cli.ending import begin_streams, end
 from resolab.cli.evidence_arguments import add_evidence
 from resolab.cli.experiment_arguments import add_report, add_resume, add_run
 from resolab.cli.export_arguments import add_export
@@ -30,9 +30,7 @@ from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.visit.arguments import add_visit
 from resolab.cli.waterfall_arguments import add_waterfall
-from resolab.errors import ResolabError, is_interruption
 
-EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
 a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
 127 unsupported combination, 130 interrupted (resume goes on), 141 nobody reads on"""
@@ -40,34 +38,24 @@ a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadlin
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or a pipe of another encoding gets what it cannot show spelled out.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if arguments is None else list(arguments)
     before = signal.getsignal(signal.SIGTERM)
     try:
+        begin_streams()
         if is_core_command(words):
             become_core(words)
         options = _options(words)
         signal.signal(signal.SIGTERM, _interrupt)
-        code: int = options.run(options)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Who read it has gone, as `head` does; what is left goes nowhere, without a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    except ResolabError as error:
-        print(f"resolab: {' '.join(str(error).split())}", file=sys.stderr)
-        return error.exit_code
-    except (KeyboardInterrupt, RuntimeError) as error:
-        if not is_interruption(error):
-            raise
-        print("resolab: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return end(None, options.run(options))
+    except SystemExit as error:
+        code = end(error)
+        if code != error.code:
+            return code
+        raise
+    except BaseException as error:  # noqa: BLE001 - the one boundary
+        return end(error)
     finally:
         signal.signal(signal.SIGTERM, before)
-    return code
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -45,7 +45,6 @@ def _draw(chosen: Any, output: Path) -> list[Path]:
     drawings = [draw_load(one) for one in chosen]
     try:
         if output.suffix in SUFFIXES:
-            output.parent.mkdir(parents=True, exist_ok=True)
             save_file(drawings[0], output)
             return [output]
         for drawing in drawings:

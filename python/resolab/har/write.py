@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.errors import ConfigurationError, MachineError
+from resolab.errors import ConfigurationError
 from resolab.har.archive import archive
-from resolab.store import dataset_folder, finished_trials, read_trial
+from resolab.store import dataset_folder, finished_trials, read_trial, write_named
 
 SUFFIX = ".har"
 
@@ -21,7 +21,7 @@ def har_text(dataset: Path, trial: str) -> str:
 
 def write_archive(dataset: Path, trial: str, target: Path) -> None:
     """Write one trial's archive into a file."""
-    _write(target, har_text(dataset, trial))
+    write_named(target, har_text(dataset, trial).encode())
 
 
 def write_archives(dataset: Path, trials: Sequence[str], folder: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def write_archives(dataset: Path, trials: Sequence[str], folder: Path) -> list[P
     written = []
     for file in _files(dataset, trials):
         written.append(folder / f"{file.stem}{SUFFIX}")
-        _write(written[-1], _text(file))
+        write_named(written[-1], _text(file).encode())
     return written
 
 
@@ -44,12 +44,3 @@ def _files(dataset: Path, trials: Sequence[str]) -> list[Path]:
 
 def _text(file: Path) -> str:
     return json.dumps(archive(read_trial(file)), indent=1) + "\n"
-
-
-def _write(target: Path, text: str) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-    except OSError as error:
-        problem = f"{error.strerror or error}; give another place with -o"
-        raise MachineError(f"failed to write the archive {target}: {problem}") from error

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from resolab.plots.pdf_fonts import without_layout_tables
 from resolab.plots.style import house_style
+from resolab.store import write_named
 
 Value = str | int | float | None
 
@@ -62,8 +63,11 @@ PNG_DPI = 200
 def save_file(drawing: Drawing, file: Path) -> None:
     """Write the drawing alone, in the format of the file's suffix."""
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
+    drawn = io.BytesIO()
     with house_style():
-        drawing.figure.savefig(file, metadata={**undated, "Title": drawing.name}, dpi=PNG_DPI)
+        metadata = {**undated, "Title": drawing.name}
+        drawing.figure.savefig(drawn, format=file.suffix.removeprefix("."), metadata=metadata, dpi=PNG_DPI)
+    write_named(file, drawn.getvalue())
 
 
 def write_csv(rows: Sequence[Mapping[str, Value]], file: Path) -> None:

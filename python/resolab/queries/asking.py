@@ -40,7 +40,7 @@ async def ask(
     def take(record: Record) -> None:
         try:
             on_record(record)
-        except BrokenPipeError as error:
+        except OSError as error:  # Nobody reads on, or what is read goes to a disk that is full.
             if not reader_gone.done():
                 reader_gone.set_exception(error)
 

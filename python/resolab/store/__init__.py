@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from resolab.store.calibrations import append_calibration, read_calibrations
 from resolab.store.environment import Environment, cpu_ticks, describe_environment, other_paths
-from resolab.store.files import machine_errors, write_private
+from resolab.store.files import machine_errors, write_named, write_private
 from resolab.store.folder import create_dataset_folder, dataset_folder
 from resolab.store.manifest import (
     Decision,
@@ -82,6 +82,7 @@ __all__ = [
     "save_manifest",
     "trial_id",
     "trial_records",
+    "write_named",
     "write_private",
 ]
 

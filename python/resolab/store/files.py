@@ -17,22 +17,21 @@ _NO_PLACE = (errno.ENOTDIR, errno.ENOENT, errno.EROFS, errno.ENAMETOOLONG, errno
 
 
 @contextmanager
-def machine_errors(action: str) -> Iterator[None]:
-    """Turn an error of the operating system into one line: what failed, why, what to do."""
+def machine_errors(action: str, *, of_run: bool = False) -> Iterator[None]:
+    """Turn an error of the operating system into one line: what failed, why, what to do; of a run, how it goes on."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise StorageError(f"failed to {action}: {reason}; {_way_out(error)}") from error
+        raise StorageError(f"failed to {action}: {reason}; {_way_out(error, of_run=of_run)}") from error
 
 
-def _way_out(error: OSError) -> str:
+def _way_out(error: OSError, *, of_run: bool) -> str:
     """Say what helps: where no file can be, no room is to be freed and nothing began."""
     if error.errno in _NO_PLACE:
         return "give another folder"
-    if error.errno in _NO_ROOM:
-        return "free some space or give another folder; `resolab resume` goes on with a run"
-    return "see to that or give another folder; `resolab resume` goes on with a run"
+    way_out = "free some space" if error.errno in _NO_ROOM else "see to that"
+    return f"{way_out} or give another folder" + ("; `resolab resume` goes on with the run" if of_run else "")
 
 
 def for_duckdb(file: Path) -> str:
@@ -57,10 +56,10 @@ def write_private(file: Path, content: bytes) -> None:
         file.write_bytes(content)
 
 
-def write_whole(file: Path, content: bytes) -> None:
+def write_whole(file: Path, content: bytes, *, of_run: bool = False) -> None:
     """Write a file so that a reader finds the old content or the new, never a part."""
     partial = file.with_name(file.name + ".partial")
-    with machine_errors(f"write {file}"):
+    with machine_errors(f"write {file}", of_run=of_run):
         try:
             with partial.open("wb") as stream:
                 stream.write(content)
@@ -68,6 +67,20 @@ def write_whole(file: Path, content: bytes) -> None:
                 os.fsync(stream.fileno())
             partial.replace(file)
             sync_folder(file.parent)
-        except OSError:
+        except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+def write_named(file: Path, content: bytes) -> None:
+    """Write where a user says, in a folder that may be missing: whole or not at all; straight into what is no file.
+
+    A device or pipe keeps its name, and so does a link to a file.
+    """
+    with machine_errors(f"write {file}"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        is_special = file.absolute().is_relative_to("/dev") or file.absolute().is_relative_to("/proc")
+        if is_special or (file.exists() and not file.is_file()):
+            file.write_bytes(content)
+            return
+    write_whole(file.resolve(), content)

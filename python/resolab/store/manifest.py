@@ -227,9 +227,9 @@ def save_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, the plan beside it; a reader finds the old one or the new one."""
     plan = folder / PLAN
     if not plan.exists():
-        write_whole(plan, manifest.plan_text.encode())
+        write_whole(plan, manifest.plan_text.encode(), of_run=True)
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-    write_whole(folder / MANIFEST, text + b"\n")
+    write_whole(folder / MANIFEST, text + b"\n", of_run=True)
 
 
 def load_manifest(folder: Path) -> Manifest:

@@ -83,7 +83,7 @@ class TrialWriter:
     def __enter__(self) -> Self:
         if self.file.exists():
             raise ConfigurationError(f"failed to write {self.file}: the trial is already there; finished trials stay")
-        with machine_errors(f"write {self._partial}"):
+        with machine_errors(f"write {self._partial}", of_run=True):
             self._stream = self._partial.open("wb")
         try:
             self.write(self.trial)
@@ -96,14 +96,14 @@ class TrialWriter:
         """Append one record."""
         if self._stream is None:
             raise ValueError(f"{self.file} is not open")
-        with machine_errors(f"write {self._partial}"):
+        with machine_errors(f"write {self._partial}", of_run=True):
             self._stream.write(_ENCODER.encode(record) + b"\n")
 
     def finish(self, end: TrialEndRecord) -> Path:
         """Append the last record, put the file on the disk and give it its final name."""
         self.write(end)
         assert self._stream is not None  # write has checked it
-        with machine_errors(f"write {self._partial}"):
+        with machine_errors(f"write {self._partial}", of_run=True):
             self._stream.flush()
             os.fsync(self._stream.fileno())
             self._stream.close()

@@ -43,7 +43,7 @@ request_count = 2
 """
 
 
-class Started(Exception):  # noqa: N818
+class Started(SystemExit):
     """A run got as far as its testbed."""
 
 
@@ -183,7 +183,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     real = campaign.run_campaign
 
     def started(*_: Any) -> NoReturn:
-        raise Started
+        raise Started(0)
 
     monkeypatch.setattr(campaign, "run_campaign", lambda *arguments: real(*arguments, started))
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ import msgspec
 from rich.table import Table
 
 from resolab.cli.console import Console
+from resolab.cli.page.importing import model_name
 from resolab.errors import ConfigurationError
 from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
 from resolab.fidelity.lab import Checked, CheckSettings, check_clone
@@ -67,6 +68,7 @@ def _file(word: str) -> Path:
         return Corpus.of_project().model_file(word)
     if not file.is_file():
         raise ConfigurationError(f"failed to read page model {file}: there is no such file")
+    model_name(file)
     return file
 
 

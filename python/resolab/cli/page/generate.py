@@ -15,7 +15,7 @@ from resolab.errors import ConfigurationError
 from resolab.pages.facts import Facts, facts_of
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.generated import generate, name_of
-from resolab.store import machine_errors
+from resolab.store import write_named
 
 _EACH_TOLD_MAX = 10
 
@@ -33,9 +33,7 @@ def run(options: argparse.Namespace) -> int:
     made: list[Facts] = []
     for number, place in places.items():
         model = generate(options.seed, number, hosts=options.hosts)
-        with machine_errors(f"write {place}"):
-            folder.mkdir(parents=True, exist_ok=True)
-            place.write_text(model_text(model), "utf-8")
+        write_named(place, model_text(model).encode())
         made.append(facts_of(model))
         if options.json:
             print(json.dumps({"page": model.name, "file": str(place), **told(model)}))

@@ -19,8 +19,8 @@ from resolab.pages.file import ENDING, model_text
 from resolab.pages.model import PageModel
 from resolab.pages.path import load_estimate
 from resolab.plan.section import NAME
-from resolab.recordings import import_page
-from resolab.store import machine_errors
+from resolab.recordings import STANDARD_INPUT, import_page
+from resolab.store import write_named
 from resolab.wording import counted
 
 if TYPE_CHECKING:
@@ -73,9 +73,11 @@ def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
     files: Sequence[Path] = options.files
     output: Path | None = options.output
     into_folder = output is None or output.is_dir() or len(files) > 1 or not output.name.endswith(".json")
+    if output is not None and into_folder and output.exists() and not output.is_dir():
+        raise ConfigurationError(f"{output} is no folder: give one, or a file NAME{ENDING}, with -o")
     taken: set[str] = set()
     for file in files:
-        name = options.name or name_of(file)
+        name = options.name or (name_of(file) if output is None or into_folder else model_name(output))
         if not NAME.fullmatch(name):
             raise ConfigurationError(
                 f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name"
@@ -86,9 +88,19 @@ def _places(options: argparse.Namespace) -> Iterator[tuple[Path, Path, str]]:
         yield file, (output or Path()) / f"{name}{ENDING}" if into_folder else output or Path(), name
 
 
+def model_name(file: Path) -> str:
+    """Name the page of a model's file, as plans do; refuse what no plan could name."""
+    name = file.name.removesuffix(ENDING)
+    if not file.name.endswith(ENDING) or not NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{file} is no name for a page's model: call the file NAME{ENDING}, with letters, digits, - and _ in NAME"
+        )
+    return name
+
+
 def name_of(file: Path) -> str:
     """Make a page's name of a file's."""
-    name = file.name
+    name = "stdin" if file == STANDARD_INPUT else file.name
     while name.endswith(_ENDINGS):
         name = name.rpartition(".")[0]
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
@@ -98,9 +110,7 @@ def write_model(model: PageModel, place: Path, *, force: bool) -> None:
     """Write it, over one that is there only if told to."""
     if place.exists() and not force:
         raise ConfigurationError(f"{place} is there; give --force to have it written anew, or another place with -o")
-    with machine_errors(f"write {place}"):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(model_text(model), "utf-8")
+    write_named(place, model_text(model).encode())
 
 
 def told(model: PageModel) -> dict[str, object]:

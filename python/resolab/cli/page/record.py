@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from resolab.cli.console import Console
-from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told, write_model
+from resolab.cli.page.importing import in_a_line, losses_in_words, model_name, told, write_model
 from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
@@ -69,7 +69,7 @@ def _place(options: argparse.Namespace) -> tuple[Path, str]:
     """Say where the model goes and what it is called."""
     output: Path | None = options.output
     is_file = output is not None and not output.is_dir() and output.name.endswith(".json")
-    name = options.name or (name_of(Path(output.name.removesuffix(ENDING))) if output and is_file else _DEFAULT_NAME)
+    name = options.name or (model_name(output) if output and is_file else _DEFAULT_NAME)
     if not NAME.fullmatch(name):
         raise ConfigurationError(f"{name!r} is no name of a page: use letters, digits, - and _; give one with --name")
     return output if output and is_file else (output or Path()) / f"{name}{ENDING}", name

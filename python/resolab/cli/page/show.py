@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from resolab.cli.console import Console
 from resolab.cli.page.importing import in_a_line, losses_in_words, name_of, told
-from resolab.errors import ConfigurationError, MachineError
+from resolab.errors import ConfigurationError
 from resolab.pages.facts import INFERRED_BELOW, facts_of
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel, Resource
@@ -94,8 +94,4 @@ def _draw(model: PageModel, output: Path) -> None:
 
     if output.suffix not in _DRAWN:
         raise ConfigurationError(f"failed to draw into {output}: {output.suffix} is none of {', '.join(_DRAWN)}")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        save_file(draw_load(waterfall_of_page(model)), output)
-    except OSError as error:
-        raise MachineError(f"failed to write the drawing {output}: {error.strerror or error}") from error
+    save_file(draw_load(waterfall_of_page(model)), output)

@@ -8,7 +8,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
 from resolab.plan.draft import Draft, plan_text, question_of
 from resolab.plan.factors import EVERY_FACTOR
-from resolab.store import machine_errors
+from resolab.store import write_named
 from resolab.wording import counted
 
 if TYPE_CHECKING:
@@ -32,12 +32,9 @@ def run(options: argparse.Namespace) -> int:
         paths={} if ways is None else dict.fromkeys(levels["dns_transport"], ways),
     )
     text = plan_text(draft, file.absolute().parent)
-    with machine_errors(f"write {file}"):
-        try:
-            with file.open("x", encoding="utf-8") as stream:
-                stream.write(text)
-        except FileExistsError:
-            raise ConfigurationError(f"{file} is there; change it, or give another name") from None
+    if file.exists():
+        raise ConfigurationError(f"{file} is there; change it, or give another name")
+    write_named(file, text.encode())
     plan = load_plan(file)
     conditions = len(plan.conditions())
     size = f"{counted(conditions, 'condition')} in {counted(plan.blocks, 'block')}"

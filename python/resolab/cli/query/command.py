@@ -5,7 +5,6 @@ For: joining the asking and what a person or a program sees of it. Not for: eith
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
 import sys
@@ -58,9 +57,6 @@ def run(options: argparse.Namespace) -> int:
             code = EXIT_INTERRUPTED if asyncio.run(asking) else 0
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _forget_stdout()
-        return code
     told = _told(measured(records), resolvers, options, limits, notes)
     return code or told
 
@@ -134,18 +130,16 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
         from resolab.queries.summary import summaries
 
         shown = summary_table(summaries(arms, timeout_ms=options.timeout_ms), console.width)
-    with contextlib.suppress(BrokenPipeError):
-        console.print(shown)
+    console.print(shown)
 
 
 def _print_short(records: Sequence[QueryRecord]) -> None:
     """Print what was answered, each answer once; why a query failed goes to whoever reads errors."""
     from resolab.cli.query.list import every_answer
 
-    with contextlib.suppress(BrokenPipeError):
-        for line in dict.fromkeys(answer for record in records for answer in every_answer(record)):
-            print(line)
-        sys.stdout.flush()
+    for line in dict.fromkeys(answer for record in records for answer in every_answer(record)):
+        print(line)
+    sys.stdout.flush()
     notes = _say(Console(stderr=True))
     for one in dict.fromkeys(f"{one.resolver}: {one.failure.value}" for one in records if one.failure is not None):
         notes(one)
@@ -160,8 +154,3 @@ def _say(notes: Console) -> Callable[[str], None]:
         notes.print(f"resolab: {line}", markup=False, highlight=False, soft_wrap=True)
 
     return say
-
-
-def _forget_stdout() -> None:
-    """Whoever read us has gone; nothing more is to be written, not even at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

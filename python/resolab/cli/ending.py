@@ -1,0 +1,150 @@
+"""How a command ends: an error is one line and an exit code, whatever raised it and wherever output goes.
+
+For: the one place that turns exceptions, closed streams and full disks into what a user sees. Not for: which errors
+there are (`resolab.errors`) or any command's work.
+"""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from resolab.errors import ConfigurationError, MachineError, ResolabError, UsageError, is_interruption
+
+EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
+_STREAMS = (0, 1, 2)
+_OTHERS: tuple[tuple[type[BaseException], type[ResolabError], str], ...] = (
+    (MemoryError, MachineError, "there is not enough memory for it: free some, or give it less at a time"),
+    (RecursionError, ConfigurationError, "what was given is nested too deeply to be read"),
+    (UnicodeEncodeError, UsageError, "a word or a file's name is no text: {}"),
+)
+
+
+class Output(io.TextIOWrapper):
+    """Standard output that remembers whether writing to it failed, however far from here that is caught."""
+
+    problem: OSError | None = None
+
+    @classmethod
+    def like(cls, stream: io.TextIOWrapper) -> "Output":
+        """Take the place of the interpreter's own, with its encoding and habits."""
+        below = open(stream.fileno(), "wb", 0 if stream.write_through else -1, closefd=False)  # noqa: SIM115
+        return cls(
+            below,
+            stream.encoding,
+            stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
+
+    def write(self, text: str, /) -> int:
+        """Write."""
+        with self._noted():
+            return super().write(text)
+
+    def flush(self) -> None:
+        """Flush."""
+        with self._noted():
+            super().flush()
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            self.problem = problem
+            raise
+
+
+def begin_streams() -> None:
+    """Make the three streams usable; raises MachineError where nobody could read what is said.
+
+    A closed one is taken by the null device: else the next file that is opened has its number, and children write into
+    that.
+    """
+    is_closed = sys.stdout is None
+    for number in _STREAMS:
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its own signature
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - for as long as the process
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    elif type(sys.stdout) is io.TextIOWrapper:
+        sys.stdout = Output.like(sys.stdout)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or a pipe of another encoding gets what it cannot show spelled out.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if is_closed:
+        raise MachineError("standard output is closed: nobody could read what is said; send it to a file or /dev/null")
+
+
+def end(error: BaseException | None, code: int = 0) -> int:
+    """Say what went wrong, if anything did, and return the exit code."""
+    problem = _flushed(sys.stdout)
+    code = _said(error, code, problem)
+    _flushed(sys.stderr)
+    return code
+
+
+def _said(error: BaseException | None, code: int, problem: OSError | None) -> int:
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if error is None or isinstance(error, SystemExit):
+        asked = error.code if isinstance(error, SystemExit) else code
+        code = asked if isinstance(asked, int) else 0 if asked is None else 1
+        error = problem if code == 0 else None
+    if error is None:
+        return code
+    if isinstance(error, BrokenPipeError):
+        # Who read it has gone, as `head` does.
+        return EXIT_BROKEN_PIPE
+    if is_interruption(error):
+        _complain("interrupted")
+        return EXIT_INTERRUPTED
+    told = _told(error, problem)
+    if told is None:
+        with suppress(OSError):
+            traceback.print_exception(error)
+        told = ResolabError(
+            f"{type(error).__name__}: {error}; this is a defect of resolab's: please report what is above"
+        )
+    _complain(" ".join(str(told).split()))
+    return told.exit_code
+
+
+def _flushed(stream: TextIO) -> OSError | None:
+    """Write what is left of a stream; what cannot be written goes nowhere, also not at exit."""
+    problem = stream.problem if isinstance(stream, Output) else None
+    try:
+        stream.flush()
+    except OSError as error:
+        problem = problem or error
+    if problem is not None:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return problem
+
+
+def _told(error: BaseException, problem: OSError | None) -> ResolabError | None:
+    """Give an error of the tree for one that is none; none: only a defect raises it."""
+    if isinstance(error, ResolabError):
+        return error
+    if isinstance(error, OSError):
+        what = f"read or write {error.filename}" if error.filename is not None else "reach what it needs"
+        what = "write standard output" if problem is not None else what
+        return MachineError(f"failed to {what}: {(problem or error).strerror or error}")
+    return next((kind(words.format(error)) for of, kind, words in _OTHERS if isinstance(error, of)), None)
+
+
+def _complain(line: str) -> None:
+    with suppress(OSError):
+        print(f"resolab: {line}", file=sys.stderr, flush=True)
