@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.plan import Condition, Plan, block_order, parse_plan
+from resolab.plan.factors import EVERY_FACTOR
 from resolab.protocols import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
 from resolab.records import (
     FORMAT_VERSION,
@@ -184,22 +185,8 @@ def _trial(name: str, block: int, position: int, condition: Condition, origin: i
         block=block,
         position=position,
         condition=condition.id,
-        page=condition.page,
-        profile=condition.profile,
-        dns_transport=condition.dns_transport,
-        resolver_path=condition.resolver_path,
-        http_version=condition.http_version,
-        requested_handshake_mode=condition.requested_handshake_mode,
-        browser=condition.browser,
-        h3_discovery=condition.h3_discovery,
-        name_resolution=condition.name_resolution,
-        doh_method=condition.doh_method,
-        dns_connection_state=condition.dns_connection_state,
-        requested_dns_handshake_mode=condition.requested_dns_handshake_mode,
         replicate=condition.replicate,
-        resolver_extra_rtt_ms=condition.resolver_extra_rtt_ms,
-        resolver_cache=condition.resolver_cache,
-        browser_preset=condition.browser_preset,
+        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
         monotonic_ns=origin,
         wall_time_unix_ns=time.time_ns(),
         load_average_1min=0.5,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from resolab.plan.factor import About, Factor, HasLevels, factors_in
+from resolab.plan.factor import About, Factor, HasLevels, Subject, factors_in
 from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
@@ -72,34 +72,47 @@ class Condition:
     A field with `About` is a factor; in the order of the fields the levels make the condition's identifier.
     """
 
-    page: Annotated[str, About()]
-    profile: Annotated[str, About()]
+    page: Annotated[str, About(subject=Subject.PAGE)]
+    profile: Annotated[str, About(subject=Subject.NETWORK)]
     dns_transport: Annotated[DnsTransport, About()]
-    http_version: Annotated[HttpVersion, About()]
+    http_version: Annotated[HttpVersion, About(subject=Subject.PAGE)]
     requested_handshake_mode: Annotated[
-        HandshakeMode, About(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"})
+        HandshakeMode,
+        About(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}, subject=Subject.PAGE),
     ]
-    browser: Annotated[BrowserName, About(labels={"chromium": "Chromium", "firefox": "Firefox"})] = BrowserName.CHROMIUM
+    browser: Annotated[
+        BrowserName, About(labels={"chromium": "Chromium", "firefox": "Firefox"}, subject=Subject.CLIENT)
+    ] = BrowserName.CHROMIUM
     resolver_path: Annotated[
         ResolverPath,
-        About(labels={"native": "native", "stub": "by stub", "gateway": "by gateway"}, of_transport=True),
+        About(
+            labels={"native": "native", "stub": "by stub", "gateway": "by gateway"},
+            subject=Subject.CLIENT,
+            of_transport=True,
+        ),
     ]
     h3_discovery: Annotated[
         H3Discovery,
         About(
             labels={"forced": "H3 forced", "https_record": "H3 by HTTPS record", "alt_svc": "H3 by Alt-Svc"},
+            subject=Subject.PAGE,
             applies=_loads_over_h3,
         ),
     ] = H3Discovery.FORCED
     name_resolution: Annotated[
         NameResolution,
-        About(labels={"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"}, applies=_sends_no_doh),
+        About(
+            labels={"built_in": "built-in resolver", "getaddrinfo": "getaddrinfo"},
+            subject=Subject.CLIENT,
+            applies=_sends_no_doh,
+        ),
     ] = NameResolution.BUILT_IN
     doh_method: Annotated[
         DohMethod | None,
         About(
             labels={"default": "method by default", "get": "GET", "post": "POST"},
             absent_word="default",
+            subject=Subject.CLIENT,
             applies=sends_doh,
         ),
     ] = None
@@ -114,10 +127,10 @@ class Condition:
             applies=_shakes_hands_to_ask,
         ),
     ] = HandshakeMode.FULL
-    resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0))] = 0.0
+    resolver_extra_rtt_ms: Annotated[float, About(bounds=(0.0, 10_000.0), subject=Subject.RESOLVER)] = 0.0
     """How far the resolver is beyond the access link, both directions together."""
-    resolver_cache: Annotated[ResolverCache, About()] = ResolverCache.HIT
-    browser_preset: Annotated[BrowserPreset | None, About(absent_word="none")] = None
+    resolver_cache: Annotated[ResolverCache, About(subject=Subject.RESOLVER)] = ResolverCache.HIT
+    browser_preset: Annotated[BrowserPreset | None, About(absent_word="none", subject=Subject.CLIENT)] = None
     connection_sharing: Annotated[
         ConnectionSharing,
         About(
@@ -149,7 +162,7 @@ class Condition:
     """Whether a stub has the answers for the page's names before the browser asks."""
     resolver_miss_ratio: Annotated[float, About(bounds=(0.0, 1.0))] = 0.0
     """Share of a page's names that the resolver has not, drawn name by name for each block."""
-    resolver: Annotated[str, About()] = LAB
+    resolver: Annotated[str, About(subject=Subject.RESOLVER)] = LAB
     """Its name in a live plan."""
     named: tuple[str, ...] = ()
     """The optional factors its plan names, which its identifier therefore has."""

@@ -5,7 +5,7 @@ For: what a field of `Condition` declares, and what follows from it. Not for: wh
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
@@ -29,6 +29,24 @@ def _everywhere(_: HasLevels) -> bool:
     return True
 
 
+class Subject(Enum):
+    """What of a trial a factor describes, which decides what may be pooled over its levels.
+
+    A new factor describes the look-up unless it says otherwise, so that no table pools its levels unnoticed.
+    """
+
+    PAGE = auto()
+    """The page and how it is fetched: alike within every pair of loads."""
+    NETWORK = auto()
+    """The access link."""
+    RESOLVER = auto()
+    """The resolver that is asked, also by our own client's queries beside the load."""
+    CLIENT = auto()
+    """The program that asks and loads."""
+    LOOK_UP = auto()
+    """How names are looked up, and what the page's connections owe to it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """What a field's name, type and default do not say of its factor; a field that has it is a factor."""
@@ -41,6 +59,8 @@ class About:
     """Lowest and highest level, where levels are numbers; as words they have six digits."""
     applies: Callable[[HasLevels], bool] = _everywhere
     """Whether another level would change anything; if not, the level says nothing."""
+    subject: Subject = Subject.LOOK_UP
+    """What of a trial it describes."""
     of_transport: bool = False
     """A plan gives it for each transport, in a table of its own, and not among the factors."""
 

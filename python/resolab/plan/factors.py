@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resolab.plan.condition import DECLARED
-from resolab.plan.factor import HasLevels
+from resolab.plan.factor import HasLevels, Subject
 
 FACTORS = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
 """The factors every plan names, in the order in which their levels make a condition's identifier."""
@@ -32,6 +32,15 @@ FREE_NAMES = tuple(
     name for name, one in DECLARED.items() if one.is_optional and one.words is None and one.about.bounds is None
 )
 """The optional factors whose levels are names that the plan itself declares."""
+
+
+def factors_about(*subjects: Subject) -> tuple[str, ...]:
+    """List the factors that describe one of these subjects: what a table keeps apart, or may pool."""
+    return tuple(name for name in EVERY_FACTOR if DECLARED[name].about.subject in subjects)
+
+
+QUERY_FACTORS = factors_about(Subject.NETWORK, Subject.RESOLVER)
+"""The factors on which our own client's queries beside a load depend; whatever else a plan varies, they are alike."""
 
 Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions that have one of them in every factor it names."""

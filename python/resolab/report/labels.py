@@ -4,10 +4,9 @@ For: one label of a condition in figures, tables and sentences alike. Not for: s
 """
 
 from resolab.plan import Condition
-from resolab.plan.condition import goes_by_gateway
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, word_of
+from resolab.plan.live.network import LEVELS
 from resolab.plots import combination_label, level_label, transport_label
-from resolab.records import ResolverPath
 from resolab.report.findings.findings import ExchangeResult, Findings
 from resolab.report.findings.planned import is_live
 from resolab.report.findings.resolvers import resolver_of, resolvers_of
@@ -61,31 +60,19 @@ def exchange_place(findings: Findings, one: ExchangeResult) -> str:
 def held_factors(findings: Findings) -> list[str]:
     """List the optional factors that are alike in every condition, with their level."""
     conditions = findings.plan.conditions()
-    elsewhere = {*(_OF_THE_LAB if is_live(findings.plan) else ("resolver",))}
-    if not any(map(goes_by_gateway, conditions)):
-        elsewhere |= {"connection_sharing", "speculation"}
-    if not any(one.resolver_path is ResolverPath.STUB for one in conditions):
-        elsewhere |= {"query_gathering", "answer_push"}
+    elsewhere = _OF_THE_LAB if is_live(findings.plan) else frozenset(("resolver",))
     words = {
         factor: dict.fromkeys(word_of(getattr(one, factor), factor) for one in conditions)
         for factor in OPTIONAL_FACTORS
-        if factor not in findings.varying and factor not in elsewhere
+        if factor not in findings.varying
+        and factor not in elsewhere
+        and any(applies(factor, one) for one in conditions)
     }
     # Of a factor the plan does not name there are several where a browser preset decides.
     return [f"{factor} {' or '.join(found)}" for factor, found in words.items()]
 
 
-_OF_THE_LAB = frozenset(
-    (
-        "h3_discovery",
-        "dns_connection_state",
-        "requested_dns_handshake_mode",
-        "resolver_extra_rtt_ms",
-        "resolver_cache",
-        "resolver_miss_ratio",
-        "browser_preset",
-    )
-)
+_OF_THE_LAB = frozenset(OPTIONAL_FACTORS) - frozenset(LEVELS)
 """Factors that are in nobody's hand on the live network; only there resolvers have names."""
 
 

@@ -9,9 +9,11 @@ Sengupta et al. measured, are told to the microsecond; every exchange on an open
 
 from collections.abc import Mapping, Sequence
 
+from resolab.plan.factor import Subject
+from resolab.plan.factors import OPTIONAL_FACTORS, QUERY_FACTORS, factors_about
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.store.dataset import Dataset
-from resolab.store.literals import literal_list
+from resolab.store.literals import literal, literal_list
 
 PHASES: Mapping[str, Sequence[str]] = {
     "query_response_time": tuple(DNS_TRANSPORTS),
@@ -23,13 +25,15 @@ PHASES: Mapping[str, Sequence[str]] = {
 EXCHANGE = "exchange"
 """The quantity whose bins are those of the logarithm."""
 BINS_PER_E_FOLD = 10_000
-LEVELS = "profile, resolver_extra_rtt_ms, resolver_cache"
+LEVELS = ", ".join(QUERY_FACTORS)
+_NEAR = " AND ".join(f"{one} = {literal(str(OPTIONAL_FACTORS[one]))}" for one in factors_about(Subject.RESOLVER))
+"""The resolver of a plan that says nothing of it: where the pages are, with the answers in its cache."""
 
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.
 _STATEMENT = """
 CREATE TEMP TABLE IF NOT EXISTS cold_phases AS
 WITH cells AS (
-    SELECT trial_id, {levels}, resolver_extra_rtt_ms = 0 AND resolver_cache = 'hit' AS near,
+    SELECT trial_id, {levels}, {near} AS near,
            dense_rank() OVER (ORDER BY {levels})::INTEGER AS cell
     FROM trials
 ), found AS (
@@ -57,6 +61,7 @@ def count_cold_phases(dataset: Dataset) -> None:
     bits = [every - 2**place for place in reversed(range(len(names)))]
     statement = _STATEMENT.format(
         levels=LEVELS,
+        near=_NEAR,
         bins=", ".join(f"{sql} AS {name}" for sql, name in zip(bins.values(), names, strict=True)),
         names=", ".join(names),
         quantities=" ".join(f"WHEN {bit} THEN '{one}'" for bit, one in zip(bits, bins, strict=True)),

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.store.histograms import Histogram, IntegerArray, check_keys, count_queries
 
 DISTRIBUTION_PROBABILITIES: tuple[float, ...] = tuple(round(0.001 + 0.00499 * step, 5) for step in range(201))
@@ -25,9 +26,7 @@ DISTRIBUTION_PROBABILITIES: tuple[float, ...] = tuple(round(0.001 + 0.00499 * st
 LEVEL = 0.95
 _USUAL_KEYS = frozenset(
     (
-        "profile",
-        "resolver_extra_rtt_ms",
-        "resolver_cache",
+        *QUERY_FACTORS,
         "dns_transport",
         "requested_handshake_mode",
         "handshake_mode",

@@ -3,6 +3,7 @@
 For: statements with a name. Not for: running them (`dataset`).
 """
 
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import WITHOUT_HANDSHAKE
 from resolab.store.literals import literal_list
 from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
@@ -43,14 +44,15 @@ SELECT count(*) AS count FROM (
 )
 """
 
-COLD_EXCHANGES = """
-SELECT q.trial_id, t.block, t.profile, t.resolver_extra_rtt_ms, t.resolver_cache, q.dns_transport,
+_COLD_EXCHANGES = """
+SELECT q.trial_id, t.block, {levels}, q.dns_transport,
        coalesce(q.requested_handshake_mode, 'full') AS requested_handshake_mode,
        q.handshake_mode, q.query_response_time_ns, q.failure
 FROM queries AS q JOIN trials AS t USING (trial_id)
 WHERE q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold'
 ORDER BY t.block, t.position, q.sequence
 """
+COLD_EXCHANGES = _COLD_EXCHANGES.format(levels=", ".join(f"t.{factor}" for factor in QUERY_FACTORS))
 
 # A connection that failed tells why a load failed; beside a load that succeeded it is a spare that the browser opened
 # and dropped (Chromium opens two to a DoH server and keeps one). Those stand in the connections table only.

@@ -40,6 +40,7 @@ class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str
     dns_transport: str
     requested_handshake_mode: str
     handshake_mode: str | None

@@ -123,14 +123,22 @@ def _default(column: Column) -> str:
 
 
 def _check_trials(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Refuse a trial that stands in `trials` twice: every row joined with it would count twice."""
+    """Refuse a trial that stands in `trials` twice, and a second trial of one condition in a block.
+
+    Every row joined with the former would count twice; of the latter nobody could say which is the block's.
+    """
+    once = "SELECT min(trial_id), min(block) FROM trials GROUP BY {} HAVING count(*) > 1 ORDER BY ALL LIMIT 1"
     try:
-        twice = connection.execute("SELECT trial_id FROM trials GROUP BY ALL HAVING count(*) > 1 LIMIT 1").fetchall()
+        twice = connection.execute(once.format("trial_id")).fetchall()
+        again = connection.execute(once.format("block, condition, vantage_point")).fetchall()
     except duckdb.Error as error:
         raise unreadable(folder, error) from error
     if twice:
         problem = f"trial {twice[0][0]} stands in the table trials more than once"
         raise ConfigurationError(f"failed to read the tables of {folder}: {problem}; {_hint(folder)}")
+    if again:
+        problem = f"trial {again[0][0]} is not the only one of its condition in block {again[0][1]}"
+        raise ConfigurationError(f"failed to read the tables of {folder}: {problem}; remove the other from trials/")
 
 
 def _hint(folder: Path) -> str:

@@ -147,6 +147,15 @@ def test_a_trial_that_stands_twice_or_is_missing_is_refused(folder: Path) -> Non
         dataset.query_distributions(["profile"])
 
 
+def test_a_second_trial_of_a_condition_in_one_block_is_refused(folder: Path) -> None:
+    file = folder / "tables" / "trials.parquet"
+    again = f"SELECT * REPLACE (trial_id || '-again' AS trial_id) FROM '{file}' LIMIT 1"
+    duckdb.sql(f"FROM '{file}' UNION ALL ({again})").write_parquet(str(file) + ".new")
+    file.write_bytes(Path(str(file) + ".new").read_bytes())
+    with pytest.raises(ConfigurationError, match="b000-t000 is not the only one of its condition in block 0"):
+        open_dataset(folder)
+
+
 def test_tables_of_an_older_minor_version_are_read_as_what_they_meant(folder: Path) -> None:
     with open_dataset(folder) as dataset:
         loads, exchanges = dataset.measured_loads(), dataset.cold_exchanges()

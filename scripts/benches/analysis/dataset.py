@@ -14,10 +14,12 @@ import duckdb
 from resolab.plan import parse_plan
 from resolab.records import FORMAT_VERSION, DirectionProfile, LinkProfile
 from resolab.store import Manifest, RunStatus, Versions, create_dataset_folder, describe_machine, save_manifest
-from resolab.store.columns import TABLES, columns_of
+from resolab.store.columns import REQUIRED, TABLES, Column, columns_of
+from resolab.store.literals import literal
 
 QUERIES_PER_TRIAL = 100
-TRIALS_PER_BLOCK = 600
+TRIALS_PER_BLOCK = 360
+"""Each condition once."""
 RTT_MS = {"fiber": 14.767, "default-h20": 25.177, "dsl": 42.36, "4g": 91.852, "4g-h20": 53.3}
 """Of both papers, as each draws its own only."""
 EXTRA_RTT_MS = 26.65
@@ -33,6 +35,8 @@ profile = ["fiber", "default-h20", "dsl", "4g", "4g-h20"]
 dns_transport = ["doudp", "doh", "doq"]
 http_version = ["h3"]
 requested_handshake_mode = ["full", "zero_rtt"]
+resolver_extra_rtt_ms = [0.0, {extra_rtt_ms}]
+resolver_cache = ["hit", "miss"]
 [resolver_path]
 doudp = "native"
 doh = "native"
@@ -81,7 +85,7 @@ def make(folder: Path, rows: int) -> float:
 
 
 def _manifest(blocks: int, trials: int) -> Manifest:
-    text = PLAN.format(blocks=blocks)
+    text = PLAN.format(blocks=blocks, extra_rtt_ms=EXTRA_RTT_MS)
     plan = parse_plan(text, "bench.toml", None)
     directions = {name: DirectionProfile(one_way_delay_ms=rtt / 2, rate_bps=1e8) for name, rtt in RTT_MS.items()}
     return Manifest(
@@ -121,7 +125,8 @@ def _make_trials(connection: duckdb.DuckDBPyConnection, trials: int) -> None:
 
 _TRIAL_VALUES = {
     "trial_id": "trial_id", "block": "block", "position": "position", "page": "page", "profile": "profile",
-    "format_version": f"'{FORMAT_VERSION}'", "condition": "concat_ws('.', page, profile, transport, 'h3', mode)",
+    "format_version": f"'{FORMAT_VERSION}'",
+    "condition": "concat_ws('.', page, profile, transport, 'h3', mode, format('{:g}', extra_ms), cache)",
     "dns_transport": "transport", "http_version": "'h3'", "requested_handshake_mode": "mode",
     "resolver_path": "CASE WHEN transport = 'doq' THEN 'stub' ELSE 'native' END", "resolver_extra_rtt_ms": "extra_ms",
     "resolver_cache": "cache", "browser": "'chromium'", "h3_discovery": "'forced'", "name_resolution": "'built_in'",
@@ -167,6 +172,13 @@ _QUERY_VALUES = {
 }  # fmt: skip
 
 
+def _default(column: Column) -> str:
+    """Take what is not made as records without it mean it."""
+    return "NULL" if column.default is None or column.default is REQUIRED else literal(str(column.default))
+
+
 def _columns(table: str, values: dict[str, str]) -> str:
-    listed = (f'({values.get(one.name, "NULL")})::{one.duckdb_type} AS "{one.name}"' for one in columns_of(table))
+    listed = (
+        f'({values.get(one.name) or _default(one)})::{one.duckdb_type} AS "{one.name}"' for one in columns_of(table)
+    )
     return ", ".join(listed)

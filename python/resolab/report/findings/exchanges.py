@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from resolab.plan import Plan
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import cold_exchange_round_trips, has_handshake, in_round_trips, place_of, remainder_ms
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.findings.interval_level import level_of
@@ -33,7 +34,7 @@ class Key:
     requested_handshake_mode: str
 
 
-_KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "dns_transport", "requested_handshake_mode")
+_KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 
 
 def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) -> list[ExchangeResult]:
@@ -54,7 +55,7 @@ def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) 
 def _of_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     groups: dict[Key, list[ExchangeRow]] = {}
     for row in rows:
-        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
         key = Key(row.profile, resolver, row.dns_transport, row.requested_handshake_mode)
         groups.setdefault(key, []).append(row)
     return [_row_result(key, group, rtt_ms[key.profile], level) for key, group in groups.items()]
@@ -89,7 +90,7 @@ def _of_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], level: floa
 
 
 def _key(one: QueryDistribution) -> Key:
-    resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), one.key["resolver_cache"])
+    resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), one.key["resolver_cache"], one.key["resolver"])
     return Key(one.key["profile"], resolver, one.key["dns_transport"], one.key["requested_handshake_mode"])
 
 
@@ -139,6 +140,7 @@ def _result(
         profile=key.profile,
         resolver_extra_rtt_ms=key.resolver.extra_rtt_ms,
         resolver_cache=key.resolver.cache,
+        resolver=key.resolver.name,
         rtt_ms=rtt,
         dns_transport=key.dns_transport,
         requested_handshake_mode=key.requested_handshake_mode,

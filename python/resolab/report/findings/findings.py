@@ -204,6 +204,7 @@ class ExchangeResult:
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str
     rtt_ms: float
     """To the resolver: the link's round trip and the one beyond it."""
     dns_transport: str

@@ -48,7 +48,7 @@ def several_caches(among: Iterable[Resolver]) -> bool:
 
 def resolver_of(one: ExchangeResult) -> Resolver:
     """Return the resolver that exchanges were with."""
-    return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache)
+    return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache, one.resolver)
 
 
 def resolvers_of(exchanges: Iterable[ExchangeResult]) -> list[Resolver]:

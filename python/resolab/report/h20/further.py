@@ -5,19 +5,12 @@ For: keeping apart and naming what must not be pooled. Not for: levels of the pa
 
 from collections.abc import Sequence
 
-from resolab.plan.factor import HasLevels
-from resolab.plan.factors import applies
+from resolab.plan.factor import HasLevels, Subject
+from resolab.plan.factors import applies, factors_about, word_of
 from resolab.plots import level_label
 
-_FACTORS = (
-    "resolver_path",
-    "name_resolution",
-    "doh_method",
-    "dns_connection_state",
-    "requested_dns_handshake_mode",
-    "browser",
-    "browser_preset",
-)
+_FACTORS = tuple(one for one in factors_about(Subject.CLIENT, Subject.LOOK_UP) if one != "dns_transport")
+"""What a configuration has beside its transport and its resolver."""
 
 
 class FurtherLevels:
@@ -40,7 +33,5 @@ def _varies(factor: str, rows: Sequence[HasLevels]) -> bool:
 
 
 def _word(factor: str, row: HasLevels) -> str:
-    level = getattr(row, factor)
-    if factor == "browser_preset":
-        return f"preset {level or 'none'}"
-    return level_label(factor, "default" if level is None else str(level))
+    word = word_of(getattr(row, factor), factor)
+    return f"preset {word}" if factor == "browser_preset" else level_label(factor, word)

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from resolab.errors import ConfigurationError
+from resolab.plan.factor import Subject
+from resolab.plan.factors import factors_about
 from resolab.plots import transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
@@ -28,6 +31,8 @@ POINTS_COUNT = 201
 """Points of a drawn curve at most."""
 
 PairKey = tuple[Any, ...]
+"""Block, page, and the other levels that describe the page."""
+_OF_THE_PAGE = factors_about(Subject.PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,9 @@ class Difference:
     configuration: Configuration
     expected_ms: float
     """The closed form: extra round trips of one look-up times the round trip to the resolver."""
+    connection: str
+    """Whether its look-ups find their connection open, and the handshake they ask for if not."""
+    handshake_mode: str
     curve: DifferenceCurve
 
 
@@ -71,17 +79,28 @@ Loads = Mapping[str, Mapping[Configuration, Mapping[PairKey, H20LoadRow]]]
 
 
 def arrange(rows: Sequence[H20LoadRow], outcome: Outcome) -> Loads:
-    """Sort what contributes to an outcome into profiles and configurations; of one pair's key the first load stands."""
+    """Sort what contributes to an outcome into profiles and configurations.
+
+    A configuration has one load of a pair's key: two would be loads that differ in a factor nobody kept apart.
+    """
     further = FurtherLevels(rows)
     arranged: dict[str, dict[Configuration, dict[PairKey, H20LoadRow]]] = {}
     for row in rows:
         if outcome.contribution(row) is not None:
-            configurations = arranged.setdefault(row.profile, {})
-            configurations.setdefault(_configuration(row, further), {}).setdefault(_pair_key(row), row)
+            arm = arranged.setdefault(row.profile, {}).setdefault(_configuration(row, further), {})
+            before = arm.setdefault(_pair_key(row), row)
+            if before is not row:
+                raise _twice(before, row)
     return {
         profile: {one: configurations[one] for one in sorted(configurations, key=lambda one: one.place)}
         for profile, configurations in arranged.items()
     }
+
+
+def _twice(one: H20LoadRow, other: H20LoadRow) -> ConfigurationError:
+    """Say that no factor tells two loads of one block apart."""
+    where = f"trials {one.trial_id} and {other.trial_id}"
+    return ConfigurationError(f"failed to pair page loads: {where} have the same levels in one block; remove one")
 
 
 def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
@@ -90,8 +109,7 @@ def _configuration(row: H20LoadRow, further: FurtherLevels) -> Configuration:
 
 
 def _pair_key(row: H20LoadRow) -> PairKey:
-    page = (row.page, row.http_version, row.requested_handshake_mode, row.h3_discovery)
-    return row.block, *page
+    return row.block, *(getattr(row, factor) for factor in _OF_THE_PAGE)
 
 
 def reference_of(configuration: Configuration, among: Sequence[Configuration]) -> Configuration | None:
@@ -162,7 +180,10 @@ def compare_with_do53(loads: Loads, rtt_ms: Mapping[str, float], level: float, o
                 expected = _lookup_ms(rtt, arm) - _lookup_ms(rtt, arms[reference])
                 key = {"profile": profile, **levels_of("treatment", configuration), **levels_of("baseline", reference)}
                 key |= {"closed_form_ms": expected}
-                found.append(Difference(profile, configuration, expected, difference_curve(pairs, key, level)))
+                one = next(iter(arm.values()))
+                asked = (one.dns_connection_state, one.requested_dns_handshake_mode)
+                curve = difference_curve(pairs, key, level)
+                found.append(Difference(profile, configuration, expected, *asked, curve))
     return found
 
 

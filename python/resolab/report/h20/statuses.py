@@ -12,6 +12,7 @@ from resolab.plots import ABSENT, number_text, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import place_of
 from resolab.report.findings.interval_level import level_text
+from resolab.report.findings.resolvers import Resolver, several_caches
 from resolab.report.h20.further import FurtherLevels
 from resolab.report.h20.printed import network_of, status_percent
 from resolab.report.h20.study import Study
@@ -19,8 +20,8 @@ from resolab.report.statuses import H20Status, status_counts
 from resolab.report.tables import Table
 from resolab.stats import Estimate, proportion
 
-Key = tuple[float, str, str, tuple[str, ...]]
-"""Distance of the resolver, profile, transport, further levels of the look-up."""
+Key = tuple[Resolver, str, str, tuple[str, ...]]
+"""Resolver, profile, transport, further levels of the look-up."""
 
 
 def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
@@ -30,7 +31,8 @@ def _counts(study: Study) -> dict[Key, Counter[H20Status]]:
     own = [one for one in found if one.replicate == 1 and one.profile in study.profiles]
     further = FurtherLevels(own)
     for one in own:
-        key = (one.resolver_extra_rtt_ms, one.profile, str(one.dns_transport), further.of(one))
+        resolver = Resolver(one.resolver_extra_rtt_ms, str(one.resolver_cache), one.resolver)
+        key = (resolver, one.profile, str(one.dns_transport), further.of(one))
         counts.setdefault(key, Counter()).update(found[one])
     return counts
 
@@ -43,7 +45,7 @@ def table_1(study: Study) -> Table:
     )  # fmt: skip
     rows = [
         (
-            f"+{one['resolver_extra_rtt_ms']:g} ms",
+            _resolver(one, several=several_caches(study.resolvers)),
             str(one["profile"]),
             transport_label(str(one["dns_transport"])),
             str(one["further_levels"]),
@@ -60,11 +62,16 @@ def table_1(study: Study) -> Table:
     return Table(columns, rows, frozenset((0, 1, 2, 3, 4, 10)))
 
 
+def _resolver(row: Mapping[str, Value], *, several: bool) -> str:
+    cache = f", cache {row['resolver_cache']}" if several else ""
+    return f"+{row['resolver_extra_rtt_ms']:g} ms{cache}"
+
+
 def status_rows(study: Study) -> list[dict[str, Value]]:
     """List the same as numbers."""
     counts = _counts(study)
     profiles = list(study.profiles)
-    ordered = sorted(counts, key=lambda key: (key[0], profiles.index(key[1]), place_of(key[2]), key[3]))
+    ordered = sorted(counts, key=lambda key: (key[0].place, profiles.index(key[1]), place_of(key[2]), key[3]))
     return [
         _row(study, key, status, _share(study, counts[key], status), counts[key][status])
         for key in ordered
@@ -77,13 +84,14 @@ def _share(study: Study, counts: Counter[H20Status], status: H20Status) -> Estim
 
 
 def _row(study: Study, key: Key, status: H20Status, share: Estimate, count: int) -> dict[str, Value]:
-    extra_rtt_ms, profile, dns_transport, further = key
-    vantage = study.vantage_points.get(extra_rtt_ms, "")
+    resolver, profile, dns_transport, further = key
+    vantage = study.vantage_points.get(resolver.extra_rtt_ms, "")
     # Theirs is Frankfurt's; they say that failures from Seoul were alike, and print no number.
     theirs = status_percent(network_of(profile), dns_transport, status) if vantage == "Frankfurt" else None
     return {
         "vantage_point": vantage,
-        "resolver_extra_rtt_ms": extra_rtt_ms,
+        "resolver_extra_rtt_ms": resolver.extra_rtt_ms,
+        "resolver_cache": resolver.cache,
         "profile": profile,
         "dns_transport": dns_transport,
         "further_levels": ", ".join(further),

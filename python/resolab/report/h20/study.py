@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from resolab.plan.access_link import access_rtt_ms
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import place_of
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of
-from resolab.report.findings.resolvers import LAB, Resolver
+from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import (
     Difference,
     Loads,
@@ -98,7 +99,7 @@ class Study:
     def exchange_median_ms(self, profile: str, resolver: Resolver, dns_transport: str) -> float | None:
         """Return the median exchange of a transport on an open connection, or of Do53."""
         for row in self.exchange_medians:
-            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache)
+            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
             if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
                 return row.median_ms
         return None
@@ -144,14 +145,7 @@ class Study:
         return f"Dataset {self.findings.manifest.dataset_id}."
 
 
-_DISTRIBUTION_KEYS = (
-    "profile",
-    "resolver_extra_rtt_ms",
-    "resolver_cache",
-    "dns_transport",
-    "requested_handshake_mode",
-    "connection",
-)
+_DISTRIBUTION_KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode", "connection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +165,7 @@ class ResponseTimes:
         key: Mapping[str, str] = distribution.key
         return cls(
             profile=key["profile"],
-            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"], key.get("resolver", LAB)),
+            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"], key["resolver"]),
             dns_transport=key["dns_transport"],
             requested_handshake_mode=key["requested_handshake_mode"],
             connection=key["connection"],

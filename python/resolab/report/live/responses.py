@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import msgspec
 
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.plots import Drawing, resolver_look, transport_label
 from resolab.plots.response_times import ResponseLine, draw_response_times
 from resolab.protocols import WITHOUT_CONNECTION, place_of
@@ -47,8 +48,7 @@ def figure_name(name: str, study: LiveStudy, place: str) -> str:
 
 def _pooled(study: LiveStudy) -> list[ResponseTimes]:
     """Count cold and open connections together."""
-    keys = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "resolver", "dns_transport")
-    every = study.dataset.query_distributions(keys, level=study.level)
+    every = study.dataset.query_distributions((*QUERY_FACTORS, "dns_transport"), level=study.level)
     found = [ResponseTimes.of(_with_levels(one)) for one in every]
     return sorted(found, key=lambda one: (study.resolver_order[one.resolver.name], place_of(one.dns_transport)))
 

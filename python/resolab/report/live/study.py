@@ -8,6 +8,7 @@ For: what every one of its figures and tables starts from. Not for: the figures.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import place_of
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Configuration, Loads, arrange
@@ -15,7 +16,7 @@ from resolab.report.h20.study import ResponseTimes, Study
 from resolab.store.live.queries import CACHED, NOT_CACHED, CacheStateRow, LookupRow, cache_states, lookups_by_site
 from resolab.store.studies.h20 import QueryCostRow, query_costs
 
-_KEYS = ("profile", "resolver_extra_rtt_ms", "resolver_cache", "resolver", "dns_transport", "requested_handshake_mode")
+_KEYS = (*QUERY_FACTORS, "dns_transport", "requested_handshake_mode")
 
 
 class LiveStudy(Study):

@@ -9,6 +9,7 @@ from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of, level_of_loads, level_text
 from resolab.report.labels import combination_of
 from resolab.report.s24.printed import dns_exchange_median_ms, plt_change_percent
+from resolab.report.s24.scope import BASELINE, combination_in_paper, is_resolver_in_paper
 from resolab.report.tables import Table
 
 
@@ -22,8 +23,7 @@ def paper_exchange_table(findings: Findings) -> Table:
     rows = []
     for one in findings.exchanges:
         theirs = dns_exchange_median_ms(one.profile, one.dns_transport, one.requested_handshake_mode)
-        # Their resolver stood where the pages did, and had the answers.
-        if theirs is not None and (one.resolver_extra_rtt_ms, one.resolver_cache) == (0, "hit"):
+        if theirs is not None and is_resolver_in_paper(one):
             row = (
                 one.profile,
                 transport_label(one.dns_transport),
@@ -49,14 +49,12 @@ def paper_load_table(findings: Findings) -> Table:
     for one, comparison in findings.plt.compared:
         condition, base = one.condition, comparison.baseline
         # Their baseline is DoUDP with a full H3 handshake; against another one there is nothing to compare.
-        if (base.dns_transport, base.http_version, base.requested_handshake_mode) != ("doudp", "h3", "full"):
+        if combination_in_paper(base) != BASELINE or combination_in_paper(condition) is None:
             continue
         mode = condition.requested_handshake_mode
         theirs = plt_change_percent(condition.profile, condition.page, condition.dns_transport, mode)
-        # They looked names up with a cold connection and a full handshake.
-        like_theirs = (condition.http_version, condition.dns_connection_state) == ("h3", "cold")
         expected = comparison.expected
-        if theirs is None or expected is None or not like_theirs or condition.requested_dns_handshake_mode != "full":
+        if theirs is None or expected is None:
             continue
         row = (
             condition.page,

@@ -27,7 +27,15 @@ from resolab.report.findings.page_loads import by_condition, contributing
 from resolab.report.s24.distributions import Distribution, distribution_of, median_text
 from resolab.report.s24.printed import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24.printed_quantiles import medians_quantiles, quantiles_ms, relative_quantiles
-from resolab.report.s24.scope import BASELINE, IN_PAPER, LEFT_OUT, Combination, Scope, combination_name
+from resolab.report.s24.scope import (
+    BASELINE,
+    IN_PAPER,
+    LEFT_OUT,
+    Combination,
+    Scope,
+    combination_in_paper,
+    combination_name,
+)
 from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, PLT_SUM, Outcome, contributions
@@ -61,7 +69,7 @@ def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
         changes={
             one.condition.id: comparison.change
             for one, comparison in found.compared
-            if _is_baseline(comparison.baseline)
+            if combination_in_paper(comparison.baseline) == BASELINE
         },
     )
 
@@ -69,13 +77,6 @@ def _load_times(found: OutcomeFindings, loads: Sequence[LoadRow]) -> LoadTimes:
 def _values(outcome: Outcome, loads: Sequence[LoadRow]) -> list[float | None]:
     values, _ = contributions(outcome, loads)
     return values
-
-
-def _is_baseline(condition: object) -> bool:
-    found = tuple(
-        str(getattr(condition, name)) for name in ("dns_transport", "requested_handshake_mode", "http_version")
-    )
-    return found == (*BASELINE, "h3")
 
 
 _NETWORKS = ("fiber", "4g")

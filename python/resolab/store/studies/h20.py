@@ -6,6 +6,8 @@ Not for: statistics; what leaves here is one row per load, or a few hundred per 
 
 import msgspec
 
+from resolab.plan.factor import Subject
+from resolab.plan.factors import EVERY_FACTOR, QUERY_FACTORS, factors_about
 from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
 from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
@@ -21,10 +23,7 @@ WITH names AS (
     SELECT trial_id, count(DISTINCT regexp_extract(url, '^[a-z]+://([^/:]+)', 1)) AS names_count
     FROM requests GROUP BY trial_id
 )
-SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.resolver_path, t.http_version,
-       t.requested_handshake_mode, t.browser, t.h3_discovery, t.name_resolution, t.doh_method,
-       t.dns_connection_state, t.requested_dns_handshake_mode, t.resolver_extra_rtt_ms, t.resolver_cache,
-       t.resolver, t.browser_preset, t.connection_sharing,
+SELECT t.trial_id, t.block, t.condition, {", ".join(f"t.{factor}" for factor in EVERY_FACTOR)},
        l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
        {times_as_sql("l")}, n.names_count
 FROM trials AS t
@@ -35,11 +34,11 @@ ORDER BY t.block, t.position
 """  # noqa: S608 - columns of `outcomes`
 
 # Asked apart from the loads: figures of queries need no list of a million trials.
-RESOLVERS = """
-SELECT DISTINCT resolver_extra_rtt_ms, resolver_cache, resolver FROM trials WHERE replicate = 1 ORDER BY ALL
-"""
+RESOLVERS = f"""
+SELECT DISTINCT {", ".join(factors_about(Subject.RESOLVER))} FROM trials WHERE replicate = 1 ORDER BY ALL
+"""  # noqa: S608 - names of factors
 
-_LEVELS = "profile, resolver_extra_rtt_ms, resolver_cache, resolver"
+_LEVELS = ", ".join(QUERY_FACTORS)
 # Levels as one number for each trial: 1e8 queries are grouped by small integers.
 _CELLS = f"""
 cells AS (
@@ -110,9 +109,13 @@ class H20LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     requested_dns_handshake_mode: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
-    resolver: str = "lab"
+    resolver: str
     browser_preset: str | None
-    connection_sharing: str | None = None
+    connection_sharing: str
+    speculation: str
+    query_gathering: str
+    answer_push: str
+    resolver_miss_ratio: float
     loaded: bool
     limit_ms: float | None
     failure: str | None
@@ -128,7 +131,7 @@ class ResolverRow(msgspec.Struct, kw_only=True, frozen=True):
 
     resolver_extra_rtt_ms: float
     resolver_cache: str
-    resolver: str = "lab"
+    resolver: str
 
 
 class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
@@ -137,7 +140,7 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
-    resolver: str = "lab"
+    resolver: str
     dns_transport: str
     connection: str
     batch: int
@@ -157,6 +160,7 @@ class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
     profile: str
     resolver_extra_rtt_ms: float
     resolver_cache: str
+    resolver: str
     dns_transport: str
     n: int
     median_ms: float

@@ -309,3 +309,17 @@ def test_a_single_distance_is_that_of_the_vantage_point_whose_ping_is_nearer(tmp
     assert [line.partition(":")[0] for line in missing if "Frankfurt" in line] == ["h20_fig4"]
     dot, doh = tables["h20_networks"].rows
     assert (dot["vantage_point"], dot["paper_median_ms"], doh["paper_median_ms"]) == ("Seoul", 1, 70)
+
+
+def test_table_1_keeps_hits_and_misses_of_the_resolver_apart(tmp_path: Path) -> None:
+    loads: dict[Arm, list[float | str | None]] = {
+        Arm("default-h20", "doudp"): [100.0] * 4,
+        Arm("default-h20", "doudp", cache="miss"): ["page_timeout"] * 4,
+    }
+    _, tables, _ = everything(make_h20_dataset(tmp_path / "d", loads | loads_of("default-h20", 25.0)))
+    found = {
+        row["resolver_cache"]: (row["loads_count"], row["total_count"])
+        for row in tables["h20_table1"].rows
+        if (row["resolver_extra_rtt_ms"], row["status"]) == (0, "Successful")
+    }
+    assert found == {"hit": (4, 4), "miss": (0, 4)}
