@@ -86,7 +86,8 @@ ORDER BY flag, condition
 """
 
 # Only what can have a handshake counts: DoUDP and DoTCP queries ask for none, nor does a look-up over an open
-# connection, and before format 1.5 nobody saw the look-up's connection. Our client's exchanges know no browser.
+# connection, nor a query on a connection that was open before; and before format 1.5 nobody saw the look-up's
+# connection. Our client's exchanges know no browser.
 _HANDSHAKES = """
 WITH loads AS (
     SELECT t.browser, t.http_version, t.h3_discovery, t.dns_transport, t.resolver_path, t.requested_handshake_mode,
@@ -116,7 +117,7 @@ UNION ALL
 SELECT 'cold DNS exchange', NULL, NULL, NULL, q.dns_transport, NULL, q.requested_handshake_mode, q.handshake_mode,
        count(*)
 FROM queries AS q JOIN trials USING (trial_id)
-WHERE q.purpose = 'measured' AND q.requested_handshake_mode IS NOT NULL
+WHERE q.purpose = 'measured' AND q.requested_handshake_mode IS NOT NULL AND coalesce(q.connection, 'cold') = 'cold'
 GROUP BY ALL
 ORDER BY kind DESC, browser, http_version, h3_discovery, dns_transport, resolver_path, requested_handshake_mode,
          handshake_mode

@@ -94,3 +94,10 @@ def test_one_pass_serves_both_papers_and_keeps_far_resolvers_apart(tmp_path: Pat
     assert phases["query_response_time"] == [("dot", 20_000, 1, 2), ("dot", None, 2, 2)]
     assert tables["count"] == 1
     assert resolvers == [(0.0, "hit"), (0.0, "miss"), (25.0, "hit")]
+
+
+def test_only_cold_queries_had_a_handshake_to_reach(tmp_path: Path) -> None:
+    queries = {DOT: [[Query(30.0, 10.0, "cold"), *[Query(10.0, 10.0, "warm")] * 8]] * 2}
+    with open_dataset(make_h20_dataset(tmp_path / "d", {DOT: [1.0, 1.0]}, queries)) as dataset:
+        (row,) = [one for one in dataset.handshakes() if one.kind == "cold DNS exchange"]
+    assert (row.dns_transport, row.requested_handshake_mode, row.count) == ("dot", "full", 2)
