@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from h20_dataset import Arm, Query, make_h20_dataset
 
+from resolab.report.s24.exchanges import _phases
 from resolab.store import open_dataset
 from resolab.store.studies.h20 import QUERY_DEADLINE_MS, exchange_medians, h20_loads, h20_resolvers, query_costs
 from resolab.store.studies.s24 import phase_distributions
@@ -101,3 +102,17 @@ def test_only_cold_queries_had_a_handshake_to_reach(tmp_path: Path) -> None:
     with open_dataset(make_h20_dataset(tmp_path / "d", {DOT: [1.0, 1.0]}, queries)) as dataset:
         (row,) = [one for one in dataset.handshakes() if one.kind == "cold DNS exchange"]
     assert (row.dns_transport, row.requested_handshake_mode, row.count) == ("dot", "full", 2)
+
+
+def test_thinned_distributions_keep_the_last_time_that_was_reached(tmp_path: Path) -> None:
+    # 19,999 answers at as many times, so that nearly all of the last thousandth has no step of its own.
+    near, count = Arm("office", "dot", 0.0, "hit"), 20_000
+    answered = [Query(20.0 + number / 1_000, 10.0, "cold") for number in range(count - 1)]
+    queries = {near: [[*answered, Query(None, connection="cold")]]}
+    with open_dataset(make_h20_dataset(tmp_path / "d", {near: [1.0]}, queries)) as dataset:
+        rows = [row for row in phase_distributions(dataset) if row.phase == "query_response_time"]
+    reached = [row for row in rows if row.time_us is not None]
+    assert 1_000 <= len(reached) <= 1_001
+    assert (reached[-1].reached_count, reached[-1].total_count) == (count - 1, count)
+    (found,) = _phases(rows, {"office": 10.0}).values()
+    assert (found.n, found.failed_count) == (count, 1)

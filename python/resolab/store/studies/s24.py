@@ -22,7 +22,8 @@ WHERE l.measured
 ORDER BY t.block, t.position
 """
 
-# A phase without an end did not succeed; it sorts last and counts in the total.
+# A phase without an end did not succeed; it sorts last and counts in the total. The last bin that was reached stays in
+# any case: what is missing from it to the total is how many did not succeed.
 _THINNED = """
 WITH ranked AS (
     SELECT *, sum(members) OVER (PARTITION BY profile, dns_transport, quantity ORDER BY bin NULLS LAST) AS reached,
@@ -33,7 +34,8 @@ WITH ranked AS (
 SELECT profile, dns_transport, quantity AS phase, bin AS time_us, reached::BIGINT AS reached_count,
        total::BIGINT AS total_count
 FROM ranked
-WHERE bin IS NULL OR 1000 * reached // total > 1000 * (reached - members) // total
+QUALIFY bin IS NULL OR 1000 * reached // total > 1000 * (reached - members) // total
+        OR reached = max(reached) FILTER (bin IS NOT NULL) OVER (PARTITION BY profile, dns_transport, quantity)
 ORDER BY profile, dns_transport, phase, time_us NULLS LAST
 """
 
