@@ -51,12 +51,17 @@ browser = {browsers}
 resolver_extra_rtt_ms = {distances}
 resolver_cache = {caches}
 browser_preset = {presets}
+dns_connection_state = {states}
 [resolver_path]
 doudp = "native"
 dot = "stub"
 doh = "native"
 [baseline]
 dns_transport = "doudp"
+dns_connection_state = "cold"
+[[exclude]]
+dns_transport = ["doudp"]
+dns_connection_state = ["warm"]
 {repeat}
 """
 RTT_MS = {"office": 10.0, "default-h20": 10.0, "4g-h20": 53.3, "lossy-4g-h20": 53.3, "3g-h20": 150.0}
@@ -75,6 +80,8 @@ class Arm:
     replicate: int = 1
     preset: str | None = None
     browser: str = "firefox"
+    state: str = "cold"
+    """Of the connection of the page's look-up."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,7 @@ def make_plan(blocks: int, arms: Sequence[Arm]) -> Plan:
         caches=listed([arm.cache for arm in arms]),
         presets=listed([arm.preset or "none" for arm in arms]),
         browsers=listed([arm.browser for arm in arms]),
+        states=listed(["cold", *(arm.state for arm in arms)]),
         repeat="[[repeat]]\n" if any(arm.replicate > 1 for arm in arms) else "",
     )
     return parse_plan(text, "made-by-hand.toml", None)
@@ -144,7 +152,15 @@ def _condition(plan: Plan, arm: Arm) -> str:
     def levels(one: Condition) -> tuple[object, ...]:
         preset = None if one.browser_preset is None else str(one.browser_preset)
         resolver = one.resolver_extra_rtt_ms, str(one.resolver_cache)
-        return one.profile, str(one.dns_transport), *resolver, one.replicate, preset, str(one.browser)
+        return (
+            one.profile,
+            str(one.dns_transport),
+            *resolver,
+            one.replicate,
+            preset,
+            str(one.browser),
+            str(one.dns_connection_state),
+        )
 
     (condition,) = [one for one in plan.conditions() if levels(one) == astuple(arm)]
     return condition.id
@@ -197,6 +213,7 @@ def _trial(name: str, arm: Arm, condition: str, block: int, position: int, origi
         resolver_extra_rtt_ms=arm.extra_rtt_ms,
         resolver_cache=ResolverCache(arm.cache),
         browser_preset=BrowserPreset(arm.preset) if arm.preset else None,
+        dns_connection_state=ConnectionState(arm.state),
         monotonic_ns=origin,
         wall_time_unix_ns=origin,
         load_average_1min=0.1,

@@ -15,6 +15,7 @@ import numpy as np
 
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
+from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Difference
 from resolab.report.h20.printed import MEDIAN_DIFFERENCE_MS, network_of
 from resolab.report.h20.study import Study
@@ -179,24 +180,31 @@ def _why(study: Study, one: Difference, names: float | None, with_loss: float | 
     means = _mean_costs(study, one)
     if means is not None:
         do53, other, retried = means
+        query = "a cold query" if one.connection == "cold" else "a query on an open connection"
         parts.append(
-            f"measured apart, a cold query takes {other - do53:+.0f} ms on average against Do53, of whose queries "
+            f"measured apart, {query} takes {other - do53:+.0f} ms on average against Do53, of whose queries "
             f"{retried:.1%} were sent again"
         )
     return "; ".join(parts)
 
 
 def _mean_costs(study: Study, one: Difference) -> tuple[float, float, float] | None:
-    """Mean response times of Do53 and of the transport, cold, and the share of Do53 queries sent again."""
-    resolver = one.configuration.resolver
+    """Mean response times of Do53 and of the transport, and the share of Do53 queries sent again.
+
+    The transport's are of queries that found their connection as the configuration's look-ups do; there are none of
+    cold ones that asked for another handshake than a full one.
+    """
+    if one.connection == "cold" and one.handshake_mode != "full":
+        return None
     rows = [
         row
         for row in study.costs
-        if (row.profile, row.resolver_extra_rtt_ms, row.resolver_cache)
-        == (one.profile, resolver.extra_rtt_ms, resolver.cache)
+        if (row.profile, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver))
+        == (one.profile, one.configuration.resolver)
     ]
     do53 = [row for row in rows if row.dns_transport == "doudp"]
-    other = [row for row in rows if row.dns_transport == one.configuration.dns_transport and row.connection == "cold"]
+    own = (one.configuration.dns_transport, one.connection)
+    other = [row for row in rows if (row.dns_transport, row.connection) == own]
     n_do53, n_other = (sum(row.n for row in found) for found in (do53, other))
     if not n_do53 or not n_other:
         return None

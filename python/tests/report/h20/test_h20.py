@@ -311,6 +311,20 @@ def test_a_single_distance_is_that_of_the_vantage_point_whose_ping_is_nearer(tmp
     assert (dot["vantage_point"], dot["paper_median_ms"], doh["paper_median_ms"]) == ("Seoul", 1, 70)
 
 
+def test_the_reason_of_a_warm_configuration_is_what_warm_queries_take(tmp_path: Path) -> None:
+    do53, cold = Arm("default-h20", "doudp"), Arm("default-h20", "dot")
+    warm = Arm("default-h20", "dot", state="warm")
+    queries = {
+        do53: [[Query(10.0, 10.0)]] * 8,
+        cold: [[Query(67.0, 10.0, "cold"), *[Query(12.0, 12.0, "warm")] * 8]] * 8,
+    }
+    loads = {do53: [100.0] * 8, cold: [130.0] * 8, warm: [101.0] * 8}
+    _, tables, _ = everything(make_h20_dataset(tmp_path / "d", loads, queries))
+    why = {row["further_levels"]: str(row["why"]) for row in tables["h20_networks"].rows}
+    assert "a cold query takes +57 ms on average against Do53" in why["DNS cold"]
+    assert "a query on an open connection takes +2 ms on average against Do53" in why["DNS warm"]
+
+
 def test_table_1_keeps_hits_and_misses_of_the_resolver_apart(tmp_path: Path) -> None:
     loads: dict[Arm, list[float | str | None]] = {
         Arm("default-h20", "doudp"): [100.0] * 4,
