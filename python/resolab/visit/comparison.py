@@ -4,8 +4,9 @@ For: verdicts on page load times, from pairs of loads of one page in one round. 
 
 The difference from `local` (else the first) is the shift of the paired differences (Hodges-Lehmann), its interval by
 signed ranks; with loads that failed, which took at least their limit, it is their median, which a few of those do not
-move. All intervals of a table hold together at 95 % (Bonferroni). The first round stands apart where there are more: in
-it resolvers ask for what they hold afterwards.
+move. All intervals of a visit, from the baseline and from the fastest, hold together at 95 % (Tukey's range); they are
+of these very pages, whose rounds are what was sampled, and say nothing of other ones. The first round stands apart
+where there are more: in it resolvers ask for what they hold afterwards.
 """
 
 import enum
@@ -35,7 +36,7 @@ class Verdict(enum.StrEnum):
     FASTER = "faster"
     SLOWER = "slower"
     ALIKE = "alike"
-    """Shown to be within the margin (two one-sided tests), whatever noise there is."""
+    """The whole interval is within the margin, whatever noise there is."""
     NOISE = "noise"
     """The interval has 0 and is not narrow enough for `alike`."""
     TOO_FEW = "too_few"
@@ -85,7 +86,7 @@ def summaries(
     later = [one for one in loads if not (apart and one.visit.round < FIRST_ROUNDS)]
     baseline = baseline_of(compared)
     by_key = {one: _by_key(later, one) for one in compared}
-    level = joint_level(len(compared) - 1)
+    level = joint_level(len(compared))
     differences = {one: _difference(by_key[one], by_key[baseline], level) for one in compared if one != baseline}
     ranked = _ranked(compared, by_key, differences)
     fastest = ranked[0] if ranked else None
@@ -105,7 +106,7 @@ def summaries(
                 page_plt_ms=_by_page(by_key[one]),
                 difference=difference,
                 behind=behind,
-                verdict=_verdict(by_key[one], by_key[baseline], difference, margin_ms),
+                verdict=Verdict.BASELINE if one == baseline else _verdict(difference, margin_ms),
                 opening_ms=_middle([ms for load in of_it for ms in load.opening_ms]),
                 look_up_ms=_middle([ms for load in of_it for ms in load.look_up_ms]),
                 ping_ms=_middle([ms for load in of_it for ms in load.ping_ms]),
@@ -164,22 +165,14 @@ def _pairs_for_median(level: float) -> int:
     return math.ceil(1 - math.log2(1 - level) - 1e-9)
 
 
-def _verdict(
-    treatment: Mapping[Key, Loaded],
-    baseline: Mapping[Key, Loaded],
-    difference: stats.Estimate | None,
-    margin_ms: float,
-) -> Verdict:
-    if treatment is baseline:
-        return Verdict.BASELINE
-    if difference is None or difference.ci_contains_zero is None:
+def _verdict(difference: stats.Estimate | None, margin_ms: float) -> Verdict:
+    """Say what the interval says, so that all verdicts hold together as the intervals do."""
+    if difference is None or difference.ci_low is None or difference.ci_high is None:
         return Verdict.TOO_FEW
     if difference.verdict:
         return Verdict.SLOWER if difference.verdict > 0 else Verdict.FASTER
-    keys = sorted(treatment.keys() & baseline.keys())
-    differences = stats.differences_of(_sample(treatment, keys), _sample(baseline, keys))
-    alike = stats.equivalence(differences, margin_ms, test=stats.EquivalenceTest.SIGNED_RANK).is_alike
-    return Verdict.ALIKE if alike else Verdict.NOISE
+    is_within = -margin_ms < difference.ci_low and difference.ci_high < margin_ms
+    return Verdict.ALIKE if is_within else Verdict.NOISE
 
 
 def _sample(loads: Mapping[Key, Loaded], keys: Sequence[Key]) -> stats.Sample:

@@ -7,8 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import scipy
 
 from resolab import stats
 from resolab.manners import Caps, site_of
@@ -23,7 +25,7 @@ LEAST, MOST = 2, 11
 FIRST_ROUNDS = 1
 """Rounds that stand apart: in them resolvers ask for what they hold afterwards."""
 JOINT_LEVEL = 0.95
-"""Of all intervals of one comparison table together."""
+"""Of all intervals of a visit together, of any two ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,20 @@ def is_over(elapsed_s: float, done: int, found: Extent, *, within_s: float = WIT
     return elapsed_s * (done + found.configurations_count) / done > within_s
 
 
-def joint_level(comparisons_count: int) -> float:
-    """Return the level of each interval so that all of them together hold at the joint one (Bonferroni)."""
-    return 1 - (1 - JOINT_LEVEL) / max(1, comparisons_count)
+@lru_cache(maxsize=64)
+def joint_level(ways_count: int) -> float:
+    """Return the level of each interval so that those of any two of so many ways hold together at the joint one.
+
+    A way is compared with the fastest, too, and which that is the same loads decide: whatever it is, it is one of these
+    comparisons. The level is that of Tukey's range of as many values, which for two is the joint one itself.
+    """
+    reach = scipy.stats.studentized_range.ppf(JOINT_LEVEL, max(2, ways_count), np.inf) / math.sqrt(2)
+    return 1 - 2 * float(scipy.stats.norm.sf(reach))
 
 
-def pairs_needed(comparisons_count: int) -> int:
+def pairs_needed(ways_count: int) -> int:
     """Return the fewest pairs of which a shift has an interval at that level."""
-    level = joint_level(comparisons_count)
+    level = joint_level(ways_count)
     return next(n for n in range(2, 100) if stats.hodges_lehmann(_zeros(n), level=level).ci_low is not None)
 
 
@@ -78,10 +86,10 @@ def _zeros(count: int) -> stats.Sample:
     return stats.Sample.exact(np.zeros(count))
 
 
-def told_in_words(found: Extent, comparisons_count: int) -> str | None:
+def told_in_words(found: Extent) -> str | None:
     """Say beforehand that there will be too few pairs for any verdict."""
     pairs = found.pages_count * max(0, found.loads_count - FIRST_ROUNDS)
-    needed = pairs_needed(comparisons_count)
+    needed = pairs_needed(found.configurations_count)
     if pairs >= needed:
         return None
     return (

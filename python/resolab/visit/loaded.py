@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from resolab.records import (
-    INSTRUMENT_FAILURES,
     ConnectionState,
     PageFailure,
     PageLoadRecord,
@@ -15,10 +14,8 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
+from resolab.store.outcomes import SAY_NOTHING
 from resolab.visit.order import Visit
-
-SAYS_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
-"""Failures after which nothing is known of the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Loaded:
     @property
     def counts(self) -> bool:
         """Whether it says anything of the network, be it only that it took longer than its limit."""
-        return self.failure not in SAYS_NOTHING if self.failure is not None else self.plt_ms is not None
+        return self.failure not in SAY_NOTHING if self.failure is not None else self.plt_ms is not None
 
 
 def loaded(visit: Visit, records: Sequence[Record]) -> Loaded:

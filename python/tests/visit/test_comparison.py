@@ -8,6 +8,7 @@ from made_up_loads import LIMIT_MS, PAGES, SIX, load_of, made_up
 
 from resolab.records import PageFailure
 from resolab.visit import LOCAL, Verdict, Visit, baseline_of, configurations, order, summaries
+from resolab.visit.fitting import joint_level
 
 SEEDS = range(20)
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]
@@ -42,15 +43,33 @@ def test_noise_is_called_noise() -> None:
     assert wrong <= 4
 
 
+def test_nothing_is_told_from_the_fastest_of_ways_that_are_alike() -> None:
+    """Of eight alike ways one of ten visits told some from the fastest, which the loads had chosen."""
+    eight = configurations(["local", *(f"tls://198.18.2.{number}" for number in range(1, 8))], [])
+    wrong = 0
+    for seed in range(100):
+        found = summaries(eight, made_up([0.0] * 8, compared=eight, pages=PAGES[:1], loads_count=21, seed=seed))
+        wrong += any(one.is_told_from_fastest or one.verdict in {Verdict.FASTER, Verdict.SLOWER} for one in found)
+    assert wrong <= 7
+
+
+@pytest.mark.parametrize(("count", "level"), [(2, 0.95), (3, 0.98091), (6, 0.99562), (8, 0.99756)])
+def test_the_level_is_that_of_the_studentised_range(count: int, level: float) -> None:
+    """Tables have 2.772, 3.314, 4.030 and 4.286 as its 95 % points with infinitely many degrees of freedom."""
+    assert joint_level(count) == pytest.approx(level, abs=5e-5)
+
+
 def test_what_is_alike_is_shown_to_be() -> None:
-    found = [one for seed in range(5) for one in summaries(SIX, made_up([0.0] * 6, noise_ms=1.5, seed=seed))]
+    found = [
+        one for seed in range(5) for one in summaries(SIX, made_up([0.0] * 6, noise_ms=1.5, loads_count=6, seed=seed))
+    ]
     verdicts = Counter(one.verdict for one in found)
     assert verdicts[Verdict.ALIKE] >= 20
     assert verdicts[Verdict.NOISE] <= 3
 
 
 def test_too_few_pairs_are_too_few_to_tell() -> None:
-    for loads_count in (1, 2, 3):
+    for loads_count in (1, 2, 3):  # nine pairs are needed of six, and the first round is none
         found = summaries(SIX, made_up(STEPS, loads_count=loads_count, noise_ms=0.1, first_ms=0.0))
         assert {one.verdict for one in found} == {Verdict.BASELINE, Verdict.TOO_FEW}
         assert found[0].configuration == SIX[1]

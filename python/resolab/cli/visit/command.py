@@ -108,7 +108,7 @@ def _announce(visiting: _Visiting, notes: Callable[[str], None]) -> None:
         f"{found.loads_count} each), about {duration_text(found.seconds)}"
     )
     if found.configurations_count > 1:
-        warning = told_in_words(found, found.configurations_count - 1)
+        warning = told_in_words(found)
         if warning is not None:
             notes(warning)
 

@@ -57,19 +57,19 @@ def headline(found: Sequence[Summary], baseline: Configuration) -> str:
     others = [one.configuration.label for one in ranked[1:] if not one.is_told_from_fastest]
     besides = f" Not told from it: {', '.join(others)}." if others else ""
     told = difference(best.difference)
-    return f"Fastest: {label}, {told} ms against {baseline.label} ({JOINT_LEVEL:.0%}).{besides}"
+    return f"Fastest for these pages: {label}, {told} ms against {baseline.label} ({JOINT_LEVEL:.0%}).{besides}"
 
 
 def _none_faster(ranked: Sequence[Summary], baseline: Configuration) -> str:
     slower = [one.configuration.label for one in ranked if one.verdict is Verdict.SLOWER]
     if not slower:
-        return f"No difference beyond noise from {baseline.label}."
-    return f"None is faster than {baseline.label} beyond noise. Slower: {', '.join(slower)}."
+        return f"No difference beyond noise from {baseline.label} for these pages."
+    return f"For these pages none is faster than {baseline.label} beyond noise. Slower: {', '.join(slower)}."
 
 
 def notes(found: Sequence[Summary], baseline: Configuration) -> list[str]:
     """Say how to read the table."""
-    interval = f"[{JOINT_LEVEL:.0%} for all together]"
+    interval = f"[{JOINT_LEVEL:.0%} for all together, of these pages alone]"
     lines = [f"difference: paired, from {baseline.label} {interval}; noise: it has 0; alike: within {MARGIN_MS:g} ms"]
     if any(one.first_plt_ms is not None for one in found):
         lines.append("first: median of the first round, not compared: resolvers then fill their caches")
