@@ -92,6 +92,8 @@ class Query:
     exchange_ms: float | None = None
     connection: str | None = None
     attempts: int = 1
+    limit_ms: float | None = None
+    """None: as records of before format 1.21 have none."""
 
 
 def make_h20_dataset(
@@ -260,6 +262,7 @@ def _query(arm: Arm, query: Query, sequence: int, origin: int) -> QueryRecord:
         query_exchange_start_ns=start,
         query_exchange_end_ns=None if start is None else end,
         query_response_time_ns=end,
+        limit_ns=None if query.limit_ms is None else round(query.limit_ms * 1e6),
         query_bytes=40,
         attempt_count=query.attempts,
         addresses=[],

@@ -168,6 +168,8 @@ fn a_connection_is_not_kept_after_a_failure() {
     };
     let (timed_out, closed) = (failed(&silent_url), failed(&url));
     assert_eq!(get(&timed_out, "failure"), ["query_timeout"; 2]);
+    // What failed took at least as long as it was given.
+    assert_eq!(get(&timed_out, "limit_ns"), [150_000_000; 2]);
     assert_eq!(
         get(&timed_out, "previous_connection_end"),
         [&Value::Null, &json!("after_failure")]

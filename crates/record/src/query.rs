@@ -217,6 +217,10 @@ pub struct QueryRecord {
     pub query_exchange_end_ns: Option<u64>,
     /// Wanted to complete response, set-up included where it was needed; `null` on failure.
     pub query_response_time_ns: Option<u64>,
+    /// Time our own client gave it, set-up and further tries included: what failed would have taken at
+    /// least as long. `null` of another's queries, and before format 1.21.
+    #[serde(default)]
+    pub limit_ns: Option<u64>,
     /// Negotiated ALPN, verbatim.
     pub alpn: Option<String>,
     /// `TLSv1_3` and the like.

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.20"
+FORMAT_VERSION = "1.21"
 
 
 class AddressProof(enum.StrEnum):
@@ -1629,6 +1629,7 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     query_exchange_start_ns: int | None = None
     query_exchange_end_ns: int | None = None
     query_response_time_ns: int | None = None
+    limit_ns: int | None = None
     alpn: str | None = None
     tls_version: str | None = None
     cipher_suite: str | None = None

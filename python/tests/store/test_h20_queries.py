@@ -5,7 +5,7 @@ from h20_dataset import Arm, Query, make_h20_dataset
 
 from resolab.report.s24.exchanges import _phases
 from resolab.store import open_dataset
-from resolab.store.studies.h20 import QUERY_DEADLINE_MS, exchange_medians, h20_loads, h20_resolvers, query_costs
+from resolab.store.studies.h20 import exchange_medians, h20_loads, h20_resolvers, query_costs
 from resolab.store.studies.s24 import phase_distributions
 
 DO53 = Arm("office", "doudp", 25.0, "miss")
@@ -50,12 +50,29 @@ def test_costs_are_summed_by_kind_and_block(tmp_path: Path) -> None:
     do53 = rows["doudp", "none", 0]
     assert (do53.n, do53.failed_count, do53.retried_count) == (2, 0, 1)
     assert do53.sum_ms == pytest.approx(5_020)
-    assert rows["doudp", "none", 1].sum_ms == QUERY_DEADLINE_MS
+    assert rows["doudp", "none", 1].sum_ms == 10_000
     cold = rows["dot", "cold", 0]
     assert (cold.n, cold.failed_count, cold.exchanges_count) == (2, 1, 1)
-    assert cold.sum_ms == pytest.approx(30 + QUERY_DEADLINE_MS)
+    assert cold.sum_ms == pytest.approx(30 + 10_000)
     assert cold.exchanges_sum_ms == pytest.approx(10)
     assert rows["dot", "warm", 1].sum_ms == pytest.approx(11)
+
+
+def test_a_failed_query_counts_as_the_time_it_was_given(tmp_path: Path) -> None:
+    failed, answered = Query(None, limit_ms=5_000.0), Query(30.0, 10.0, "cold", limit_ms=5_000.0)
+    queries = {
+        DO53: [[Query(10.0, 10.0, limit_ms=5_000.0), failed, Query(None)]],
+        DOT: [[answered, Query(None, connection="cold", limit_ms=2_000.0)]],
+    }
+    with open_dataset(make_h20_dataset(tmp_path / "d", {DO53: [1.0], DOT: [1.0]}, queries)) as dataset:
+        rows = {row.dns_transport: row for row in query_costs(dataset)}
+    # The third failed before records had a limit: the lab's client gave 10 s then.
+    assert rows["doudp"].sum_ms == pytest.approx(10 + 5_000 + 10_000)
+    assert (rows["doudp"].least_limit_ms, rows["doudp"].limit_ms) == (5_000, 10_000)
+    assert (rows["doudp"].n, rows["doudp"].failed_count, rows["doudp"].exchanges_count) == (3, 2, 1)
+    assert rows["doudp"].exchanges_sum_ms == pytest.approx(10)
+    assert rows["dot"].sum_ms == pytest.approx(30 + 2_000)
+    assert rows["dot"].exchanges_sum_ms == pytest.approx(10)
 
 
 def test_medians_of_exchanges_leave_warm_queries_out(tmp_path: Path) -> None:

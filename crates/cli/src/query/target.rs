@@ -107,6 +107,7 @@ impl Target {
         let purpose = QueryPurpose::Measured;
         let mut record = asking.record(&outcome, purpose, position.sequence, None);
         record.group_sequence = position.group_sequence;
+        record.limit_ns = Some(self.deadline.as_nanos() as u64);
         record.connection_facts.previous_connection_end = previous_end;
         record
     }

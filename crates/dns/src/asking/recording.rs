@@ -86,6 +86,7 @@ impl Asking<'_> {
             query_exchange_start_ns: None,
             query_exchange_end_ns: None,
             query_response_time_ns: None,
+            limit_ns: None,
             alpn: None,
             tls_version: None,
             cipher_suite: None,

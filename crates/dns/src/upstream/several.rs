@@ -129,6 +129,7 @@ impl Upstream {
                     previous_end,
                 } = &in_message.asked;
                 let mut record = asking.record(outcome, QueryPurpose::Measured, sequence, None);
+                record.limit_ns = Some(deadline.as_nanos() as u64);
                 record.connection_facts.previous_connection_end = *previous_end;
                 record.message_facts = in_message.facts(position.message_sequence, question_count);
                 record

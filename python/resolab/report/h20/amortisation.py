@@ -2,7 +2,7 @@
 
 For: costs of cold, warm and unconnected queries into the curve and its table. Not for: the crossing (`stats`).
 
-Cumulated times are sums, so they are of means, a failed query counting as its deadline: that is where Do53's 5 s after
+Cumulated times are sums, so they are of means, a failed query counting as its limit: that is where Do53's 5 s after
 a loss are. The medians' crossing stands beside: with the same round trip to the same resolver, a query on an open
 connection can at best tie with Do53, so that at the median set-up is never paid back. For their 23 each query on the
 connection must have been faster than Do53 by a 23rd of the set-up; that is the resolver's doing, not the transport's.
@@ -31,7 +31,7 @@ from resolab.stats import (
     amortisation,
     break_even,
 )
-from resolab.store.studies.h20 import QUERY_DEADLINE_MS, QueryCostRow
+from resolab.store.studies.h20 import QueryCostRow
 
 COUNTS = sorted({*(round(count) for count in np.geomspace(1, 200, 90)), AMORTISED_AFTER_COUNT})
 """Numbers of queries drawn."""
@@ -51,6 +51,8 @@ class Paid:
     do53: BatchedMean
     retried_ratio: float
     failed_count: int
+    limits_ms: tuple[float, float]
+    """Least and greatest time that queries were given."""
     found: Amortisation
     medians_ms: tuple[float, float, float] | None
     """Of a cold query, one on the open connection, and one of Do53."""
@@ -101,6 +103,7 @@ def _paid(study: Study, profile: str, resolver: Resolver, rows: Sequence[QueryCo
         do53=unconnected,
         retried_ratio=sum(row.retried_count for row in do53.values()) / sum(row.n for row in do53.values()),
         failed_count=failed,
+        limits_ms=(min(row.least_limit_ms for row in used), max(row.limit_ms for row in used)),
         found=amortisation(*costs, unconnected, COUNTS, level=study.level, censored_count=failed),
         medians_ms=_medians(study, profile, resolver, transport, warm=bool(warm)),
     )
@@ -196,12 +199,17 @@ def _caption(study: Study, found: Sequence[Paid]) -> str:
     return (
         f"Cumulated time of k queries one after the other on one connection, the first cold, less that of k Do53 "
         f"queries, divided by k. Below 0 set-up is paid for. Dotted: {AMORTISED_AFTER_COUNT} queries, what Hounsel et "
-        f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as {QUERY_DEADLINE_MS:g} "
-        f"ms (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; "
+        f"al. (ANRW 2019) say of DoT. Later queries: {warm}. Means, a failed query counting as the {_limits(found)} "
+        f"ms it was given (at most {failed} of a line's); {min(counts)} to {max(counts)} cold queries a line; "
         f"{level_text(study.level)} intervals by Student's t over blocks (in at most 100 batches; from "
         f"{BATCHES_FOR_MEANS} on), of the crossing by Fieller's (1954; from {BATCHES_FOR_CROSSING} on). "
         f"{study.dataset_words}"
     )
+
+
+def _limits(found: Sequence[Paid]) -> str:
+    least, most = min(one.limits_ms[0] for one in found), max(one.limits_ms[1] for one in found)
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def amortisation_table(study: Study, found: Sequence[Paid]) -> Table:

@@ -4,7 +4,7 @@ For: medians, and differences to Do53 of the same resolver and to the plan's bas
 for: distributions of single queries (`responses`).
 
 Of each site one number counts, the median of its look-ups in that state: names of one page are looked up together and
-are alike. A difference is within sites; a site most of whose look-ups failed is at least the client's deadline.
+are alike. A difference is within sites; a site most of whose look-ups failed is at least the client's limit.
 """
 
 import math
@@ -21,7 +21,6 @@ from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, median, paired_difference
 from resolab.store.live.queries import LookupRow
-from resolab.store.studies.h20 import QUERY_DEADLINE_MS
 
 CACHE_WORDS = {"hit": "cached", "miss": "not cached", "unknown": "cache unknown", "every": "all"}
 CONNECTION_WORDS = {"none": "none", "cold": "cold", "warm": "open"}
@@ -78,7 +77,7 @@ def _result(study: LiveStudy, groups: Mapping[tuple[Way, str], Sites], way: Way,
         cache=cache,
         n=sum(row.n for row in own.values()),
         failed_count=sum(row.failed_count for row in own.values()),
-        median_ms=median(_sample(own.values()), level=study.level),
+        median_ms=median(sample_of_sites(own.values()), level=study.level),
         against_do53_ms=_against(study, groups, way, cache, do53),
         against_baseline_ms=_against(study, groups, way, cache, baseline_way(study, way)),
     )
@@ -101,14 +100,14 @@ def _against(
         return None
     own, compared = groups[way, cache], groups[other, cache]
     sites = [page for page in own if page in compared]
-    both = (_sample([arm[page] for page in sites]) for arm in (own, compared))
+    both = (sample_of_sites([arm[page] for page in sites]) for arm in (own, compared))
     return paired_difference(*without_both_failed(*both), level=study.level)
 
 
-def _sample(rows: Iterable[LookupRow]) -> Sample:
-    medians = [row.median_ms for row in rows]
-    known = [one if math.isfinite(one) else None for one in medians]
-    return Sample.censored(known, [QUERY_DEADLINE_MS] * len(known))
+def sample_of_sites(rows: Iterable[LookupRow]) -> Sample:
+    """Take each site's median; one most of whose look-ups failed is at least what those were given."""
+    told = [(row.median_ms if math.isfinite(row.median_ms) else None, row.limit_ms) for row in rows]
+    return Sample.censored([median for median, _ in told], [limit for _, limit in told])
 
 
 def lookup_table(study: LiveStudy, found: Sequence[Lookups]) -> NamedTable:

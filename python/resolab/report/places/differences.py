@@ -7,8 +7,7 @@ Durations are compared, never instants. Resolvers that a plan calls cloudflare, 
 calls by the paper's names, stand beside the paper's numbers.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.plots import transport_label
@@ -16,15 +15,14 @@ from resolab.plots.save import Value
 from resolab.protocols import place_of
 from resolab.report.findings.interval_level import level_text
 from resolab.report.h20.printed import DEFAULT_NETWORK, MEDIAN_DIFFERENCE_MS, FollowUpDifference, follow_up_difference
-from resolab.report.live.lookups import CONNECTION_WORDS
+from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
 from resolab.report.named_table import NamedTable
 from resolab.report.places.across import NOTE, estimate_row, place_cells
 from resolab.report.tables import Table, both_text
-from resolab.stats import Estimate, Sample, hodges_lehmann, median, median_of_clusters
+from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow
-from resolab.store.studies.h20 import QUERY_DEADLINE_MS
 
 REFERENCE = "frankfurt"
 """Where a dataset has it; else its first vantage point."""
@@ -71,16 +69,11 @@ def _reference(study: LiveStudy) -> str:
 def _difference(
     study: LiveStudy, way: tuple[str, str, str], place: str, reference: str, rows: Mapping[str, Sequence[LookupRow]]
 ) -> PlaceDifference:
-    own, other = _sample(rows[place]), _sample(rows[reference])
+    own, other = sample_of_sites(rows[place]), sample_of_sites(rows[reference])
     # Sites of two places are no pairs: they were loaded at other times, and need not be the same.
     shift = hodges_lehmann(own, other, level=study.level)
     printed = _printed(way, place, reference)
     return PlaceDifference(place, reference, *way, median(own, level=study.level), shift, printed)
-
-
-def _sample(rows: Iterable[LookupRow]) -> Sample:
-    known = [row.median_ms if math.isfinite(row.median_ms) else None for row in rows]
-    return Sample.censored(known, [QUERY_DEADLINE_MS] * len(known))
 
 
 def _printed(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:

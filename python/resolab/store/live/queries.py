@@ -10,6 +10,7 @@ import msgspec
 
 from resolab.store.dataset import Dataset
 from resolab.store.literals import literal_list
+from resolab.store.query_limits import limit_as_sql
 
 CACHED = ("within_ttl",)
 """States of the resolver's cache in which it had the answer: asked before within its TTL, by us or by others."""
@@ -25,7 +26,7 @@ _CACHE = f"""CASE WHEN q.cache_state IN {literal_list(CACHED)} THEN 'hit'
 LOOKUPS = f"""
 WITH told AS (
     SELECT t.profile, t.resolver, q.dns_transport, coalesce(q.connection, 'none') AS connection, t.page,
-           {_CACHE} AS cache, q.failure IS NOT NULL AS failed,
+           {_CACHE} AS cache, {limit_as_sql("q", "t")} AS given_ns, q.failure IS NOT NULL AS failed,
            CASE WHEN q.failure IS NULL AND q.query_response_time_ns IS NOT NULL THEN q.query_response_time_ns / 1e6
                 ELSE 'infinity'::DOUBLE END AS response_ms
     FROM queries AS q JOIN trials AS t USING (trial_id)
@@ -33,7 +34,8 @@ WITH told AS (
 ), sites AS (
     SELECT profile, resolver, dns_transport, connection, page,
            CASE WHEN grouping(cache) = 1 THEN 'every' ELSE cache END AS cache,
-           count(*) AS n, count(*) FILTER (failed) AS failed_count, median(response_ms) AS median_ms
+           count(*) AS n, count(*) FILTER (failed) AS failed_count, median(response_ms) AS median_ms,
+           min(given_ns) / 1e6 AS limit_ms
     FROM told
     GROUP BY GROUPING SETS (
         (profile, resolver, dns_transport, connection, page, cache),
@@ -112,6 +114,8 @@ class LookupRow(msgspec.Struct, kw_only=True, frozen=True):
     failed_count: int
     median_ms: float
     """Infinite where half or more failed."""
+    limit_ms: float
+    """Least time that one of them was given: so long the median took at least where it is infinite."""
 
 
 class CacheStateRow(msgspec.Struct, kw_only=True, frozen=True):

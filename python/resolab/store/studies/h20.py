@@ -11,10 +11,8 @@ from resolab.plan.factors import EVERY_FACTOR, QUERY_FACTORS, factors_about
 from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
 from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
+from resolab.store.query_limits import limit_as_sql
 
-QUERY_DEADLINE_MS = 10_000.0
-"""`resolab-core query` gives a query up after so long, set-up and retries included; a failed one counts as that."""
-_DEADLINE_NS = round(QUERY_DEADLINE_MS * 1e6)
 BATCHES_COUNT = 100
 """Blocks are folded into at most so many batches, whole blocks each, so that resampling them stays cheap."""
 
@@ -47,28 +45,32 @@ cells AS (
     FROM trials
 ), levels AS (SELECT DISTINCT cell, {_LEVELS} FROM cells)
 """  # noqa: S608 - constants of this file
+_LIMIT_NS = limit_as_sql("q", "c")
 _MEASURED = "q.purpose = 'measured' AND coalesce(q.requested_handshake_mode, 'full') = 'full'"
 
 # Beside what a query took stands its exchange alone: sent on the open connection to answered. A query that never got
 # as far as an open connection says nothing of that. Sums are of integers: no order in which threads add changes them.
-# DuckDB's `least` passes over null, so what has no end counts as the deadline; so does, among exchanges, what never
-# began: that is taken off where rows are few, for a branch for each of 1e8 rows is slower.
+# DuckDB's `least` passes over null, so what has no end counts as its limit; so does, among exchanges, what never
+# began: that is taken off where rows are few, for a branch for each of 1e8 rows is slower. Of limits there are few.
 QUERY_COSTS = f"""
 WITH {_CELLS}, counted AS (
-    SELECT c.cell, c.batch, q.dns_transport, q.connection,
+    SELECT c.cell, c.batch, q.dns_transport, q.connection, {_LIMIT_NS} AS given_ns,
            count(*) AS n, count(*) - count(query_response_time_ns) AS failed_count,
            count(*) FILTER (attempt_count > 1) AS retried_count,
-           sum(least(query_response_time_ns, {_DEADLINE_NS})) AS sum_ns,
+           sum(least(query_response_time_ns, {_LIMIT_NS})) AS sum_ns,
            count(query_exchange_start_ns) AS exchanges_count,
-           sum(least(query_exchange_end_ns - query_exchange_start_ns, {_DEADLINE_NS})) AS with_unbegun_sum_ns
+           sum(least(query_exchange_end_ns - query_exchange_start_ns, {_LIMIT_NS})) AS with_unbegun_sum_ns
     FROM queries AS q JOIN cells AS c USING (trial_id)
     WHERE {_MEASURED} AND {{known}}
     GROUP BY ALL
 )
 SELECT {_LEVELS}, dns_transport, coalesce(connection, 'none') AS connection, batch,
-       n, failed_count, retried_count, sum_ns::DOUBLE / 1e6 AS sum_ms, exchanges_count,
-       (with_unbegun_sum_ns - (n - exchanges_count) * {_DEADLINE_NS})::DOUBLE / 1e6 AS exchanges_sum_ms
+       sum(n)::BIGINT AS n, sum(failed_count)::BIGINT AS failed_count, sum(retried_count)::BIGINT AS retried_count,
+       min(given_ns) / 1e6 AS least_limit_ms, max(given_ns) / 1e6 AS limit_ms,
+       sum(sum_ns)::DOUBLE / 1e6 AS sum_ms, sum(exchanges_count)::BIGINT AS exchanges_count,
+       sum(with_unbegun_sum_ns - (n - exchanges_count) * given_ns)::DOUBLE / 1e6 AS exchanges_sum_ms
 FROM counted JOIN levels USING (cell)
+GROUP BY ALL
 ORDER BY ALL
 """  # noqa: S608
 
@@ -148,8 +150,11 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     failed_count: int
     retried_count: int
     """Sent more than once by the client itself: DoUDP's timer."""
+    least_limit_ms: float
+    limit_ms: float
+    """Least and greatest time that queries were given; a failed one counts as its own."""
     sum_ms: float
-    """Of response times, none above the deadline."""
+    """Of response times, none above its query's limit."""
     exchanges_count: int
     exchanges_sum_ms: float
 

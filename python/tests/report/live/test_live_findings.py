@@ -15,10 +15,11 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
 from resolab.report.live.failures import STATUSES, LiveStatus, live_status, status_table
 from resolab.report.live.ground import live_environment, live_lines
+from resolab.report.live.lookups import sample_of_sites
 from resolab.report.live.section import Live
 from resolab.report.live.study import LiveStudy
 from resolab.store import build_tables, open_dataset
-from resolab.store.live.queries import StatusRow
+from resolab.store.live.queries import LookupRow, StatusRow
 
 if TYPE_CHECKING:
     from resolab.report.findings.findings import Findings
@@ -276,3 +277,12 @@ def test_the_ground_stands_above_all(told: Told) -> None:
     assert facts["IPv6"] == "no route: A alone is asked for"
     assert facts["stop signs"] == "http_429"
     assert facts["resolver local"] == "doudp system"
+
+
+def test_a_site_most_of_whose_look_ups_failed_is_at_least_what_they_were_given() -> None:
+    row = LookupRow(
+        profile="box-home", resolver="far", dns_transport="dot", connection="cold", page=page(1), cache="every", n=4,
+        failed_count=3, median_ms=float("inf"), limit_ms=5_000.0,
+    )  # fmt: skip
+    found = sample_of_sites([row])
+    assert (list(found.low), list(found.high)) == ([5_000.0], [float("inf")])
