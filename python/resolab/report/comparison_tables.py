@@ -8,11 +8,10 @@ from collections.abc import Sequence
 
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
+from resolab.report.findings.interval_level import level_text, significance_of
 from resolab.report.labels import combination_of
 from resolab.report.tables import Table, both_text, percent_text
 from resolab.store.outcomes import Outcome
-
-SIGNIFICANCE = 0.05
 
 
 def _columns(outcome: Outcome) -> tuple[str, ...]:
@@ -90,9 +89,12 @@ def _clear(findings: Findings, group: Sequence[PairResult]) -> str:
         return (
             f"{clear} of {len(group)} paired differences have a confidence sequence without 0, each at 95 % for itself"
         )
-    clear = sum(one.adjusted_p_value <= SIGNIFICANCE for one in group if one.adjusted_p_value is not None)
-    count = len(findings.plt.comparisons)
-    return f"{clear} of {len(group)} differ from 0 at 5 % after Holm's correction over the plan's {count} comparisons"
+    significance = significance_of(findings.plan)
+    clear = sum(one.adjusted_p_value <= significance for one in group if one.adjusted_p_value is not None)
+    return (
+        f"{clear} of {len(group)} differ from 0 at {level_text(significance)} after Holm's correction over the plan's "
+        f"{len(findings.plt.comparisons)} comparisons"
+    )
 
 
 def _place(one: PairResult) -> str:

@@ -11,6 +11,7 @@ from resolab.plots.save import Value
 from resolab.report.comparison_tables import p_text
 from resolab.report.findings.effects import SLOW_MS
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, Findings, SlopeResult
+from resolab.report.findings.interval_level import level_text, significance_of
 from resolab.report.labels import combination_of
 from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
@@ -95,9 +96,10 @@ def _equivalences(findings: Findings) -> NamedTable:
     ]
     alike = sum(one.tested.is_alike for one in findings.equivalences)
     note = (
-        f"{alike} of {len(rows)} comparisons are alike at 5 %: {findings.primary.outcome.label} lies neither lower nor "
-        "higher by the margin that the plan declared (Schuirmann 1987; two one-sided tests, each for itself and not "
-        "corrected for their number). What is not shown to be alike need not differ."
+        f"{alike} of {len(rows)} comparisons are alike at {level_text(significance_of(findings.plan))}: "
+        f"{findings.primary.outcome.label} lies neither lower nor higher by the margin that the plan "
+        "declared (Schuirmann 1987; two one-sided tests, each for itself and not corrected for their number). What is "
+        "not shown to be alike need not differ."
     )
     return NamedTable(
         "equivalence", "Equivalence within the plan's margin",

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from resolab.plan import Estimand
 from resolab.plots import estimate_text, interval_text
-from resolab.report.comparison_tables import SIGNIFICANCE
 from resolab.report.findings.estimands import WORDS, deciding, pairs_needed
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
+from resolab.report.findings.interval_level import level_text, significance_of
 from resolab.report.labels import combination_of
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import counted
@@ -63,16 +63,17 @@ def _answer(findings: Findings, found: OutcomeFindings, name: str, group: Sequen
         *([f"shorter {_places(shorter, estimand, len(group))}"] if shorter else []),
         *([f"undecided {_places(undecided, estimand, len(group))}"] if undecided else []),
     ]
-    return f"{asked}: {'; '.join(parts)}.{_after_holm(found, [*longer, *shorter])}"
+    return f"{asked}: {'; '.join(parts)}.{_after_holm(findings, found, [*longer, *shorter])}"
 
 
-def _after_holm(found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
+def _after_holm(findings: Findings, found: OutcomeFindings, decided: Sequence[PairResult]) -> str:
     """Say how many of the decided stand by their signed ranks, corrected for the number of all comparisons."""
     adjusted = [one.adjusted_p_value for one in decided if one.adjusted_p_value is not None]
-    if not adjusted or too_few_sentence(found) is not None:
+    significance = significance_of(findings.plan)
+    if not adjusted or too_few_sentence(found, significance) is not None:
         return ""
     tested = sum(one.adjusted_p_value is not None for one in found.comparisons)
-    kept = sum(p <= SIGNIFICANCE for p in adjusted)
+    kept = sum(p <= significance for p in adjusted)
     return (
         f" By signed ranks, after Holm's correction over {tested} comparisons, {kept} of these {len(adjusted)} stand."
     )
@@ -123,19 +124,19 @@ def _place(one: PairResult, estimand: Estimand) -> str:
     return f"{treatment.page} on {treatment.profile} {value} {unit} {interval} (n = {found.n})"
 
 
-def too_few_sentence(found: OutcomeFindings) -> str | None:
+def too_few_sentence(found: OutcomeFindings, significance: float) -> str | None:
     """Say so where no difference, however clear, could be significant after the correction."""
     tested = [one for one in found.comparisons if one.p_value is not None]
     if not tested:
         return None
     pairs = max(one.difference_ms.n for one in tested)
     least = least_paired_p_value(pairs)
-    if len(tested) * least <= SIGNIFICANCE:
+    if len(tested) * least <= significance:
         return None
     has_intervals = any(one.difference_ms.ci_low is not None for one in tested)
     return (
         f"With {counted(pairs, 'pair')} the test's least p is {least:.2g}; corrected for {len(tested)} comparisons "
-        f"nothing could be significant at {SIGNIFICANCE:.0%}, however large: "
-        f"that takes {pairs_for_significance(len(tested))} pairs."
+        f"nothing could be significant at {level_text(significance)}, however large: "
+        f"that takes {pairs_for_significance(len(tested), significance)} pairs."
         f"{' The intervals stand each for itself.' if has_intervals else ''}"
     )

@@ -36,22 +36,25 @@ class Equivalence:
     """The greater of both; None without differences."""
     n: int
     test: EquivalenceTest
+    significance: float = SIGNIFICANCE
 
     @property
     def is_alike(self) -> bool:
-        """Whether both hypotheses are rejected at 5 %."""
-        return self.p_value is not None and self.p_value <= SIGNIFICANCE
+        """Whether both hypotheses are rejected at that significance."""
+        return self.p_value is not None and self.p_value <= self.significance
 
 
-def equivalence(differences: Sample, margin: float, *, test: EquivalenceTest) -> Equivalence:
+def equivalence(
+    differences: Sample, margin: float, *, test: EquivalenceTest, significance: float = SIGNIFICANCE
+) -> Equivalence:
     """Test whether the differences' median (or shift) lies within the margin around 0."""
     if not margin > 0:
         raise ValueError("a margin of equivalence is greater than 0")
     if not len(differences):
-        return Equivalence(margin, None, 0, test)
+        return Equivalence(margin, None, 0, test, significance)
     tail = _sign_tail if test is EquivalenceTest.SIGN else signed_rank_tail
     p_value = max(tail(differences.low + margin), tail(margin - differences.high))
-    return Equivalence(margin, p_value, len(differences), test)
+    return Equivalence(margin, p_value, len(differences), test, significance)
 
 
 def _sign_tail(values: FloatArray) -> float:

@@ -76,13 +76,13 @@ def test_what_an_interval_takes_is_what_its_estimand_takes(tmp_path: Path, analy
 
 def test_too_few_pairs_for_any_significance_are_told(findings: Findings) -> None:
     found = findings.primary
-    sentence = too_few_sentence(found)
+    sentence = too_few_sentence(found, 0.05)
     assert sentence is not None
     assert sentence.startswith(
         "With 6 pairs the test's least p is 0.031; corrected for 20 comparisons nothing could be"
     )
     assert "that takes 10 pairs" in sentence
-    assert too_few_sentence(replace(found, comparisons=found.comparisons[:1])) is None  # p = 0.031 alone
+    assert too_few_sentence(replace(found, comparisons=found.comparisons[:1]), 0.05) is None  # p = 0.031 alone
 
 
 def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_where_pairs_suffice_the_sentence_says_what_is_left_after_holm(tmp_path:
     found = analysed(tmp_path / "d", text=text)
     doh = next(one for one in plain_answers(found) if one.startswith("DoH + H3 full"))
     assert "By signed ranks, after Holm's correction over 10 comparisons, 2 of these 2 stand." in doh
-    assert too_few_sentence(found.primary) is None
+    assert too_few_sentence(found.primary, 0.05) is None
 
 
 def test_the_number_of_pairs_is_the_least_that_holm_lets_through() -> None:

@@ -13,7 +13,7 @@ from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
-from resolab.report.findings.interval_level import level_of
+from resolab.report.findings.interval_level import level_of, significance_of
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import are_of_rounds, by_block, by_condition, paired_samples
 from resolab.report.findings.planned import is_live
@@ -70,6 +70,7 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
                 differences_of(*_samples(grouped, one, outcome, both_failed=not is_live(plan))),
                 margin.of(rtt_ms.get(one[0].profile, 0.0)),
                 test=test,
+                significance=significance_of(plan),
             ),
         )
         for one in tested

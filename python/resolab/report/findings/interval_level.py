@@ -17,6 +17,11 @@ def level_of_loads(plan: Plan) -> float:
     return LEVEL if plan.stop is not None and plan.stop.drops_conditions else level_of(plan)
 
 
+def significance_of(plan: Plan) -> float:
+    """Return at which p of a test something counts as told: as often wrong as the plan's intervals, stopped or not."""
+    return round(1 - level_of(plan), 6)
+
+
 def level_text(level: float) -> str:
     """Print a level, e.g. `95 %`."""
     return f"{level * 100:.3g} %"

@@ -12,6 +12,7 @@ import numpy as np
 from resolab.plan import Estimand
 from resolab.plots.difference_cdfs import DifferenceCurve
 from resolab.plots.save import Value
+from resolab.report.findings.interval_level import significance_of
 from resolab.report.h20.loads import Configuration, difference_curve, levels_of, pooled_pairs
 from resolab.report.h20.sampling import PooledPairs
 from resolab.report.live.study import LiveStudy
@@ -71,7 +72,8 @@ def _tested(study: LiveStudy, pairs: PooledPairs) -> Equivalence | None:
     if analysis.equivalence_margin_ms is None:
         return None
     test = EquivalenceTest.SIGNED_RANK if analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
-    return equivalence(_of_sites(pairs), analysis.equivalence_margin_ms, test=test)
+    significance = significance_of(study.findings.plan)
+    return equivalence(_of_sites(pairs), analysis.equivalence_margin_ms, test=test, significance=significance)
 
 
 def _of_sites(pairs: PooledPairs) -> Sample:

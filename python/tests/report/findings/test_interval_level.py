@@ -11,14 +11,17 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
-from resolab.report.findings.interval_level import level_of, level_text
+from resolab.report.findings.interval_level import level_of, level_text, significance_of
 from resolab.report.h20.section import H20
 from resolab.report.s24.section import S24
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
 
 TEXT = PLAN_TEXT.replace("blocks = 6", "blocks = 12").replace('["example", "wikipedia"]', '["wikipedia"]')
-STOPPING = TEXT.replace('["fiber", "4g"]', '["fiber", "default-h20"]') + "[stop]\nci_width_ms = 10\n"
+STOPPING = (
+    TEXT.replace('["fiber", "4g"]', '["fiber", "default-h20"]')
+    + "[stop]\nci_width_ms = 10\n[analysis]\nequivalence_margin_ms = 5\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +75,16 @@ def test_the_papers_tables_and_captions_say_it(folder: Path) -> None:
     words = [*(one.note for one in tables), *(column for one in tables for column in one.table.columns)]
     assert not any("95 %" in one for one in words)
     assert any("97 % interval (Wilson)" in one for one in words)
+
+
+def test_tests_count_at_the_level_of_the_intervals_beside_them(folder: Path) -> None:
+    assert (significance_of(make_plan(TEXT)), significance_of(make_plan(STOPPING))) == (0.05, 0.03)
+    with open_dataset(folder) as dataset:
+        findings = analyse(dataset)
+    assert {one.tested.significance for one in findings.equivalences} == {0.03}
+    text = re.sub(r"\s+", " ", build_report(folder).read_text())
+    assert "comparisons are alike at 3 %" in text
+    assert "what is told counts at 3 %, as its intervals do, in place of 5 %" in text
 
 
 def test_the_page_and_the_terminal_say_it(folder: Path) -> None:
