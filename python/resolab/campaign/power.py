@@ -179,7 +179,7 @@ def _row(
     answers = []
     for name, aim in aims:
         needed = None if aim is None else blocks_needed(differences, aim, rule, most=asked.most_blocks, seed=seed)
-        answers.append(Answer(name, needed, _hours(needed, pilot, [one.treatment, one.baseline])))
+        answers.append(Answer(name, needed, _hours(plan, needed, pilot, [one.treatment, one.baseline])))
     return ComparisonPower(one, len(differences), median(differences).value, answers)
 
 
@@ -189,15 +189,16 @@ def _rule(plan: Plan) -> PowerRule:
     return PowerRule(LEVEL, at_any_look=True) if plan.stop.drops_conditions else PowerRule(STOPPING_LEVEL)
 
 
-def _hours(needed: Needed | None, pilot: _Pilot, conditions: Sequence[Condition]) -> float | None:
+def _hours(plan: Plan, needed: Needed | None, pilot: _Pilot, conditions: Sequence[Condition]) -> float | None:
+    """Return what conditions take on the plan's paths, whose trials run side by side."""
     seconds = [pilot.seconds(one) for one in conditions]
     if needed is None or needed.blocks is None or None in seconds:
         return None
-    return needed.blocks * sum(one for one in seconds if one is not None) / 3600
+    return needed.blocks * sum(one for one in seconds if one is not None) / plan.instrument.paths / 3600
 
 
 def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _Pilot, aim: str) -> tuple[int, float, float] | None:
-    """Sum up what one aim costs for all comparisons; trials of several paths run side by side."""
+    """Sum up what one aim costs for all comparisons, on the plan's paths."""
     blocks: dict[str, int] = {}
     for row in rows:
         needed = next(one.needed for one in row.answers if one.aim == aim)

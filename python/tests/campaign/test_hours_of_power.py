@@ -1,0 +1,23 @@
+"""Hours that comparisons of a plan take, by the trials of a pilot."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
+
+from resolab.campaign.power import Asked, plan_power
+from resolab.store import build_tables, open_dataset
+
+
+def test_hours_of_a_row_are_those_of_all_paths_as_the_totals(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    plan = make_plan(PLAN_TEXT.replace('dns_transport = ["doudp", "doh", "doq"]', 'dns_transport = ["doudp", "doh"]'))
+    make_dataset(folder, plan)
+    build_tables(folder)
+    several = replace(plan, instrument=replace(plan.instrument, paths=4))
+    with open_dataset(folder) as pilot:
+        one, four = (plan_power(of, pilot, Asked(effect_ms=20.0)) for of in (plan, several))
+    hours = [[answer.hours for row in found.rows for answer in row.answers] for found in (one, four)]
+    assert all(hours[0])
+    assert [each and each / 4 for each in hours[0]] == pytest.approx(hours[1])
