@@ -11,7 +11,9 @@ from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
 MEASURED_LOADS = f"""
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
-       l.handshake_mode, l.limit_ms, l.failure, {EXCHANGE_FAILED}, t.flags, {times_as_sql("l")}
+       l.handshake_mode, l.limit_ms, l.failure, {EXCHANGE_FAILED}, t.flags, {times_as_sql("l")},
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       l.dns_connection_state, l.dns_handshake_mode
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position

@@ -30,6 +30,11 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     """Of its trial."""
     times_ms: dict[str, float | None]
     """By name of its outcome (`outcomes`)."""
+    requested_dns_connection_state: str = "cold"
+    requested_dns_handshake_mode: str = "full"
+    dns_connection_state: str | None = None
+    """Of the page's look-up; null where it has none, or nobody saw it."""
+    dns_handshake_mode: str | None = None
 
 
 class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):

@@ -7,6 +7,8 @@ loads fail, are flagged or miss their handshake for a reason.
 from collections.abc import Callable, Mapping, Sequence
 
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
+from resolab.protocols import has_handshake
+from resolab.records import ConnectionState
 from resolab.report.findings.estimands import estimated
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Sensitivity
@@ -20,12 +22,29 @@ ALL, UNFLAGGED, REACHED = "all loads", "without flagged trials", "only handshake
 CHOICES: Mapping[str, Callable[[LoadRow], bool]] = {
     ALL: lambda _: True,
     UNFLAGGED: lambda load: not load.flags,
-    # A load that failed before any handshake missed none: without it, failing would make an arm faster.
-    REACHED: lambda load: (
-        load.handshake_mode == load.requested_handshake_mode or (load.handshake_mode is None and bool(load.failure))
-    ),
+    REACHED: lambda load: _page_reached(load) and _look_up_reached(load),
 }
 """Which loads are taken."""
+
+
+def _page_reached(load: LoadRow) -> bool:
+    """Whether the page's handshake was the one asked for.
+
+    A load that failed before any handshake missed none: without it, failing would make an arm faster.
+    """
+    mode = load.handshake_mode
+    return mode == load.requested_handshake_mode or (mode is None and bool(load.failure))
+
+
+def _look_up_reached(load: LoadRow) -> bool:
+    """Whether the look-up's connection was the one asked for, as far as anybody saw it."""
+    if load.dns_connection_state is None:
+        return True
+    if load.dns_connection_state != load.requested_dns_connection_state:
+        return False
+    asks_for_one = load.dns_connection_state == ConnectionState.COLD and has_handshake(load.dns_transport)
+    mode = load.dns_handshake_mode
+    return not asks_for_one or mode == load.requested_dns_handshake_mode or (mode is None and bool(load.failure))
 
 
 def choices_of(plan: Plan) -> Mapping[str, Callable[[LoadRow], bool]]:

@@ -9,10 +9,11 @@ from resolab.plan import Estimand
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.estimands import deciding
 from resolab.report.findings.findings import Findings, Sensitivity
-from resolab.report.findings.sensitivity import ALL, REACHED, UNFLAGGED
+from resolab.report.findings.sensitivity import ALL, CHOICES, REACHED, UNFLAGGED
 from resolab.report.sensitivity import sensitivity_table
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
+from resolab.store.rows import LoadRow
 
 
 def findings_of(folder: Path, analysis: str = "", faults: Faults | None = None) -> Findings:
@@ -42,6 +43,28 @@ def test_loads_that_failed_before_any_handshake_missed_none(tmp_path: Path) -> N
     for one in found.sensitivities:
         assert one.estimates[REACHED] == one.estimates[ALL]
     assert any(one.estimates[ALL].censored_count for one in found.sensitivities)
+
+
+@pytest.mark.parametrize(
+    ("asked", "happened", "reached"),
+    [
+        (("cold", "zero_rtt"), ("cold", "zero_rtt"), True),
+        (("cold", "zero_rtt"), ("cold", "resumed"), False),
+        (("cold", "full"), ("warm", "full"), False),
+        (("warm", "full"), ("warm", "resumed"), True),  # a warm look-up asks for no handshake
+        (("cold", "full"), (None, None), True),  # over Do53, or nobody saw it
+    ],
+)
+def test_a_look_up_that_missed_its_handshake_missed_one(
+    asked: tuple[str, str], happened: tuple[str | None, str | None], reached: bool
+) -> None:
+    load = LoadRow(
+        trial_id="b0", block=0, condition="c", page="example", profile="4g", dns_transport="doq", http_version="h3",
+        requested_handshake_mode="full", resolver_path="stub", loaded=True, handshake_mode="full", limit_ms=30_000.0,
+        failure=None, times_ms={}, requested_dns_connection_state=asked[0], requested_dns_handshake_mode=asked[1],
+        dns_connection_state=happened[0], dns_handshake_mode=happened[1],
+    )  # fmt: skip
+    assert CHOICES[REACHED](load) is reached
 
 
 def test_a_choice_that_decides_less_is_no_other_sign() -> None:
