@@ -13,6 +13,7 @@ from resolab.report.findings.estimands import WORDS, deciding, pairs_needed
 from resolab.report.findings.estimators import estimators_of
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import level_text, significance_of
+from resolab.report.findings.page_loads import by_condition, unpaired_count
 from resolab.report.labels import combination_of
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
 from resolab.wording import counted
@@ -43,10 +44,24 @@ def _over_pages(findings: Findings) -> str:
         rounds[load.page, load.condition] = rounds.get((load.page, load.condition), 0) + 1
     pages = {page for page, _ in rounds}
     several = max(rounds.values(), default=1) > 1
-    again = "; of a page that was loaded in several rounds the mean counts" if several else ""
+    again = "; of a page that was loaded in several rounds the mean difference counts" if several else ""
     return (
         f"Pages are what was sampled: {len(pages)} of them, each a block and one pair of every comparison{again}. "
+        f"{_unpaired(findings)}"
         "Intervals are over pages and meant for pages like these; failed loads are at least their limit."
+    )
+
+
+def _unpaired(findings: Findings) -> str:
+    """Count the loads that comparisons leave out because the other side of their round says nothing."""
+    grouped, found = by_condition(findings.loads), findings.primary
+    arms = [(one.comparison.treatment.id, one.comparison.baseline.id) for one in found.comparisons]
+    count = sum(unpaired_count(found.outcome, *(grouped.get(name, []) for name in pair)) for pair in arms)
+    if not count:
+        return ""
+    return (
+        f"Comparisons leave out {counted(count, 'load')}, each counted once a comparison: in the same round the other "
+        "side has none, or one that was lost to the instrument or left alone. "
     )
 
 

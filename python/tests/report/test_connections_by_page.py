@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
@@ -15,6 +16,7 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.store import build_tables, open_dataset
 from resolab.store.connections.loads import LoadConnectionsRow
+from resolab.store.rows import LoadRow
 
 PAGES = ("example", "wikipedia", "instagram", "flat-4", "flat-12")
 GATEWAY = """
@@ -95,6 +97,22 @@ def test_a_page_of_which_one_load_told_nothing_is_no_pair(tmp_path: Path) -> Non
     assert {one["pages_count"] for one in table.rows} == {4}
     # The time is over all pages: it does not need the connections.
     assert {one["pairs_count"] for one in table.rows} == {5}
+
+
+def test_only_rounds_that_both_conditions_have_of_a_page_are_compared(tmp_path: Path) -> None:
+    """The first round of a page is the slow one: with it on one side alone sharing would look faster."""
+    findings = found(tmp_path / "d", make_plan(GATEWAY.replace("[design]", "blocks = 10\n[design]", 1)))
+    loads = [
+        replace_times(one, 1_000.0 if one.round >= 5 else None if "origin_frame" in one.condition else 2_000.0)
+        for one in findings.loads
+    ]
+    drawing = connection_section(replace(findings, loads=loads)).drawings[0]
+    rows = [one for one in drawing.rows if "origin_frame" in str(one["treatment"])]
+    assert [(one["plt_ms"], one["baseline_plt_ms"], one["difference_ms"]) for one in rows] == [(1_000, 1_000, 0)] * 5
+
+
+def replace_times(one: LoadRow, plt_ms: float | None) -> LoadRow:
+    return msgspec.structs.replace(one, times_ms={**one.times_ms, "plt": plt_ms})
 
 
 OF_BLOCKS = GATEWAY.replace('[design]\nunit = "page"', "blocks = 2").replace("[factors]", "\n[factors]", 1)

@@ -34,7 +34,8 @@ NOTE = (
     "handshakes' round trips are what the protocol takes for the handshake that happened (one for HTTP/3's full or "
     "resumed one, none for 0-RTT), added up over connections, of which a load waits for some side by side. The change "
     "of the load time is the median of the paired differences, with its interval over pages, and the same in round "
-    "trips of the access link. Counts are of pages both of whose loads succeeded."
+    "trips of the access link. Counts are of pages both of whose loads succeeded; of several rounds, the means over "
+    "those in which both did."
 )
 _COLUMNS = (
     "profile",
@@ -52,9 +53,13 @@ _COLUMNS = (
 )
 
 
+Rounds = dict[int, tuple[LoadConnectionsRow, LoadRow]]
+"""A page's loads of one condition by the round each ran in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What carried a page's loads of one condition, means where there were several."""
+    """What carried a page's loads of one condition, means over rounds where there were several."""
 
     names_count: float
     requests_count: float
@@ -99,10 +104,10 @@ def page_changes(findings: Findings) -> list[PageChange]:
         return []
     carried = _carried(findings)
     return [
-        PageChange(one, page, findings.oracle.rtt_ms[one.treatment.profile], own, other)
+        PageChange(one, page, findings.oracle.rtt_ms[one.treatment.profile], *both)
         for one in (found.comparison for found in findings.plt.comparisons)
         for page, own in carried.get(one.treatment.id, {}).items()
-        if (other := carried.get(one.baseline.id, {}).get(page)) is not None
+        if (both := _both(own, carried.get(one.baseline.id, {}).get(page, {}))) is not None
     ]
 
 
@@ -138,15 +143,23 @@ def _panel(findings: Findings, one: PlannedComparison) -> str:
     return f"{one.treatment.profile}: {treatment}\nagainst {baseline}"
 
 
-def _carried(findings: Findings) -> Mapping[str, Mapping[str, Carried]]:
+def _carried(findings: Findings) -> Mapping[str, Mapping[str, Rounds]]:
     """Find what carried each condition's loads of each page."""
     loads = {one.trial_id: one for one in findings.loads}
-    grouped: dict[str, dict[str, list[tuple[LoadConnectionsRow, LoadRow]]]] = {}
+    grouped: dict[str, dict[str, Rounds]] = {}
     for row in findings.load_connections:
         load = loads[row.trial_id]
         if PLT.of(load) is not None:
-            grouped.setdefault(row.condition, {}).setdefault(load.page, []).append((row, load))
-    return {condition: {page: _mean(some) for page, some in pages.items()} for condition, pages in grouped.items()}
+            grouped.setdefault(row.condition, {}).setdefault(load.page, {})[load.round] = (row, load)
+    return grouped
+
+
+def _both(own: Rounds, other: Rounds) -> tuple[Carried, Carried] | None:
+    """Average the rounds that both conditions have of a page; None where they share none."""
+    shared = [number for number in own if number in other]
+    if not shared:
+        return None
+    return _mean([own[number] for number in shared]), _mean([other[number] for number in shared])
 
 
 def _mean(some: Sequence[tuple[LoadConnectionsRow, LoadRow]]) -> Carried:

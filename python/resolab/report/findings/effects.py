@@ -15,7 +15,7 @@ from resolab.records import HandshakeMode
 from resolab.report.findings.findings import BeyondResult, EquivalenceResult, ShiftResult, SlopeResult
 from resolab.report.findings.interval_level import level_of, significance_of
 from resolab.report.findings.oracle import Oracle
-from resolab.report.findings.page_loads import are_of_rounds, by_block, by_condition, paired_samples
+from resolab.report.findings.page_loads import are_of_rounds, by_condition, paired_blocks, paired_samples
 from resolab.report.findings.planned import is_live
 from resolab.stats import (
     EquivalenceTest,
@@ -24,7 +24,6 @@ from resolab.stats import (
     differences_of,
     equivalence,
     paired_difference,
-    pairs,
     pairs_for_quantile,
     quantile_differences,
     slope_of,
@@ -150,13 +149,11 @@ def _differences(
     """Return each block's differences with their bounds, each beside the profile's round-trip time."""
     blocks: dict[int, list[tuple[float, tuple[float, float]]]] = {}
     for treatment, baseline in members:
-        (own, treated), (other, compared) = (
-            by_block(outcome, grouped.get(one.id, [])) for one in (treatment, baseline)
-        )
-        places, against = pairs(own, other)
-        found = differences_of(treated.take(places), compared.take(against))
-        for place, low, high in zip(places, found.low, found.high, strict=True):
-            blocks.setdefault(own[place], []).append((rtt_ms[treatment.profile], (float(low), float(high))))
+        own, other = (grouped.get(one.id, []) for one in (treatment, baseline))
+        shared, *samples = paired_blocks(outcome, own, other)
+        found = differences_of(*samples)
+        for block, low, high in zip(shared, found.low, found.high, strict=True):
+            blocks.setdefault(block, []).append((rtt_ms[treatment.profile], (float(low), float(high))))
     return [blocks[block] for block in sorted(blocks)]
 
 

@@ -43,14 +43,45 @@ def paired_samples(
 ) -> tuple[Sample, Sample]:
     """Return the outcome of two conditions in the blocks in which both contribute, in the same order.
 
+    Of a page that was loaded in several rounds each value is the mean of those rounds in which both contribute.
     Without `both_failed`, pairs neither of whose loads ended are left out, round by round: where sites are sampled as
     they are found, those that load for nobody say nothing of a difference, and a fifth of them may be such.
     """
     if not both_failed:
         own, other = _where_one_ended(outcome, own, other)
+    _, treatment, baseline = paired_blocks(outcome, own, other)
+    return treatment, baseline
+
+
+def paired_blocks(
+    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+) -> tuple[list[int], Sample, Sample]:
+    """Return the blocks in which both conditions contribute, and the outcome of each condition there."""
+    own, other = _of_shared_rounds(outcome, own, other)
     (own_blocks, own_sample), (other_blocks, other_sample) = by_block(outcome, own), by_block(outcome, other)
     treated, compared = pairs(own_blocks, other_blocks)
-    return own_sample.take(treated), other_sample.take(compared)
+    return [own_blocks[place] for place in treated], own_sample.take(treated), other_sample.take(compared)
+
+
+def unpaired_count(outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]) -> int:
+    """Count the loads of two conditions that contribute and have no counterpart: no pair holds them."""
+    return len(_rounds(outcome, own) ^ _rounds(outcome, other))
+
+
+def _rounds(outcome: Outcome, loads: Sequence[LoadRow]) -> set[tuple[int, int]]:
+    return {(load.block, load.round) for load in contributing(outcome, loads)}
+
+
+def _of_shared_rounds(
+    outcome: Outcome, own: Sequence[LoadRow], other: Sequence[LoadRow]
+) -> tuple[list[LoadRow], list[LoadRow]]:
+    """Keep the rounds in which both conditions contribute.
+
+    Means of different rounds differ even where conditions do not: the first round of a page is slower than later ones.
+    """
+    both = _rounds(outcome, own) & _rounds(outcome, other)
+    kept = [[load for load in side if (load.block, load.round) in both] for side in (own, other)]
+    return kept[0], kept[1]
 
 
 def _where_one_ended(

@@ -1,5 +1,6 @@
 """What a report says where pages are what was sampled: pairs are pages, and a page's rounds are no further pairs."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,10 @@ from resolab.report import build_report
 from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.page_loads import by_block, paired_samples
+from resolab.report.findings.page_loads import by_block, paired_blocks, paired_samples, unpaired_count
 from resolab.report.findings.planned import plan_of
 from resolab.report.plain_answers import plain_answers
-from resolab.stats import Method
+from resolab.stats import Method, paired_difference
 from resolab.store import Dataset, build_tables, open_dataset
 from resolab.store.outcomes import PLT
 from resolab.store.rows import LoadRow
@@ -94,7 +95,7 @@ def test_a_second_round_gives_no_further_pairs_but_its_mean(tmp_path: Path) -> N
     for one, other in zip(once.plt.comparisons, twice.plt.comparisons, strict=True):
         # Means of two scatter less than one.
         assert one.difference_ms.value == pytest.approx(other.difference_ms.value, abs=12)
-    assert "of a page that was loaded in several rounds the mean counts" in plain_answers(twice)[-1]
+    assert "of a page that was loaded in several rounds the mean difference counts" in plain_answers(twice)[-1]
 
 
 def test_the_mean_of_rounds_keeps_what_is_known_only_within_bounds() -> None:
@@ -107,6 +108,40 @@ def test_the_mean_of_rounds_keeps_what_is_known_only_within_bounds() -> None:
     other = [msgspec.structs.replace(one, block=one.block + 1) for one in loads[:2]]
     own, against = paired_samples(PLT, loads, other)
     assert (own.low.tolist(), against.low.tolist()) == ([(50.0 + 30_000.0) / 2], [100.0])
+
+
+def of_rounds(page: int, name: str, *values: tuple[float | None, str | None]) -> list[LoadRow]:
+    """Make a page's loads of one condition, a round each."""
+    loads = [load(page, name, *value) for value in values]
+    return [msgspec.structs.replace(one, round=number) for number, one in enumerate(loads)]
+
+
+FIRST, LATER, LOST, LEFT_ALONE = (2_000.0, None), (1_000.0, None), (None, "browser_hang"), (None, "left_alone")
+
+
+@pytest.mark.parametrize("missing", [LOST, LEFT_ALONE])
+def test_only_rounds_that_both_conditions_have_are_compared(missing: tuple[None, str]) -> None:
+    """The first round of a page is the slow one: without it one condition would look faster than the other."""
+    treated, base = "all-pages.4g.doh.h3.full", "all-pages.4g.doudp.h3.full"
+    own = [one for page in range(20) for one in of_rounds(page, treated, missing, LATER)]
+    other = [one for page in range(20) for one in of_rounds(page, base, FIRST, LATER)]
+    for sides in ((own, other), (other, own)):
+        pair = paired_samples(PLT, *sides)
+        assert [one.low.tolist() for one in pair] == [[1_000.0] * 20] * 2
+        blocks, *samples = paired_blocks(PLT, *sides)
+        assert (blocks, [one.low.tolist() for one in samples]) == ([*range(20)], [[1_000.0] * 20] * 2)
+        assert unpaired_count(PLT, *sides) == 20
+    assert paired_difference(*paired_samples(PLT, own, other)).value == 0
+    # A page none of whose rounds has both is no pair.
+    assert len(paired_samples(PLT, of_rounds(0, treated, LATER, LOST), of_rounds(0, base, LOST, LATER))[0]) == 0
+
+
+def test_the_answer_counts_the_loads_without_a_counterpart(tmp_path: Path) -> None:
+    whole, lossy = (
+        findings_of(tmp_path / str(faults.lost), plan_with(28), faults) for faults in (Faults(), Faults(lost=True))
+    )
+    assert "leave out" not in plain_answers(whole)[-1]
+    assert re.search(r"Comparisons leave out \d+ loads, each counted once a comparison", plain_answers(lossy)[-1])
 
 
 def test_two_datasets_over_pages_are_compared_by_their_comparisons(tmp_path: Path) -> None:
