@@ -150,10 +150,32 @@ def test_repeated_loads_of_several_pages_are_clusters_and_of_one_page_loads(data
 
 
 def test_what_has_no_path_is_counted_and_named(dataset: Path) -> None:
-    failed = [page_load(failure=PageFailure.PAGE_TIMEOUT)]
-    write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("one", "doudp", failed), ("two", "doudp", failed)])
+    failed, endless = [page_load(failure=PageFailure.PAGE_TIMEOUT)], records("one", 10, 20, None)
+    good = records("one", 10, 20, 400)
+    rows = [("one", "doudp", good), ("one", "doudp", failed), ("two", "doudp", failed), ("one", "doudp", endless)]
+    write(dataset, rows)
     paths = load_paths(dataset, {"one": MODELS["one"]})
     assert (len(paths.found), paths.pages_without_model, paths.loads_without_path_count) == (1, ("two",), 1)
+    assert paths.failed_count == {"office.doudp.h3.full": {"page_timeout": 1}}
+
+
+def test_incomplete_loads_are_in_no_median_and_are_counted(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An arm that loses resources has shorter loads with fewer look-ups: no reason to look better."""
+    good, lacking = records("one", 10, 20, 400), records("one", 10, 20, 200)
+    load, *more = lacking
+    failed: list[Record] = [msgspec.structs.replace(load, failure=PageFailure.INCOMPLETE), *more]
+    write(dataset, [("one", "doudp", good), ("one", "doudp", failed), ("one", "doudp", failed), ("one", "doq", failed)])
+    (summary,) = path_summaries(load_paths(dataset, {"one": MODELS["one"]}).found)
+    assert (summary.loads_count, summary.load_ms.value, summary.connections["names"].n) == (1, 400, 1)
+    said = "3 loads failed and are left out (office.doudp.h3.full: incomplete 2; office.doq.h3.full: incomplete 1)"
+    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
+    assert found is not None
+    assert any(note.startswith(said) for note in found.notes)
+    monkeypatch.chdir(tmp_path)
+    assert main(["page", "path", "run", "one.page.json"]) == 0
+    assert said in capsys.readouterr().out
 
 
 def test_the_command_prints_arms_links_and_what_is_missing(

@@ -64,7 +64,7 @@ class Twins:
         is_logged = (self._turn % 2 == 1) != (self._turn // 2 % 2 == 1)
         self._turn += 1
         result = await (self._logged if is_logged else self._silent).load(request)
-        timings = result.measured.timings
+        timings = result.measured.timings if result.measured.failure is None else None
         self._seen.append((is_logged, timings.plt_ms if timings is not None else None))
         return result
 

@@ -56,8 +56,8 @@ def _models(files: Sequence[Path]) -> dict[str, PageModel]:
 
 
 def _why_none(paths: "LoadPaths") -> str:
-    if paths.loads_without_path_count:
-        return "no load of a page with a model reached its load event, or its requests are none of the model's"
+    if paths.loads_without_path_count or paths.failed_count:
+        return "every load of a page with a model failed, or none of its requests is one of the model's"
     if paths.pages_without_model:
         pages = ", ".join(paths.pages_without_model)
         return (
@@ -108,11 +108,7 @@ def _notes(paths: "LoadPaths", summaries: Sequence["PathSummary"]) -> list[str]:
     notes = ["medians over loads; shares of the load time need not sum up to 100 (docs/method/critical-path.md)"]
     if untold:
         notes.append(f"{untold} loads lack requests of their model: their paths may have gone through those")
-    if paths.loads_without_path_count:
-        notes.append(f"{paths.loads_without_path_count} loads did not end, or have no request of their model")
-    if paths.pages_without_model:
-        notes.append(f"pages without a model, left out: {', '.join(paths.pages_without_model)}")
-    return notes
+    return [*notes, *paths.left_out]
 
 
 def _one(options: argparse.Namespace, paths: "LoadPaths", models: dict[str, PageModel]) -> int:

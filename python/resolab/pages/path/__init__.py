@@ -16,7 +16,7 @@ from resolab.pages.path.estimate import (
 from resolab.pages.path.lab import in_lab, lab_load_ms
 from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
 from resolab.pages.path.phases import Part, seen_round_trips
-from resolab.pages.path.records import instants_of
+from resolab.pages.path.records import failure_of, instants_of
 
 __all__ = [
     "Announced",
@@ -31,6 +31,7 @@ __all__ = [
     "Teller",
     "connections_of",
     "critical_path",
+    "failure_of",
     "in_lab",
     "instants_of",
     "lab_load_ms",

@@ -11,7 +11,7 @@ import msgspec
 
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
-from resolab.pages.path.records import measured_load, navigation_ns
+from resolab.pages.path.records import failure_of, measured_load, navigation_ns
 from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 
 _NS = 1_000_000
@@ -37,10 +37,10 @@ class LoadConnections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def connections_of(model: PageModel, records: Sequence[Record]) -> LoadConnections | None:
-    """Count those of the measured load; none if it had no load event or no clock."""
+    """Count those of the measured load; none if it failed, or had no load event or no clock."""
     load = measured_load(records)
     began = navigation_ns(records, load)
-    if load is None or load.plt_ms is None or began is None:
+    if load is None or load.plt_ms is None or began is None or failure_of(records) is not None:
         return None
     until = began + round(load.plt_ms * _NS)
     names = {host_name(model, place) for place in range(len(model.hosts))}

@@ -16,20 +16,31 @@ import msgspec
 from resolab.pages.clone.names import place_of, resource_of
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.load import LoadInstants, RequestInstants, Teller
-from resolab.records import BrowserName, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord, TrialRecord
+from resolab.records import (
+    BrowserName,
+    EdgeRequestRecord,
+    PageFailure,
+    PageLoadRecord,
+    Record,
+    ResourceRecord,
+    TrialEndRecord,
+    TrialFlag,
+    TrialRecord,
+)
 
 _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
 
 
 def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: float = 0.0) -> LoadInstants | None:
-    """Read the measured load; none if it had no load event, or if no request of it is one of the model's.
+    """Read the measured load; none if it failed or had no load event, or no request of it is one of the model's.
 
+    A load that lacks a part of its page is shorter for what it lacks, so its load event says nothing.
     `round_trip_ms` is the access network's, for what only the server told.
     """
     kept = list(records)
     load = measured_load(kept)
-    if load is None or load.plt_ms is None:
+    if load is None or load.plt_ms is None or failure_of(kept) is not None:
         return None
     told = _told_by_browser(model, kept)
     if load.browser == BrowserName.FIREFOX:
@@ -44,6 +55,16 @@ def instants_of(model: PageModel, records: Iterable[Record], round_trip_ms: floa
 def measured_load(records: Iterable[Record]) -> PageLoadRecord | None:
     """Return the trial's measured load, if it had one."""
     return next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
+
+
+def failure_of(records: Iterable[Record]) -> str | None:
+    """Return why the measured load failed; before format 1.8 only the trial's flag says that a load is incomplete."""
+    kept = list(records)
+    load = measured_load(kept)
+    if load is None or load.failure is not None:
+        return None if load is None else load.failure
+    flags = (one.flags for one in kept if isinstance(one, TrialEndRecord))
+    return PageFailure.INCOMPLETE if any(TrialFlag.RESOURCES_MISSING in some for some in flags) else None
 
 
 def navigation_ns(records: Iterable[Record], load: PageLoadRecord | None) -> int | None:

@@ -4,7 +4,7 @@ For: reading trials. Not for: sums (`summary`), or pages without a model: nobody
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab.pages.model import PageModel
@@ -15,6 +15,7 @@ from resolab.pages.path import (
     LookupPrediction,
     connections_of,
     critical_path,
+    failure_of,
     instants_of,
     predicted_lookups,
     seen_round_trips,
@@ -22,6 +23,7 @@ from resolab.pages.path import (
 from resolab.plan import access_rtt_ms
 from resolab.records import AnswerPush, PageLoadRecord, Record, TrialRecord
 from resolab.store import dataset_folder, finished_trials, load_manifest, read_trial
+from resolab.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class LoadPath:
     @property
     def arm(self) -> str:
         """Its condition without its page."""
-        return self.trial.condition.removeprefix(f"{self.trial.page}.")
+        return arm_of(self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,37 @@ class LoadPaths:
     found: Sequence[LoadPath]
     pages_without_model: Sequence[str]
     loads_without_path_count: int
-    """Of pages with a model: without a load event, or whose requests are none of the model's."""
+    """Of pages with a model: good loads without a load event, or whose requests are none of the model's."""
+    failed_count: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Of pages with a model: loads that failed, by arm and by why; an arm may have no others."""
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """Say in sentences which loads have no path, and how many."""
+        told = []
+        if self.failed_count:
+            arms = "; ".join(f"{arm}: {_listed(whys)}" for arm, whys in self.failed_count.items())
+            count = sum(sum(whys.values()) for whys in self.failed_count.values())
+            told.append(
+                f"{counted(count, 'load')} failed and {'is' if count == 1 else 'are'} left out ({arms}): medians of an "
+                "arm that fails more often than another look shorter for it"
+            )
+        if self.loads_without_path_count:
+            told.append(
+                f"{counted(self.loads_without_path_count, 'load')} without a load event or any request of the model"
+            )
+        if self.pages_without_model:
+            told.append(f"pages without a model, left out: {', '.join(self.pages_without_model)}")
+        return told
+
+
+def arm_of(trial: TrialRecord) -> str:
+    """Name a trial's condition without its page."""
+    return trial.condition.removeprefix(f"{trial.page}.")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
@@ -57,6 +89,7 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
     found: list[LoadPath] = []
     without_model: dict[str, None] = {}
     without_path = 0
+    failed: dict[str, dict[str, int]] = {}
     for file in finished_trials(folder).values():
         records = list(read_trial(file))
         head = next(one for one in records if isinstance(one, TrialRecord))
@@ -64,13 +97,18 @@ def load_paths(folder: Path, models: Mapping[str, PageModel]) -> LoadPaths:
         if model is None:
             without_model[head.page] = None
             continue
+        failure = failure_of(records)
+        if failure is not None:
+            of_arm = failed.setdefault(arm_of(head), {})
+            of_arm[failure] = of_arm.get(failure, 0) + 1
+            continue
         path = _path(model, records, access_ms.get(head.profile, 0.0))
         if path is None:
             without_path += any(isinstance(one, PageLoadRecord) and one.measured for one in records)
         else:
             predicted = _predicted(model, head, access_ms.get(head.profile, 0.0))
             found.append(LoadPath(head, path, predicted, connections_of(model, records)))
-    return LoadPaths(found, tuple(without_model), without_path)
+    return LoadPaths(found, tuple(without_model), without_path, failed)
 
 
 def _path(model: PageModel, records: Sequence[Record], access_ms: float) -> CriticalPath | None:

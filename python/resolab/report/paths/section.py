@@ -17,6 +17,7 @@ from resolab.report.paths.models import models_of
 from resolab.report.paths.summary import PathSummary, path_summaries
 from resolab.report.tables import Table
 from resolab.stats import Estimate
+from resolab.wording import counted
 
 PART_WORDS = {
     Part.BROWSER: "browser",
@@ -144,10 +145,11 @@ def _notes(paths: LoadPaths, summaries: Sequence[PathSummary]) -> Iterator[str]:
     untold = sum(one.with_untold_count for one in summaries)
     if untold:
         yield f"{untold} loads lack requests of their model: their paths may have gone through those."
-    if paths.loads_without_path_count:
-        yield f"{paths.loads_without_path_count} loads did not end, or have no request of their model."
-    if paths.pages_without_model:
-        yield f"Pages without a model, left out: {', '.join(paths.pages_without_model)}."
+    unserved = sum(one.loads_count - (one.connections["names"].n if one.connections else 0) for one in summaries)
+    if unserved and any(one.connections for one in summaries):
+        lacking = counted(unserved, "load")
+        yield f"The table of connections lacks {lacking}: nobody knows when they began by the server's clock."
+    yield from (f"{told[:1].upper()}{told[1:]}." for told in paths.left_out)
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -3,13 +3,14 @@
 from typing import Any
 
 import msgspec
+import pytest
 from made_page_model import SCRIPT, document, model, request
 from recorded_trial import HOST, edge_request, page_load, records, resource, trial
 
 from resolab.pages.clone.names import host_name, path_of, url_of
 from resolab.pages.model import Discovery, Kind, PageModel
-from resolab.pages.path import Part, Teller, critical_path, instants_of
-from resolab.records import EdgeRequestRecord, PageFailure, PageLoadRecord, ResourceRecord
+from resolab.pages.path import Part, Teller, critical_path, failure_of, instants_of
+from resolab.records import EdgeRequestRecord, PageFailure, PageLoadRecord, ResourceRecord, TrialEndRecord, TrialFlag
 
 FRAME, INSIDE = 3, 4
 PAGE = model(
@@ -121,3 +122,20 @@ def test_loads_without_an_end_and_pages_without_a_model_have_no_path() -> None:
     assert any(isinstance(one, PageLoadRecord) and one.plt_ms for one in ordinary)
     assert HOST in str(ordinary)
     assert instants_of(PAGE, ordinary) is None
+
+
+@pytest.mark.parametrize("failure", list(PageFailure))
+def test_a_failed_load_with_a_load_event_has_no_path(failure: PageFailure) -> None:
+    """A load that lacks a part of its page has its load event sooner for it."""
+    failed = msgspec.structs.replace(LOAD, failure=failure)
+    assert instants_of(PAGE, [trial(), LOAD, DOCUMENT]) is not None
+    assert instants_of(PAGE, [trial(), failed, DOCUMENT]) is None
+    assert failure_of([trial(), failed]) == failure
+
+
+def test_before_format_1_8_the_flag_says_that_a_load_is_incomplete() -> None:
+    end = TrialEndRecord(trial_id="b000-t000", monotonic_ns=9, flags=[TrialFlag.RESOURCES_MISSING])
+    assert failure_of([trial(), LOAD, DOCUMENT, end]) == PageFailure.INCOMPLETE
+    assert instants_of(PAGE, [trial(), LOAD, DOCUMENT, end]) is None
+    other = msgspec.structs.replace(end, flags=[TrialFlag.LATENESS_EXCEEDED])
+    assert failure_of([trial(), LOAD, DOCUMENT, other]) is None
