@@ -16,6 +16,7 @@ from resolab.report.named_table import NamedTable
 from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate
 from resolab.store.outcomes import OUTCOMES, PLT
+from resolab.wording import counted
 
 _COLUMNS = (
     "outcome", "page", "profile", "treatment", "against", "pairs", "difference ms", "round trips ms", "with bytes ms",
@@ -101,17 +102,21 @@ def _numbers(row: _Row) -> dict[str, Value]:
 
 
 def _note(rows: Sequence[_Row]) -> str:
-    parts = []
+    """Count the intervals that hold the closed form, of those comparisons that have an interval at all."""
+    parts, without = [], 0
     for label in dict.fromkeys(row.found.outcome.label for row in rows):
-        own = [row for row in rows if row.found.outcome.label == label and row.expected.bytes_ms is not None]
+        known = [row for row in rows if row.found.outcome.label == label and row.expected.bytes_ms is not None]
+        own = [row for row in known if row.holds(row.expected.total_ms) is not None]
+        without += len(known) - len(own)
         with_bytes = sum(row.holds(row.expected.total_ms) is True for row in own)
         trips = sum(row.holds(row.expected.round_trips_ms) is True for row in own)
         parts.append(f"of {label} {with_bytes} of {len(own)} ({trips} by round trips alone)")
+    lacking = f"{counted(without, 'comparison')} without an interval left out. " if without else ""
     return (
-        f"The interval of the paired difference holds the closed form: {'; '.join(parts)}. Closed form: round trips "
-        "before the first byte times RTT, and the bytes on that way over the profile's rates, as captured of loads "
-        "with a cold look-up (docs/method/accuracy.md). It knows nothing of the browser's own work, of queues and of "
-        "loss; where bytes are not known, round trips stand alone."
+        f"The interval of the paired difference holds the closed form: {'; '.join(parts)}. {lacking}Closed form: "
+        "round trips before the first byte times RTT, and the bytes on that way over the profile's rates, as captured "
+        "of loads with a cold look-up (docs/method/accuracy.md). It knows nothing of the browser's own work, of queues "
+        "and of loss; where bytes are not known, round trips stand alone."
     )
 
 

@@ -45,7 +45,9 @@ def _overview(findings: Findings, place: str, pairs: Sequence[ConfigurationPair]
     alike = [one for one in once if one.tested is not None and one.tested.is_alike]
     both = sum(one in alike for one in apart)
     margin = findings.plan.analysis.equivalence_margin_ms
-    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_by_chance(once)}"
+    without = sum(one.curve.median_ms.ci_low is None for one in once)
+    lacking = f", {without} have no interval" if without else ""
+    told = f"{len(apart)} of {len(once)} pairs of configurations are told apart{_by_chance(once)}{lacking}"
     if margin is not None:
         told += f", {len(alike)} are alike within {margin:g} ms"
         told += f" ({both} of them both: a difference smaller than the margin)" if both else ""

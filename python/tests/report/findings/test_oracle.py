@@ -15,6 +15,7 @@ from resolab.report.closed_form import closed_form_table
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.oracle import Oracle
+from resolab.stats import Method
 from resolab.store import build_tables, open_dataset
 
 DSL = PLAN_TEXT.replace('profile = ["fiber", "4g"]', 'profile = ["fiber", "dsl"]').replace(
@@ -82,3 +83,18 @@ def test_every_comparison_has_its_residual_and_says_whether_its_interval_holds_i
         assert row["interval_holds_closed_form"] == int(inside)
     held = sum(int(str(row["interval_holds_closed_form"])) for row in rows)
     assert f"{held} of {len(rows)}" in table.note
+
+
+def test_comparisons_without_an_interval_are_not_counted_as_missing_it(found: Findings) -> None:
+    """Two blocks have no interval of any comparison: nothing is said of what it holds."""
+    few = [
+        replace(one, difference_ms=replace(one.difference_ms, ci_low=None, ci_high=None, method=Method.NONE))
+        for one in found.plt.comparisons
+    ]
+    whole = closed_form_table(replace(found, oracle=ORACLE))
+    assert whole is not None
+    assert "left out" not in whole.note
+    table = closed_form_table(replace(found, oracle=ORACLE, plt=replace(found.plt, comparisons=few)))
+    assert table is not None
+    assert "of PLT 0 of 0 (0 by round trips alone)" in table.note
+    assert f"{len(few)} comparisons without an interval left out" in table.note

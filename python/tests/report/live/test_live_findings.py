@@ -1,6 +1,7 @@
 """What a live report says, against a dataset whose truth is known."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -264,6 +265,20 @@ def test_the_answers_come_with_their_intervals_and_say_what_is_alike(told: Told)
     assert "against its DoUDP DoT cold +20.0 ms [+19.9, +2" in cached
     assert "DoT on an open connection 0.0 ms [" in cached
     assert cached.endswith("(n = 8 sites).")
+
+
+def test_pairs_without_an_interval_are_counted(told: Told) -> None:
+    live = told.findings.live
+    assert live is not None
+    assert "no interval" not in live_answers(told.findings)[0]
+    bare = [
+        replace(one, curve=replace(one.curve, median_ms=replace(one.curve.median_ms, ci_low=None, ci_high=None)))
+        for one in live.pairs
+    ]
+    answer = live_answers(replace(told.findings, live=replace(live, pairs=bare)))[0]
+    once = len(bare) // 2
+    assert f"0 of {once} pairs of configurations are told apart" in answer
+    assert f", {once} have no interval" in answer
 
 
 def test_the_ground_stands_above_all(told: Told) -> None:
