@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+import msgspec
 import pytest
 
 from resolab.campaign.decisions import Decisions
 from resolab.plan import DecidedBy, Plan, Stop, StopRule, parse_plan
-from resolab.records import BrowserName, PageFailure, PageLoadRecord
+from resolab.records import BrowserName, DirectionProfile, PageFailure, PageLoadRecord
 from resolab.stats import Sample, difference_at_any_look
 
 TEXT = """
@@ -183,5 +184,9 @@ def test_a_margin_in_round_trips_is_of_the_links_wherever_the_resolver_is(extra:
     assert margins_ms(parse_plan(text, "p", None), links) == {}
     found = margins_ms(parse_plan(text + "[analysis]\nequivalence_margin_rtts = 0.25\n", "p", None), links)
     assert sorted(set(found.values())) == pytest.approx([RTT_MS[name] / 4 for name in ("fiber", "4g")])
+    without = DirectionProfile(one_way_delay_ms=0)
+    flat = [links[0], msgspec.structs.replace(links[1], up=without, down=without)]
+    found = margins_ms(parse_plan(text + "[analysis]\nequivalence_margin_rtts = 0.25\n", "p", None), flat)
+    assert set(found.values()) == {RTT_MS["fiber"] / 4}, "a link without a round trip has no margin in round trips"
     in_ms = margins_ms(parse_plan(text + "[analysis]\nequivalence_margin_ms = 5.0\n", "p", None), links)
     assert set(in_ms.values()) == {5.0}

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import synthetic_dataset
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.plan import Plan
+from resolab.plots import ABSENT
 from resolab.report.build import make_report
 from resolab.report.connections.section import connection_section
 from resolab.report.findings.analysis import analyse
@@ -109,6 +111,18 @@ def test_only_rounds_that_both_conditions_have_of_a_page_are_compared(tmp_path: 
     drawing = connection_section(replace(findings, loads=loads)).drawings[0]
     rows = [one for one in drawing.rows if "origin_frame" in str(one["treatment"])]
     assert [(one["plt_ms"], one["baseline_plt_ms"], one["difference_ms"]) for one in rows] == [(1_000, 1_000, 0)] * 5
+
+
+def test_a_link_without_a_round_trip_has_no_change_in_round_trips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(synthetic_dataset.RTT_MS, "ideal", 0.0)
+    monkeypatch.setitem(synthetic_dataset.RATE_BPS, "ideal", None)
+    section = connection_section(found(tmp_path / "d", make_plan(GATEWAY.replace('"4g"', '"ideal"'))))
+    table = next(one for one in section.tables if one.name == "connections_over_pages")
+    column = table.table.columns.index("in round trips")
+    assert {row[column] for row in table.table.rows} == {ABSENT}
+    assert {one["difference_rtts"] for one in section.drawings[0].rows} == {None}
 
 
 def replace_times(one: LoadRow, plt_ms: float | None) -> LoadRow:

@@ -1,9 +1,11 @@
+import csv
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
 import pytest
+import synthetic_dataset
 from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
 
@@ -254,3 +256,14 @@ def test_a_manifest_without_a_profile_is_told(tmp_path: Path) -> None:
     save_manifest(folder, msgspec.structs.replace(load_manifest(folder), profiles=[]))
     with pytest.raises(ConfigurationError, match="holds no profile 'fiber'"):
         build_report(folder)
+
+
+def test_a_link_without_a_round_trip_has_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profile `ideal` has no delay and no rate: there is nothing to count times, margins or bytes in."""
+    monkeypatch.setitem(synthetic_dataset.RTT_MS, "ideal", 0.0)
+    monkeypatch.setitem(synthetic_dataset.RATE_BPS, "ideal", None)
+    text = EIGHT_BLOCKS.replace('"fiber", "4g"', '"ideal", "fiber"') + "[analysis]\nequivalence_margin_rtts = 0.25\n"
+    page = build_report(make_dataset(tmp_path / "dataset", make_plan(text)))
+    with (page.parent / "figures" / "equivalence.csv").open() as file:
+        # With a margin of nothing nothing is tested, let alone alike.
+        assert {row["profile"] for row in csv.DictReader(file)} == {"fiber"}

@@ -197,7 +197,7 @@ def _words(findings: Findings, one: PairResult, of_pages: Sequence[PageChange]) 
         spread((change.round_trips_difference for change in of_pages), signed=True),
         spread(change.own.shared_requests_count for change in of_pages),
         both_text(one.difference_ms),
-        ABSENT if median_ms is None else number_text(median_ms / rtt_ms, 1, signed=True),
+        ABSENT if median_ms is None or not rtt_ms else number_text(median_ms / rtt_ms, 1, signed=True),
         str(sum(change.difference_ms < 0 for change in of_pages)),
     )
 
@@ -235,5 +235,5 @@ def _numbers(one: PageChange) -> dict[str, Value]:
         "plt_ms": one.own.plt_ms,
         "baseline_plt_ms": one.other.plt_ms,
         "difference_ms": one.difference_ms,
-        "difference_rtts": one.difference_ms / one.rtt_ms,
+        "difference_rtts": one.difference_ms / one.rtt_ms if one.rtt_ms else None,
     }

@@ -55,13 +55,16 @@ def slopes(plan: Plan, loads: Sequence[LoadRow], oracle: Oracle, outcomes: Itera
 
 
 def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, float]) -> list[EquivalenceResult]:
-    """Test every comparison against the plan's margin; without one, or one in unknown round trips, none is tested."""
+    """Test every comparison against the plan's margin; none is tested without one, or where it is no time.
+
+    In round trips it is none where these are not known, or where the link has none (profile `ideal`).
+    """
     margin, outcome = plan.analysis.equivalence_margin, OUTCOMES[plan.analysis.primary]
     if margin is None or not _blocks_are_fixed(plan):
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
     grouped = by_condition(loads)
-    tested = [one for one in _compared(plan) if margin.ms is not None or one[0].profile in rtt_ms]
+    tested = [one for one in _compared(plan) if margin.ms is not None or rtt_ms.get(one[0].profile)]
     return [
         EquivalenceResult(
             *one,
