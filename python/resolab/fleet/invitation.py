@@ -14,6 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.fleet.job import check_vantage
 from resolab.fleet.server_config import agent_name
 from resolab.fleet.server_folder import ServerFolder
+from resolab.toml_text import key_lines
 
 SUFFIX = ".invitation.toml"
 
@@ -73,10 +74,7 @@ def _toml(invitation: Invitation) -> str:
     return "\n".join(
         [
             f"# Lets whoever has it take part in a fleet as {invitation.vantage}. A secret.",
-            f'vantage = "{invitation.vantage}"',
-            f"url = '{invitation.url}'",
-            f"authority = '''\n{invitation.authority}'''",
-            f"credential = '''\n{invitation.credential}'''",
+            *key_lines(msgspec.structs.asdict(invitation)),
             "",
         ]
     )

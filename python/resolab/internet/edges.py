@@ -9,7 +9,7 @@ from pathlib import Path
 
 from resolab.internet.layout import WEB, Layout, Resolver, Site
 from resolab.internet.servers import BEHIND_ADDRESS, BEHIND_PORT
-from resolab.testbed.inline_toml import key_lines
+from resolab.toml_text import key_lines
 
 
 def resolver_edge(ca_folder: Path, resolver: Resolver) -> str:

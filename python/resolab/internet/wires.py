@@ -4,7 +4,7 @@ Not for: running it; that is `engine`'s.
 """
 
 from resolab.internet.layout import Layout
-from resolab.testbed.inline_toml import key_lines
+from resolab.toml_text import key_lines
 
 
 def exchange_configuration(layout: Layout, seed: int) -> str:

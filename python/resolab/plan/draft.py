@@ -3,7 +3,6 @@
 For: text that `load` reads without complaint. Not for: choosing levels.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from resolab.plan.shared_names import BY_CERTIFICATE
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
 from resolab.records import DnsTransport, ResolverPath
+from resolab.toml_text import value_text
 
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 """What both browsers ask over by themselves; the rest goes by the stub unless the plan says otherwise."""
@@ -58,8 +58,8 @@ def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapp
     paths = {one: draft.paths.get(one) or [_usual(one)] for one in transports}
     lines = [
         "# What `resolab run` measures. Every key: docs/formats/plan.md; what stands in lists: `resolab list factors`.",
-        f"name = {json.dumps(draft.name)}",
-        f"question = {json.dumps(draft.question)}",
+        f"name = {value_text(draft.name)}",
+        f"question = {value_text(draft.question)}",
         f"seed = {draft.seed}  # every random choice derives from it",
         f"blocks = {draft.blocks}  # each has every condition once, and is one pair of every comparison",
         "",
@@ -70,7 +70,7 @@ def _text(draft: Draft, baseline: Sequence[str], exclusions: Sequence[tuple[Mapp
         "",
         "# How the browser reaches each transport: its own resolver, or resolab's stub on its loopback.",
         "[resolver_path]",
-        *(f"{one} = {json.dumps(ways[0] if len(ways) == 1 else list(ways))}" for one, ways in paths.items()),
+        *(f"{one} = {value_text(ways[0] if len(ways) == 1 else list(ways))}" for one, ways in paths.items()),
         "",
         "# Every other condition is compared with the one that has these levels and is alike in everything else.",
         "[baseline]",
@@ -98,7 +98,7 @@ def _list(factor: str, words: Sequence[str]) -> str:
 
 
 def _level(factor: str, word: str) -> str:
-    return word if factor in NUMBERS else json.dumps(word)
+    return word if factor in NUMBERS else value_text(word)
 
 
 def question_of(levels: Mapping[str, Sequence[str]]) -> str:

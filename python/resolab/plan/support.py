@@ -4,7 +4,6 @@ For: refusing a plan before it runs, in one line that says what to leave out. No
 """
 
 import functools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +22,7 @@ from resolab.protocols import (
     transport_label,
 )
 from resolab.records import ConnectionSharing, DnsTransport, PageSpeculation, ResolverCache, ResolverPath
+from resolab.toml_text import value_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def _way_out(plan: Plan, found: Impossible) -> str:
     """Say which exclusion would help."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return 'use "stub"'
-    keys = [f"{factor} = {json.dumps(words)}" for factor, words in _narrowed(plan, found).items()]
+    keys = [f"{factor} = {value_text(words)}" for factor, words in _narrowed(plan, found).items()]
     if keys:
         return f"add [[exclude]] with {', '.join(keys)}"
     *most, last = found.levels

@@ -20,9 +20,9 @@ from resolab import engine
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
 from resolab.testbed import layout
-from resolab.testbed.inline_toml import key_lines
 from resolab.testbed.layout import Offer, Site
 from resolab.testbed.ways import POLICIES, cleared_for, offer_of
+from resolab.toml_text import key_lines
 
 
 class EdgeInForce:

@@ -18,7 +18,7 @@ from resolab.plan.page import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.serving import ORDINARY, Serving
 from resolab.protocols import facts_of
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
-from resolab.testbed.inline_toml import key_lines
+from resolab.toml_text import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
 HTTPS_PORT = 443

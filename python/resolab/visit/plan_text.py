@@ -3,7 +3,6 @@
 For: the plan's text, and which of its conditions a visit is. Not for: running it (`visiting`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.protocols import place_of
 from resolab.records import BrowserName
+from resolab.toml_text import key_text, value_text
 from resolab.visit.comparison import baseline_of
 from resolab.visit.configurations import Configuration
 from resolab.visit.order import Visit
@@ -50,24 +50,24 @@ def plan_text(asked: Asked) -> str:
     names = list(dict.fromkeys(one.name for one in asked.compared))
     baseline = baseline_of(asked.compared)
     lines = [
-        f"name = {_text(NAME)}",
+        f"name = {value_text(NAME)}",
         'question = "Over which resolver and transport do these pages load fastest?"',
         f"seed = {asked.seed}",
         "[network]",
         'kind = "live"',
-        f"vantage_point = {_text(NAME)}",
-        f"operator_url = {_text(asked.operator_url)}",
-        *([] if asked.opt_out is None else [f"opt_out = {_text(asked.opt_out)}"]),
+        f"vantage_point = {value_text(NAME)}",
+        f"operator_url = {value_text(asked.operator_url)}",
+        *([] if asked.opt_out is None else [f"opt_out = {value_text(asked.opt_out)}"]),
         "[sites]",
-        f"urls = {_list(asked.urls)}",
+        f"urls = {value_text(asked.urls)}",
         *(line for name in names for line in _resolver(name, asked.compared)),
         "[factors]",
-        f"resolver = {_list(names)}",
-        f"dns_transport = {_list(transports)}",
-        f"browser = {_list([asked.browser])}",
+        f"resolver = {value_text(names)}",
+        f"dns_transport = {value_text(transports)}",
+        f"browser = {value_text([asked.browser])}",
         "[baseline]",
-        f"resolver = {_text(baseline.name)}",
-        f"dns_transport = {_text(baseline.dns_transport)}",
+        f"resolver = {value_text(baseline.name)}",
+        f"dns_transport = {value_text(baseline.dns_transport)}",
         "[limits]",
         f"page_timeout_s = {asked.timeout_s}",
     ]
@@ -75,8 +75,8 @@ def plan_text(asked: Asked) -> str:
 
 
 def _resolver(name: str, compared: Sequence[Configuration]) -> list[str]:
-    addresses = [f"{one.dns_transport} = {_text(one.url)}" for one in compared if one.name == name]
-    return [f"[resolvers.{name}]", *addresses]
+    addresses = [f"{one.dns_transport} = {value_text(one.url)}" for one in compared if one.name == name]
+    return [f"[resolvers.{key_text(name)}]", *addresses]
 
 
 def conditions_of(plan: Plan, visits: Sequence[Visit]) -> Mapping[Visit, Condition]:
@@ -85,12 +85,3 @@ def conditions_of(plan: Plan, visits: Sequence[Visit]) -> Mapping[Visit, Conditi
     pages = {site.url: name for name, site in plan.live.sites.items()}
     known = {(one.page, one.resolver, one.dns_transport): one for one in plan.conditions()}
     return {one: known[pages[one.url], one.configuration.name, one.configuration.dns_transport] for one in set(visits)}
-
-
-def _text(words: str) -> str:
-    # What JSON writes between its quotes TOML reads alike.
-    return json.dumps(str(words), ensure_ascii=False)
-
-
-def _list(words: Sequence[str]) -> str:
-    return f"[{', '.join(map(_text, words))}]"

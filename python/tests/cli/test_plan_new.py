@@ -1,6 +1,5 @@
 """`resolab plan new`: whatever levels are asked for, the file is a plan that can run, or one line says why not."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,11 @@ def test_without_levels_it_is_the_smallest_plan_with_a_question(tmp_path: Path) 
     assert (plan.name, plan.blocks, plan.seed) == ("my-plan", 8, 1)
     assert plan.question == "What does DoH change in page load time against DoUDP?"
     assert [one.id for one in plan.conditions()] == ["example.4g.doudp.h3.full", "example.4g.doh.h3.full"]
+
+
+@pytest.mark.parametrize("question", ["Which is faster? 😀", 'A "quote", a \\ and a \x7f', "lines\n[factors]\n\t#"])
+def test_any_question_comes_back(question: str, tmp_path: Path) -> None:
+    assert new(tmp_path, "--question", question).question == question
 
 
 @pytest.mark.parametrize("factor", [one for one in OPTIONAL_FACTORS if one not in {*NUMBERS, *FREE_NAMES}])
@@ -102,4 +106,5 @@ def test_a_file_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_questions_with_any_letters_are_kept(tmp_path: Path) -> None:
     question = 'Is "quick" \\ ähnlich?'
     assert new(tmp_path, "--question", question).question == question
-    assert json.dumps(question) in (tmp_path / "my-plan.toml").read_text()
+    # As people write it, not in JSON's escapes.
+    assert r'"Is \"quick\" \\ ähnlich?"' in (tmp_path / "my-plan.toml").read_text("utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from resolab.pages.clone.body import GIF
 from resolab.pages.clone.folder import MODEL_FILE, Protocols, write_clone
@@ -101,6 +102,15 @@ def test_the_folder_says_hosts_distances_and_how_many_requests_a_whole_load_has(
     assert read_model(tmp_path / "shop" / MODEL_FILE) == MODEL
     assert written.requests_count == len(RESOURCES)
     assert written.wire_bytes == written.model_bytes
+
+
+@pytest.mark.parametrize("words", ["😀 ä", '"quoted" \\ \n[hosts]\t', "\x00\x1b\x7f ]]>", "x" * 10_000])
+def test_a_recording_s_maker_may_have_any_name(tmp_path: Path, words: str) -> None:
+    source = Source(form="har", creator=words)
+    write_clone(msgspec.structs.replace(MODEL, source=source, name=words), tmp_path / "shop", seed=1)
+    page = tomllib.loads((tmp_path / "shop" / "page.toml").read_text("utf-8"))
+    assert (page["source"], page["description"]) == (f"har, {words}", f"a clone of the page model {words}")
+    assert set(page["serving"]) == {page["host"], *page["hosts"]}
 
 
 def test_each_path_is_answered_as_the_page_was(tmp_path: Path) -> None:

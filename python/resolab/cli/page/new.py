@@ -4,7 +4,6 @@ For: from a folder of files to a page that plans can name. Not for: the load (`t
 """
 
 import asyncio
-import json
 from pathlib import Path
 
 from resolab.cli.console import Console
@@ -12,6 +11,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.page import PAGES_DOMAIN, read_pages
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
+from resolab.toml_text import key_text, value_text
 from resolab.wording import counted
 
 _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page's files beside this one.\n"
@@ -65,15 +65,14 @@ def _hosts(folder: Path) -> dict[str, str]:
 
 def _write(file: Path, hosts: dict[str, str], path: str, requests_count: int) -> None:
     (host, folder), *others = hosts.items()
-    # TOML's basic strings are JSON's.
     lines = [
         "# A page for resolab; every key: docs/formats/page.md",
-        f"host = {json.dumps(host)}",
-        f"folder = {json.dumps(folder)}",
-        f"path = {json.dumps(path)}",
+        f"host = {value_text(host)}",
+        f"folder = {value_text(folder)}",
+        f"path = {value_text(path)}",
         f"request_count = {requests_count}  # of a whole load; one with fewer answered has failed",
         *(["", "[hosts]"] if others else []),
-        *(f"{json.dumps(name)} = {json.dumps(below)}" for name, below in others),
+        *(f"{key_text(name)} = {value_text(below)}" for name, below in others),
     ]
     file.write_text("\n".join(lines) + "\n", "utf-8")
 

@@ -4,7 +4,6 @@ For: writing it (docs/formats/page.md, docs/formats/page-model.md). Not for: wha
 """
 
 import enum
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from resolab.pages.clone.roles import has_body, roles_of
 from resolab.pages.facts import holds_load
 from resolab.pages.file import model_text
 from resolab.pages.model import Host, Outcome, PageModel
+from resolab.toml_text import key_lines, key_text, value_text
 
 MODEL_FILE = "clone.page.json"
 _VERSIONS = ("h1", "h2", "h3")
@@ -80,43 +80,42 @@ def _write_host(folder: Path, host: int, contents: Sequence[Content], spoken: Se
 
 def _serving_lines(contents: Sequence[Content], spoken: Sequence[str]) -> Iterator[str]:
     if spoken:
-        yield f"protocols = {json.dumps(spoken)}"
+        yield f"protocols = {value_text(spoken)}"
     yield "precoded = true"
     yield "cors = true"
-    yield f"methods = {json.dumps(_METHODS)}"
+    yield f"methods = {value_text(_METHODS)}"
     responses = [one for one in contents if one.response or one.body is None]
     if responses:
         yield "response = ["
         for one in responses:
-            keys = ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.response.items())
-            yield f"  {{ path = {json.dumps(one.path)}{', ' if keys else ''}{keys} }},"
+            keys = ", ".join(key_lines(one.response))
+            yield f"  {{ path = {value_text(one.path)}{', ' if keys else ''}{keys} }},"
         yield "]"
 
 
 def _page_lines(model: PageModel, hosts: Sequence[int]) -> Iterator[str]:
     first = model.resources[0].host
     others = [host for host in hosts if host != first]
-    yield f"description = {json.dumps(f'a clone of the page model {model.name}')}"
-    yield f"source = {json.dumps(_source(model))}"
-    yield f"host = {json.dumps(host_name(model, first))}"
+    yield f"description = {value_text(f'a clone of the page model {model.name}')}"
+    yield f"source = {value_text(_source(model))}"
+    yield f"host = {value_text(host_name(model, first))}"
     yield f'folder = "hosts/{first}"'
-    yield f"path = {json.dumps(path_of(model, 0))}"
+    yield f"path = {value_text(path_of(model, 0))}"
     yield f"request_count = {sum(holds_load(one) and one.outcome is Outcome.ANSWERED for one in model.resources)}"
     if others:
         yield ""
         yield "[hosts]"
         for host in others:
-            yield f'{json.dumps(host_name(model, host))} = "hosts/{host}"'
+            yield f'{key_text(host_name(model, host))} = "hosts/{host}"'
     nearest_ms = min((one.round_trip_ms for one in model.hosts if one.round_trip_ms is not None), default=0.0)
     of_host = _places_by_host(model)
     for host in hosts:
         yield ""
-        yield f"[serving.{json.dumps(host_name(model, host))}]"
+        yield f"[serving.{key_text(host_name(model, host))}]"
         yield f'settings = "hosts/{host}.toml"'
         if rest := [path_of(model, place) for place in of_host[host] if not holds_load(model.resources[place])]:
-            yield f"not_awaited = {json.dumps(rest)}"
-        for key, value in _facts(model.hosts[host], nearest_ms).items():
-            yield f"{key} = {json.dumps(value)}"
+            yield f"not_awaited = {value_text(rest)}"
+        yield from key_lines(_facts(model.hosts[host], nearest_ms))
 
 
 def _places_by_host(model: PageModel) -> Mapping[int, Sequence[int]]:

@@ -20,7 +20,7 @@ from resolab.manners import HARD_CAPS
 from resolab.plan import Corpus, Page
 from resolab.plan.serving import OF_THE_TESTBED
 from resolab.records import DnsTransport, ResolverCache
-from resolab.testbed.inline_toml import key_lines, key_text
+from resolab.toml_text import key_lines, key_text
 
 PROFILE = "box-home"
 NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)

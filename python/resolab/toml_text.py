@@ -1,6 +1,6 @@
-"""Values as TOML on one line, so that they can stand in any table. Pure.
+"""Values as TOML on one line, so that they can stand in any table: the one place that writes TOML. Pure.
 
-For: what was read from a page's settings and is told to the edge. Not for: reading, which is the library's.
+For: plans, pages, invitations and the edge's settings. Not for: reading, which is the library's.
 """
 
 import json
@@ -35,8 +35,14 @@ def value_text(value: object) -> str:
             return f"{{{_listed(f'{key_text(key)} = {value_text(one)}' for key, one in value.items())}}}"
         case list() | tuple():
             return f"[{_listed(map(value_text, value))}]"
-    # A JSON string is a TOML basic string, but for one character that TOML wants escaped.
-    return json.dumps(str(value), ensure_ascii=False).replace(_DELETE, "\\u007f")
+    # A JSON string is a TOML basic string, but for one character that TOML wants escaped. JSON's escapes of characters
+    # beyond U+FFFF are not TOML's.
+    return json.dumps(_scalar_values(str(value)), ensure_ascii=False).replace(_DELETE, "\\u007f")
+
+
+def _scalar_values(text: str) -> str:
+    """Put U+FFFD for each lone surrogate, which no file in UTF-8 can hold; two that belong together are a character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _listed(words: Iterable[str]) -> str:
