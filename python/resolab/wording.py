@@ -4,7 +4,10 @@ For: messages and texts for people. Not for: numbers with units or intervals (`p
 """
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def counted(count: int, noun: str, several: str | None = None) -> str:
@@ -18,3 +21,13 @@ def meant(word: object, known: Iterable[str]) -> str:
         return ""
     alike = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def clean(words: str) -> str:
+    """Take out what commands a terminal, line breaks too: of words that came from elsewhere, before they are shown."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
+
+
+def in_markup(text: str) -> str:
+    """Replace the characters that no document in XML may hold, escaped or not (XML 1.0, section 2.2)."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

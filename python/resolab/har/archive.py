@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -20,6 +20,7 @@ import resolab
 from resolab.har.timings import ABSENT, timings_of, total_ms
 from resolab.har.trial import MeasuredTrial, measured_trial
 from resolab.records import EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
+from resolab.urls import split_url
 
 Json = dict[str, Any]
 UNKNOWN_TYPE = "x-unknown"
@@ -85,7 +86,7 @@ def _entry(trial: MeasuredTrial, resource: ResourceRecord, seen: EdgeRequestReco
 
 
 def _request(resource: ResourceRecord, seen: EdgeRequestRecord | None, version: str) -> Json:
-    query = parse_qsl(urlsplit(resource.url).query, keep_blank_values=True)
+    query = parse_qsl(split_url(resource.url).query, keep_blank_values=True)
     return {
         "method": seen.method if seen else "GET",
         "url": resource.url.partition("#")[0],
@@ -128,7 +129,7 @@ def _mime_type(resource: ResourceRecord, status: int) -> str:
         return UNKNOWN_TYPE
     if resource.content_type:
         return resource.content_type
-    path = urlsplit(resource.url).path
+    path = split_url(resource.url).path
     if resource.initiator_type == "navigation" and path.endswith("/"):
         return "text/html"
     return mimetypes.guess_type(path)[0] or UNKNOWN_TYPE

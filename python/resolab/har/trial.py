@@ -5,7 +5,6 @@ For: picking and matching. Not for: HAR's shapes (`archive`).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from resolab.records import (
     MEASURED_LABEL,
@@ -19,6 +18,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
+from resolab.urls import split_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _matched(
         waiting.setdefault((_host(one.authority), one.path), []).append(one)
     pairs: list[tuple[ResourceRecord, EdgeRequestRecord | None]] = []
     for resource in sorted(resources, key=lambda record: record.start_ms):
-        parts = urlsplit(resource.url)
+        parts = split_url(resource.url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         found = waiting.get((_host(parts.netloc), path))
         pairs.append((resource, found.pop(0) if found else None))

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from resolab.plots.pdf_fonts import without_layout_tables
 from resolab.plots.style import house_style
 from resolab.store import write_named
+from resolab.wording import clean, in_markup
 
 Value = str | int | float | None
 
@@ -33,13 +34,13 @@ class Drawing:
 def save_drawing(drawing: Drawing, folder: Path) -> str:
     """Write `name.svg`, `name.pdf` and `name.csv`; return the SVG for embedding in HTML."""
     folder.mkdir(parents=True, exist_ok=True)
-    stream = io.StringIO()
+    stream, title = io.StringIO(), clean(drawing.name)
     with house_style():
         _lay_out(drawing.figure)
-        drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": drawing.name})
+        drawing.figure.savefig(stream, format="svg", metadata={"Date": None, "Title": title})
         pdf = folder / f"{drawing.name}.pdf"
         with without_layout_tables():
-            drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": drawing.name})
+            drawing.figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Title": title})
     (folder / f"{drawing.name}.svg").write_text(stream.getvalue(), "utf-8")
     write_csv(drawing.rows, folder / f"{drawing.name}.csv")
     return inline_svg(stream.getvalue(), drawing.caption)
@@ -65,7 +66,7 @@ def save_file(drawing: Drawing, file: Path) -> None:
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
     drawn = io.BytesIO()
     with house_style():
-        metadata = {**undated, "Title": drawing.name}
+        metadata = {**undated, "Title": clean(drawing.name)}
         drawing.figure.savefig(drawn, format=file.suffix.removeprefix("."), metadata=metadata, dpi=PNG_DPI)
     write_named(file, drawn.getvalue())
 
@@ -83,5 +84,5 @@ def inline_svg(svg: str, label: str) -> str:
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", element)
-    escaped = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    escaped = in_markup(label).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return element.replace("<svg", f'<svg role="img" aria-label="{escaped}"', 1)

@@ -16,6 +16,8 @@ _RC: Any = {
     # A figure without a layout engine stays as it was laid out, whatever the user's own settings.
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
+    # Names and URLs are not ours: a dollar sign in them begins no formula. No text of ours is one.
+    "text.parse_math": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 9.5,

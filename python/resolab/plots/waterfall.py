@@ -12,8 +12,10 @@ from matplotlib.patches import Patch
 
 from resolab.plots.save import Drawing, Value
 from resolab.plots.style import house_style, new_figure
+from resolab.wording import clean
 
 LABEL_LETTERS = 34
+TITLE_LETTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +81,14 @@ def draw_waterfall(
             axes.axvline(
                 event.at_ms, color="#333333", linewidth=1, linestyle=dash, label=f"{event.name} {event.at_ms:.0f}"
             )
-        axes.set_yticks(range(len(requests)), [shortened(request.label, LABEL_LETTERS) for request in requests])
+        axes.set_yticks(range(len(requests)), [clean(shortened(one.label, LABEL_LETTERS)) for one in requests])
         axes.set_ylim(len(requests) - 0.4, -0.6)
         last = max([0.0, *(request.end_ms for request in requests), *(event.at_ms for event in events)])
         axes.set_xlim(0, (last or 1.0) * 1.02)
         axes.tick_params(axis="y", length=0)
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("ms since navigationStart")
-        axes.set_title(title, loc="left")
+        axes.set_title(clean(shortened(title, TITLE_LETTERS)), loc="left")
         _legend(axes, requests)
     return Drawing(name, caption, figure, [request.row for request in requests])
 

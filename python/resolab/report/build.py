@@ -59,6 +59,7 @@ from resolab.report.tables import (
 from resolab.report.trouble import failures_line, trouble_sentence
 from resolab.store import Dataset, build_tables, machine_errors, open_dataset
 from resolab.store.folder import REPORT
+from resolab.wording import in_markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def make_report(folder: Path) -> Report:
         try:
             fresh.chmod(0o755)
             paths = None if findings.live is not None else path_section(folder, findings.plan, findings.pages)
-            (fresh / "index.html").write_text(_render(findings, fresh, papers, paths), "utf-8")
+            (fresh / "index.html").write_text(in_markup(_render(findings, fresh, papers, paths)), "utf-8")
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)

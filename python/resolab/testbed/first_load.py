@@ -6,7 +6,6 @@ For: writing a page's description. Not for: measuring; one load tells no time.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import Draft, plan_text
@@ -16,6 +15,7 @@ from resolab.testbed.judgement import answered_requests
 from resolab.testbed.layout import Site
 from resolab.testbed.sites import sites_of
 from resolab.testbed.testbed import Testbed
+from resolab.urls import split_url
 
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
 _ERRORS_FROM = 400
@@ -68,7 +68,7 @@ def unknown_names(records: Iterable[Record], site: Site) -> set[str]:
     names = set()
     for one in records:
         if isinstance(one, ResourceRecord):
-            names.add(urlsplit(one.url).hostname or "")
+            names.add(split_url(one.url).hostname or "")
         elif isinstance(one, EdgeQueryRecord) and one.rcode in _NO_SUCH_NAME:
             names.add(one.qname.rstrip(".").lower())
     return names - {"", *site.hosts}

@@ -6,7 +6,6 @@ anything: a trial that is not what was asked for is kept and flagged.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from resolab.browser import PageLoad
 from resolab.plan import Condition
@@ -41,6 +40,7 @@ from resolab.testbed.lookup import (
     state_of,
 )
 from resolab.testbed.ways import looks_up
+from resolab.urls import split_url
 
 OK, NOT_MODIFIED = 200, 304
 REDIRECTS = range(300, 400)
@@ -286,7 +286,7 @@ def path_flags(summary: PathSummaryRecord | None, lateness_p99_ms: float) -> lis
 
 def _hosts_of(load: PageLoad) -> set[str]:
     urls = [*(resource.url for resource in load.resources), *(request.url for request in load.network)]
-    return {urlsplit(url).hostname or "" for url in urls}
+    return {split_url(url).hostname or "" for url in urls}
 
 
 def _states_seen(

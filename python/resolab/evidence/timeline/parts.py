@@ -8,7 +8,6 @@ trial's first line has both clocks, read one after the other, and so brings them
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from urllib.parse import urlsplit
 
 from resolab.evidence.pcapng import Stamp
 from resolab.evidence.timeline.link import link_tracks
@@ -26,6 +25,7 @@ from resolab.records import (
     ResourceRecord,
 )
 from resolab.report import request_spans
+from resolab.urls import split_url
 
 MS_NS = 1e6
 
@@ -98,7 +98,7 @@ def _moments(load: PageLoadRecord, start_ns: int) -> list[Moment]:
 
 
 def _request(resource: ResourceRecord, start_ns: int, flow: int | None) -> list[Track]:
-    parts = urlsplit(resource.url)
+    parts = split_url(resource.url)
     name = f"{parts.netloc}{parts.path or '/'}"
     spans = [
         Slice(one.phase, _at(start_ns, one.start_ms), _at(start_ns, one.end_ms)) for one in request_spans(resource)

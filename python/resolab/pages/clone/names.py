@@ -8,9 +8,9 @@ it, so that two pages of a plan share none.
 """
 
 import re
-from urllib.parse import urlsplit
 
 from resolab.pages.model import Kind, PageModel, Resource
+from resolab.urls import split_url
 
 _LABEL_MAX_CHARACTERS = 40
 _ENDINGS = {
@@ -25,7 +25,8 @@ _ENDINGS = {
     Kind.BEACON: "txt",
     Kind.OTHER: "bin",
 }
-_PATH = re.compile(r"/(\d+)\.[a-z0-9]+")
+_PATH = re.compile(r"/([0-9]{1,9})\.[a-z0-9]+")
+"""Of nine digits at most: a page may ask for a path of any length, and Python converts no number of thousands."""
 
 
 def host_name(model: PageModel, host: int) -> str:
@@ -45,7 +46,7 @@ def url_of(model: PageModel, place: int) -> str:
 
 def place_of(url: str) -> int | None:
     """Place of the request that a URL of a clone is of; none of another URL's."""
-    found = _PATH.fullmatch(urlsplit(url).path)
+    found = _PATH.fullmatch(split_url(url).path)
     return int(found[1]) if found else None
 
 

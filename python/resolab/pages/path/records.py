@@ -9,7 +9,6 @@ from the request's arrival on: such requests are marked, and half a round trip i
 """
 
 from collections.abc import Iterable, Mapping
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -27,6 +26,7 @@ from resolab.records import (
     TrialFlag,
     TrialRecord,
 )
+from resolab.urls import split_url
 
 _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}
@@ -128,7 +128,7 @@ def _told_by_server(
     for one in kept:
         if not isinstance(one, EdgeRequestRecord) or one.received_ns < began_ns or one.method == "OPTIONS":
             continue
-        place = _place(model, f"https://{urlsplit(f'//{one.authority}').hostname}{one.path}")
+        place = _place(model, f"https://{split_url(f'//{one.authority}').hostname}{one.path}")
         if place is not None and place not in told:
             told[place] = _served(one, began_ns, way_ms)
     return told

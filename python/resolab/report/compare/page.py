@@ -7,6 +7,7 @@ import jinja2
 
 from resolab.report.compare.changes import DatasetComparison
 from resolab.report.compare.text import tables, verdict
+from resolab.wording import in_markup
 
 _TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>resolab compare: {{ ids[0] }} and {{ ids[1] }}</title>
@@ -42,4 +43,4 @@ def comparison_page(found: DatasetComparison) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(_TEMPLATE)
-    return template.render(ids=found.dataset_ids, verdict=verdict(found), tables=tables(found))
+    return in_markup(template.render(ids=found.dataset_ids, verdict=verdict(found), tables=tables(found)))

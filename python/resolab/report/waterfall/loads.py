@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, Event, Span, WaterfallRequest, draw_waterfall
 from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
 from resolab.store import dataset_folder, finished_trials, load_manifest, open_dataset, read_trial
 from resolab.store.outcomes import PLT, is_usable
+from resolab.urls import split_url
 
 if TYPE_CHECKING:
     from resolab.store.rows import LoadRow
@@ -72,7 +72,7 @@ def waterfall_of(folder: Path, trial: str) -> Waterfall:
         raise ConfigurationError(f"failed to draw {trial} of {folder}: the trial has no measured load; choose another")
     resources = [one for one in records if isinstance(one, ResourceRecord)]
     condition = next(one.condition for one in records if isinstance(one, TrialRecord))
-    host = urlsplit(load.url).netloc
+    host = split_url(load.url).netloc
     requests = [_request(one, host) for one in sorted(resources, key=lambda one: one.start_ms)]
     instants = (("FCP", load.fcp_ms), ("LCP", load.lcp_ms), ("load", load.plt_ms))
     return Waterfall(
@@ -116,7 +116,7 @@ def _document(load: PageLoadRecord) -> WaterfallRequest:
         response_start_ms=load.response_start_ms,
         response_end_ms=load.response_end_ms,
     )
-    return _request(resource, urlsplit(load.url).netloc)
+    return _request(resource, split_url(load.url).netloc)
 
 
 def request_spans(resource: ResourceRecord) -> list[Span]:
@@ -147,7 +147,7 @@ def _secure_ms(resource: ResourceRecord) -> float | None:
 
 
 def _request(resource: ResourceRecord, document_host: str) -> WaterfallRequest:
-    parts = urlsplit(resource.url)
+    parts = split_url(resource.url)
     label = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if parts.netloc != document_host:
         label = parts.netloc + label
