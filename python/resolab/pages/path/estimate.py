@@ -19,23 +19,11 @@ import msgspec
 
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
-from resolab.pages.path.held_back import AT_A_TIME_COUNT, Heads
+from resolab.pages.path.held_back import Head, Heads
 from resolab.pages.path.holders import holders_of
+from resolab.pages.path.instant import START, Instant
 from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
 from resolab.records import HttpVersion
-
-
-class _Instant(NamedTuple):
-    """An instant and the look-ups of the chain that leads to it; of two chains that end together the one with more."""
-
-    ms: float
-    lookups: int
-
-    def later(self, ms: float) -> "_Instant":
-        return _Instant(self.ms + ms, self.lookups)
-
-
-_START = _Instant(0.0, 0)
 
 
 class LoadEstimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,35 +133,36 @@ class _Walk:
             _handshakes(host) * trip if connect_ms is None else connect_ms
             for host, trip in zip(model.hosts, self._trips, strict=True)
         ]
-        self._ready: dict[int, _Instant] = {}
+        self._ready: dict[int, Instant] = {}
         """When each host looked up can take a request."""
-        self._first_bytes: dict[int, _Instant] = {}
-        self._ends: dict[int, _Instant] = {}
-        self._starts: dict[int, _Instant] = {}
+        self._first_bytes: dict[int, Instant] = {}
+        self._ends: dict[int, Instant] = {}
+        self._starts: dict[int, Instant] = {}
         self._holders = holders_of(model)
         self._heads = Heads(model)
+        self._held: set[int] = set()
+        """Requests that a head holds back, by place."""
+        self._queue: list[tuple[Instant, int]] = [(START, 0)]
         self._document = 0 if resolver.announced is Announced.WITH_FIRST else _document_of(model)
         self._announced_ms: float | None = None
         """When all names are announced, or their answers come; None: nobody has announced them yet."""
 
     def estimate(self) -> LoadEstimate:
         waiting, missing = self._dependencies()
-        queue: list[tuple[_Instant, int]] = [(_START, 0)]
-        while queue:
-            start, place = heapq.heappop(queue)
-            free = self._held_back_until(place, start)
-            if free is not None:
-                heapq.heappush(queue, (free, place))
+        while self._queue:
+            start, place = heapq.heappop(self._queue)
+            if not self._may_begin(place, start):
                 continue
             self._exchange(place, start)
+            self._have_heads_know(place, start)
             for child in waiting[place]:
                 missing[child] -= 1
                 if not missing[child]:
-                    heapq.heappush(queue, (self._start(child), child))
+                    heapq.heappush(self._queue, (self._start(child), child))
         last = max(self._awaited(place) for place in self._ends)
         return LoadEstimate(load_ms=last.ms, blocking_lookups_count=last.lookups, lookups_count=len(self._ready))
 
-    def _awaited(self, place: int) -> _Instant:
+    def _awaited(self, place: int) -> Instant:
         """Tell until when the load event waits for a request: of what scripts fetch, until they ask."""
         return self._ends[place] if holds_load(self._model.resources[place]) else self._starts[place]
 
@@ -196,20 +185,43 @@ class _Walk:
             return ()
         return self._holders.get(one.parent, ())
 
-    def _held_back_until(self, place: int, start: _Instant) -> _Instant | None:
-        """Tell when a request that would begin is let go, if it is held back in its document's head."""
-        scripts = self._heads.scripts(place)
-        # What has not begun yet keeps the head open, too, but for how long is not known yet.
-        ends = [self._ran(it) for it in scripts if it in self._ends]
-        if len(ends) == len(scripts) and all(end <= start for end in ends):
-            return None
-        under_way = sorted(end for it in self._heads.beside(place) if (end := self._ends.get(it, _START)) > start)
-        if len(under_way) < AT_A_TIME_COUNT:
-            return None
-        free = under_way[-AT_A_TIME_COUNT]
-        return min(free, max(ends)) if len(ends) == len(scripts) else free
+    def _may_begin(self, place: int, start: Instant) -> bool:
+        """Hold a request back if its document's head does; let it go, or look at it again, when its turn has come."""
+        head = self._heads.holding_back(place)
+        if head is None:
+            return True
+        waits = place in self._held
+        if place in self._starts or (waits and head.turn != (start, place)):
+            return False  # It has begun, or another one stands in the queue for all that wait with it.
+        free = head.free_from(start)
+        if free is None:
+            if waits:
+                self._held.discard(place)
+                head.let_first_go()
+                self._give_turn(head, start)
+            return True
+        if not waits:
+            self._held.add(place)
+            head.hold(place)
+        if head.first == place:
+            self._give_turn(head, free)
+        return False
 
-    def _exchange(self, place: int, start: _Instant) -> None:
+    def _give_turn(self, head: Head, at: Instant) -> None:
+        """Have the first that waits in a head looked at then."""
+        head.turn = None if head.first is None else (at, head.first)
+        if head.turn is not None:
+            heapq.heappush(self._queue, head.turn)
+
+    def _have_heads_know(self, place: int, start: Instant) -> None:
+        """Tell a document's head what began; its last script may close it before what waits would be looked at."""
+        head = self._heads.note(place, self._ends[place], self._ran(place))
+        if head is not None and head.turn is not None:
+            free = head.free_from(start) or start
+            if free < head.turn[0]:
+                self._give_turn(head, free)
+
+    def _exchange(self, place: int, start: Instant) -> None:
         one = self._model.resources[place]
         self._starts[place] = start
         if one.outcome is Outcome.FAILED:
@@ -223,7 +235,7 @@ class _Walk:
         self._first_bytes[place] = sent.later(self._trips[one.host] + one.server_time_ms)
         self._ends[place] = self._first_bytes[place].later(one.receive_ms)
 
-    def _answered(self, host: int, asked: _Instant) -> _Instant:
+    def _answered(self, host: int, asked: Instant) -> Instant:
         opening_ms = 0.0 if self._ready else self._resolver.setup_ms
         answered_ms = asked.ms + opening_ms + self._resolver.takes_ms(host)
         announced_ms = self._announced_answer_ms(host)
@@ -231,7 +243,7 @@ class _Walk:
             if announced_ms <= asked.ms:
                 return asked
             answered_ms = min(answered_ms, announced_ms)
-        return _Instant(answered_ms, asked.lookups + 1)
+        return Instant(answered_ms, asked.lookups + 1)
 
     def _announced_answer_ms(self, host: int) -> float | None:
         """Tell when the answer for a host's name is there without being asked for; None: nobody has announced it."""
@@ -240,7 +252,7 @@ class _Walk:
         is_asked = self._resolver.announced in {Announced.HTTPS_RECORD, Announced.EARLY_HINTS}
         return self._announced_ms + (self._resolver.takes_ms(host) if is_asked else 0.0)
 
-    def _announcement_ms(self, document: Resource, sent: _Instant) -> float | None:
+    def _announcement_ms(self, document: Resource, sent: Instant) -> float | None:
         """Tell when all names, or their answers, are there that somebody announces with the document."""
         answered_ms = self._ready[document.host].ms - self._connects[document.host]
         told_ms = sent.ms + self._trips[document.host]
@@ -252,7 +264,7 @@ class _Walk:
             Announced.EARLY_HINTS: told_ms,
         }[self._resolver.announced]
 
-    def _start(self, place: int) -> _Instant:
+    def _start(self, place: int) -> Instant:
         """Tell when a request begins whose discoverer and what held that up are known."""
         one = self._model.resources[place]
         assert one.parent is not None
@@ -267,7 +279,7 @@ class _Walk:
             return end
         return first_byte.later(one.due_ms or 0.0)
 
-    def _ran(self, place: int) -> _Instant:
+    def _ran(self, place: int) -> Instant:
         """Tell when what holds a parser up no longer does."""
         one = self._model.resources[place]
         return self._ends[place].later(one.run_ms if one.script_mode is ScriptMode.SYNC else 0.0)

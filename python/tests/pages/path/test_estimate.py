@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from made_page_model import MARKUP, SCRIPT, SHEET, document, model, request
 
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, ScriptMode
-from resolab.pages.path import Announced, LoadEstimate, load_estimate, predicted_lookups
+from resolab.pages.path import Announced, LoadEstimate, estimate, load_estimate, predicted_lookups
+from resolab.pages.path.instant import Instant
 from resolab.protocols import DNS_TRANSPORTS
 
 FREE = {"connect_ms": 0.0, "round_trip_ms": 0.0}
@@ -93,6 +94,35 @@ def test_nothing_is_held_back_any_more_when_the_scripts_in_the_head_have_run() -
     fonts = [request(0, Discovery.INLINE_SCRIPT, Kind.FONT, server_time_ms=500) for _ in range(2)]
     picture = request(0, Discovery.LATE, Kind.IMAGE, due_ms=5, server_time_ms=600)
     assert load_estimate(model(document(), sync, *fonts, picture), **FREE).load_ms == 30 + 600
+
+
+def test_a_head_that_closes_lets_go_what_it_held_back_before_its_last_script_was_found() -> None:
+    found = script(server_time_ms=20, script_mode=ScriptMode.SYNC)
+    later = script(server_time_ms=10, script_mode=ScriptMode.SYNC, place=1.0)
+    fonts = [request(0, Discovery.INLINE_SCRIPT, Kind.FONT, server_time_ms=500) for _ in range(2)]
+    picture = request(0, Discovery.LATE, Kind.IMAGE, due_ms=5, server_time_ms=600)
+    page = model(document(receive_ms=30), found, later, *fonts, picture)
+    # The picture waits for a font until, at 30 ms, the last script is found: it has run at 40 ms, and the body begins.
+    assert load_estimate(page, **FREE).load_ms == 40 + 600
+
+
+@pytest.mark.parametrize("count", [100, 800])
+def test_requests_that_wait_in_a_head_are_looked_at_in_proportion_to_their_number(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+    may_begin = estimate._Walk._may_begin
+
+    def counting(walk: estimate._Walk, place: int, start: Instant) -> bool:
+        looked_at.append(place)
+        return may_begin(walk, place, start)
+
+    monkeypatch.setattr(estimate._Walk, "_may_begin", counting)
+    sync = script(server_time_ms=1e6, script_mode=ScriptMode.SYNC)
+    pictures = [request(0, Discovery.INLINE_SCRIPT, server_time_ms=10, due_ms=1) for _ in range(count)]
+    # One picture at a time beside the script.
+    assert load_estimate(model(document(), sync, *pictures), **FREE).load_ms == 1e6
+    assert len(looked_at) <= 4 * (count + 2)
 
 
 def test_what_ends_as_a_request_is_let_go_holds_it_back_if_more_look_ups_led_to_it() -> None:
