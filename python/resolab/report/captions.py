@@ -12,6 +12,7 @@ from resolab.report.findings.planned import is_live
 from resolab.report.labels import baseline_label
 from resolab.report.trouble import flags_and_drops
 from resolab.stats import Estimate, Method
+from resolab.store.outcomes import PLT, Outcome
 
 _METHODS = {
     Method.ORDER_STATISTIC: "order statistics",
@@ -57,7 +58,7 @@ def heat_map_caption(findings: Findings, found: OutcomeFindings) -> str:
     return (
         f"Relative change of the median {found.outcome.phrase} against {baseline_label(findings)} "
         f"{_same(findings)}. A dashed frame marks cells whose interval contains 0. "
-        f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
+        f"{how_sure(compared)} {_failed_loads(findings, found.outcome)} {_dataset(findings)}"
     )
 
 
@@ -88,7 +89,7 @@ def difference_caption(findings: Findings, found: OutcomeFindings) -> str:
     return (
         f"Median of the paired differences of {found.outcome.phrase} against {baseline_label(findings)}, with its "
         f"interval; small dots: single {_singles(findings)}. "
-        f"{how_sure(compared)} {_failed_loads(findings)} {_dataset(findings)}"
+        f"{how_sure(compared)} {_failed_loads(findings, found.outcome)} {_dataset(findings)}"
     )
 
 
@@ -97,7 +98,7 @@ def shift_caption(findings: Findings, offered: Iterable[Estimate]) -> str:
     return (
         f"Quantiles of {findings.primary.outcome.phrase} under each treatment less those of its baseline: a level line "
         "is a shift of all loads alike, one that falls towards P90 a gain of the slow ones. "
-        f"{how_sure(offered)} {_failed_loads(findings)} {_dataset(findings)}"
+        f"{how_sure(offered)} {_failed_loads(findings, findings.primary.outcome)} {_dataset(findings)}"
     )
 
 
@@ -127,10 +128,10 @@ def _singles(findings: Findings) -> str:
     return "blocks; grey tick: closed form, round trips times RTT and, where known, bytes over the rate"
 
 
-def _failed_loads(findings: Findings) -> str:
+def _failed_loads(findings: Findings, outcome: Outcome = PLT) -> str:
     failed = sum(one.failed_count for one in findings.conditions)
     unusable = sum(one.unusable_count for one in findings.conditions)
-    text = f"{failed} of {findings.trials_count} loads failed and count as at least their limit"
+    text = f"{failed} of {findings.trials_count} loads failed and count as {outcome.of_failed_loads}"
     alone = " or left alone" if is_live(findings.plan) else ""
     lost = f"; {unusable} more were lost to the instrument{alone}" if unusable else ""
     return f"{text}{lost}; {flags_and_drops(findings)}."

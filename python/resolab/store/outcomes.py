@@ -5,9 +5,10 @@ one is a row here and, unless records have its instant, the place where a load i
 Not for: estimates (`stats`).
 
 A load that the network or the server failed (time-out, DNS, connect, TLS, HTTP, or a part of the page that never came)
-never ended: of every outcome it is 'at
-least the limit', even of an instant it had reached, so that a transport cannot look better by failing. A load that the
-instrument failed, or that manners forbade, says nothing about the network and contributes nothing.
+never ended: it is 'at least the limit', even of a paint it had reached, so that a transport cannot look better by
+failing. But the document's first byte, where one came, is what it would have been: what failed after it (the rest of
+the page, or the time that the load was given) did not move it, and it counts as seen. A load that the instrument
+failed, or that manners forbade, says nothing about the network and contributes nothing.
 """
 
 import enum
@@ -85,6 +86,14 @@ class Outcome:
     untold: Untold = Untold.NOTHING
     holds_exchange: bool = False
     """Whether the cold exchange beside the load is a part of it: where that failed, this has no end either."""
+    seen_before: frozenset[str] = frozenset()
+    """Failures that come after it and do not move it: of such a load its own value counts, where it has one."""
+
+    @property
+    def of_failed_loads(self) -> str:
+        """What a failed load counts as, within a sentence."""
+        seen = f", but for what was seen before it failed ({', '.join(sorted(self.seen_before))})"
+        return f"at least their limit{seen if self.seen_before else ''}"
 
     @property
     def unit(self) -> str:
@@ -134,7 +143,8 @@ class Outcome:
         if failure is None and value_ms is None and self.untold is Untold.NOTHING:
             without_end = self.holds_exchange and exchange_failed
             return Contribution(None, limit_ms or 0.0) if without_end else None
-        return Contribution(None if failure else value_ms, limit_ms or 0.0)
+        counts = failure is None or failure in self.seen_before
+        return Contribution(value_ms if counts else None, limit_ms or 0.0)
 
 
 def _is_failed_exchange(record: Record, dns_transport: DnsTransport | None) -> bool:
@@ -171,6 +181,7 @@ RESPONSE_START = Outcome(
     phrase="time to the page's first byte",
     meaning="time to the page's first byte (responseStart)",
     untold=Untold.AT_LEAST_ITS_LIMIT,
+    seen_before=frozenset((PageFailure.INCOMPLETE, PageFailure.PAGE_TIMEOUT)),
 )
 LAST_BYTE = Outcome(
     name="last_byte",

@@ -7,9 +7,20 @@ import pytest
 from synthetic_dataset import Faults, make_dataset
 
 from resolab.plan import OutcomeName
-from resolab.records import INSTRUMENT_FAILURES, DnsTransport, PageFailure, PageLoadRecord
+from resolab.records import INSTRUMENT_FAILURES, DnsTransport, HandshakeMode, PageFailure, PageLoadRecord
 from resolab.store import build_tables, finished_trials, open_dataset, read_trial
-from resolab.store.outcomes import FCP, LCP, OUTCOMES, PLT, PLT_SUM, RESPONSE_START, Contribution, Outcome, is_usable
+from resolab.store.outcomes import (
+    FCP,
+    LCP,
+    OUTCOMES,
+    PLT,
+    PLT_SUM,
+    RESPONSE_START,
+    SAY_NOTHING,
+    Contribution,
+    Outcome,
+    is_usable,
+)
 from resolab.store.rows import LoadRow
 from resolab.store.studies.h20 import h20_loads
 
@@ -26,9 +37,30 @@ def test_a_value_is_contributed_as_it_is() -> None:
     assert LCP.contribution(load(plt=2.0, lcp=1.0)) == Contribution(1.0, 30_000.0)
 
 
+NETWORK = sorted({*PageFailure} - SAY_NOTHING)
+REACHED = {"response_start": 9.0, "fcp": 10.0, "lcp": 11.0, "last_byte": 12.0, "plt": 13.0, "plt_sum": 14.0}
+
+
+@pytest.mark.parametrize("failure", NETWORK)
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
-def test_a_load_the_network_failed_is_at_least_its_limit_even_of_what_it_had_reached(outcome: Outcome) -> None:
-    assert outcome.contribution(load("page_timeout", response_start=9.0, fcp=10.0)) == Contribution(None, 30_000.0)
+def test_a_load_the_network_failed_is_at_least_its_limit_even_of_what_it_had_reached(
+    outcome: Outcome, failure: str
+) -> None:
+    """But for a first byte that came before it failed: a part that is missing later did not move that one."""
+    seen = outcome == RESPONSE_START and failure in {"incomplete", "page_timeout"}
+    wanted = Contribution(9.0 if seen else None, 30_000.0)
+    assert outcome.contribution(load(failure, **REACHED)) == wanted
+    record = PageLoadRecord(
+        url="https://a.test/", browser="chromium", browser_version="1", measured=True, limit_ms=30_000.0,
+        requested_handshake_mode=HandshakeMode.FULL, failure=PageFailure(failure),
+        **{OUTCOMES[name].column: value for name, value in REACHED.items()},
+    )  # fmt: skip
+    assert outcome.contribution_of_records([record]) == wanted
+
+
+@pytest.mark.parametrize("failure", NETWORK)
+def test_a_first_byte_that_never_came_is_at_least_its_limit(failure: str) -> None:
+    assert RESPONSE_START.contribution(load(failure)) == Contribution(None, 30_000.0)
 
 
 @pytest.mark.parametrize("failure", sorted(INSTRUMENT_FAILURES))

@@ -155,7 +155,7 @@ class ConditionResult:
     unusable_count: int
     reached_count: int
     told_count: int
-    """Loads that did not fail and have a value."""
+    """Loads with a value: those that did not fail, and those that failed after it."""
     median_ms: Estimate
     comparison: Comparison | None
     range_ms: tuple[float, float] | None = None

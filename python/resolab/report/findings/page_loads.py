@@ -29,7 +29,7 @@ def by_condition(loads: Sequence[LoadRow]) -> dict[str, list[LoadRow]]:
 
 
 def sample_of(outcome: Outcome, loads: Sequence[Load]) -> Sample:
-    """Return an outcome of loads that contribute to it; a failed one is at least its limit."""
+    """Return an outcome of loads that contribute to it; one without a value is at least its limit."""
     return Sample.censored(*contributions(outcome, loads))
 
 
@@ -142,7 +142,8 @@ def _result(
     plan: Plan, condition: Condition, loads: Sequence[LoadRow], comparison: Comparison | None, outcome: Outcome
 ) -> ConditionResult:
     usable = [load for load in loads if is_usable(load)]
-    told = [value for load in usable if load.failure is None and (value := outcome.of(load)) is not None]
+    contributed = (outcome.contribution(load) for load in usable)
+    told = [one.value_ms for one in contributed if one is not None and one.value_ms is not None]
     return ConditionResult(
         condition=condition,
         trials_count=len(loads),

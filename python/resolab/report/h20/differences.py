@@ -146,4 +146,4 @@ def _failures(study: Study, profiles: Sequence[str]) -> str:
     loads = [load for one in profiles for arm in study.loads.get(one, {}).values() for load in arm.values()]
     failed = sum(load.failure is not None for load in loads)
     told = flags_and_drops(study.findings, profiles)
-    return f"{failed} of {len(loads)} loads failed and count as at least their limit; {told}."
+    return f"{failed} of {len(loads)} loads failed and count as {study.outcome.of_failed_loads}; {told}."

@@ -130,10 +130,15 @@ def pooled_pairs(
     both = [
         key
         for key in treatment
-        if key in baseline and (both_failed or treatment[key].failure is None or baseline[key].failure is None)
+        if key in baseline and (both_failed or any(_has_value(arm[key], outcome) for arm in (treatment, baseline)))
     ]
     own, other = ([arm[key] for key in both] for arm in (treatment, baseline))
     return PooledPairs(differences_of(sample_of(outcome, own), sample_of(outcome, other)), places_of(both))
+
+
+def _has_value(row: H20LoadRow, outcome: Outcome) -> bool:
+    told = outcome.contribution(row)
+    return told is not None and told.value_ms is not None
 
 
 def difference_curve(pairs: PooledPairs, key: Mapping[str, Value], level: float) -> DifferenceCurve:

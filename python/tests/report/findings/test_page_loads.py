@@ -1,12 +1,13 @@
 import math
 from dataclasses import replace
 
+import msgspec
 import pytest
 from synthetic_dataset import RTT_MS, make_plan
 
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.page_loads import condition_results
-from resolab.store.outcomes import PLT
+from resolab.store.outcomes import PLT, RESPONSE_START
 from resolab.store.rows import LoadRow
 
 PLAN = make_plan()
@@ -92,3 +93,24 @@ def test_conditions_without_loads_are_still_listed() -> None:
     results = condition_results(PLAN, [], Oracle(PLAN, RTT_MS), PLT)
     assert len(results) == 24
     assert all(one.median_ms.n == 0 for one in results)
+
+
+@pytest.mark.parametrize("failure", ["incomplete", "page_timeout"])
+def test_a_first_byte_that_was_seen_counts_in_differences_and_medians(failure: str) -> None:
+    """Of six loads that lack parts of their page all first bytes were seen: the difference is no bound."""
+
+    def seen(block: int, condition: str, first_byte_ms: float, why: str | None = None) -> LoadRow:
+        one = load(block, condition, 2_000.0, why)
+        return msgspec.structs.replace(one, times_ms=one.times_ms | {"response_start": first_byte_ms})
+
+    loads = [seen(block, BASE, 800.0 + block) for block in range(8)]
+    loads += [seen(block, DOH, 1_300.0 + block, failure if block > 1 else None) for block in range(8)]
+    found = condition_results(PLAN, loads, Oracle(PLAN, RTT_MS), RESPONSE_START)
+    one = next(result for result in found if result.condition.id == DOH)
+    assert one.comparison is not None
+    assert (one.comparison.difference_ms.value, one.comparison.difference_ms.censored_count) == (500.0, 0)
+    assert (one.told_count, one.failed_count, one.range_ms) == (8, 6, (1_300.0, 1_307.0))
+    # The load time has no such values: what is missing made it shorter.
+    plt = result(loads)
+    assert plt.told_count == 2
+    assert math.isinf(plt.median_ms.high)
