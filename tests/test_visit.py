@@ -1,7 +1,9 @@
 """`resolab visit` end to end, in two namespaces that it cannot tell from the internet: whom it contacts, and whom not."""
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 
 import pytest
 from lab import COMMAND
@@ -75,7 +77,7 @@ def test_a_dry_run_contacts_nobody_and_names_all_but_what_pages_reach(visited):
 
 def test_what_was_asked_stands_in_the_ledger(visited):
     *_, seen, folder = visited
-    lines = [json.loads(line) for line in (folder / "state" / "resolab" / "ledger.jsonl").read_text().splitlines()]
-    assert [line["site"] for line in lines if line["what"] == "load"] == ["resolab.test"] * 2
-    counted = sum(line["queries_count"] for line in lines if line["what"] == "queries")
+    with contextlib.closing(sqlite3.connect(folder / "state" / "resolab" / "ledger.sqlite")) as ledger:
+        assert ledger.execute("SELECT site FROM loads").fetchall() == [("resolab.test",)] * 2
+        (counted,) = ledger.execute("SELECT SUM(queries_count) FROM queries").fetchone()
     assert counted >= sum(isinstance(one, EdgeQueryRecord) for one in seen)

@@ -31,3 +31,9 @@ def clean(words: str) -> str:
 def in_markup(text: str) -> str:
     """Replace the characters that no document in XML may hold, escaped or not (XML 1.0, section 2.2)."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def shown(words: str, *, longest: int = 200) -> str:
+    """Write words that came from elsewhere as part of a line: clean, and no longer than a line can bear."""
+    kept = clean(words[: longest + 1])
+    return kept if len(kept) <= longest else f"{kept[:longest]}..."

@@ -26,7 +26,7 @@ from resolab.live.reached import ByTransport, Reached, reach
 from resolab.live.stubs import LiveStub
 from resolab.live.trial import LiveTrial, Surroundings
 from resolab.live.user_agents import user_agent, version_number
-from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, user_agent_suffix
+from resolab.manners import HARD_CAPS, Ledger, check_operator, fetch_opt_out, my_turn, opted_out, user_agent_suffix
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
 from resolab.testbed import TrialResult
@@ -110,6 +110,8 @@ class LiveBed(Standing):
         reached = self._reached[condition.resolver, condition.dns_transport]
         site = self._live.sites[condition.page]
         trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
+        if reached.address is not None and self._ledger.opt_out.covers(reached.address):
+            return trial.left_alone(opted_out(reached.address).detail, 0.0)
         async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
             if turn.refusal is not None:
                 return trial.left_alone(turn.refusal.detail, turn.waited_s)

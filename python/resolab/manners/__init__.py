@@ -18,7 +18,7 @@ from resolab.manners.fetching import fetch_opt_out
 from resolab.manners.ledger import Ledger, Noted, state_folder
 from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import Refusal, RefusalReason
+from resolab.manners.refusals import Refusal, RefusalReason, opted_out
 from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
 from resolab.manners.sites import host_of, site_of
 from resolab.manners.stop import (
@@ -58,6 +58,7 @@ __all__ = [
     "host_of",
     "my_turn",
     "names_contacted",
+    "opted_out",
     "pause",
     "resolver_endpoint",
     "resolver_host",

@@ -1,6 +1,7 @@
-"""How much is asked of strangers at most: caps that a plan lowers and nothing raises.
+"""How much is asked of strangers at most: caps that a plan lowers, and no plan or option raises.
 
-For: the numbers and the one way to change them. Not for: counting (`counts`).
+For: the numbers and the one way to change them. Not for: counting (`ledger`), which is done for each user and state
+folder by itself.
 
 One load at a time is no number and cannot be changed (`turn`). Why these numbers: docs/method/manners.md.
 """
@@ -64,4 +65,4 @@ HARD_CAPS = Caps(
     queries_per_resolver_per_second=50,
     queries_per_resolver_per_hour=20_000,
 )
-"""What no plan, option or environment goes beyond."""
+"""What no plan or option goes beyond, counted in one state folder."""

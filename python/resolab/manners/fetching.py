@@ -6,15 +6,21 @@ former list stands in.
 
 import http.client
 import ssl
+import threading
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError, MachineError
 from resolab.manners.opt_out import OptOut
+from resolab.wording import shown
 
 FETCH_TIMEOUT_S = 20.0
+"""Of each wait for its server."""
+FETCH_WITHIN_S = 120.0
+"""Of all: a server that sends a byte now and then does not hold a measurement for ever."""
 MOST_BYTES = 16 * 1024 * 1024
 STAYS_STOPPED = "nothing is contacted without it; see that it can be had, then go on"
 
@@ -31,12 +37,38 @@ def fetch_opt_out(source: str, *, user_agent: str, authority: Path | None = None
         raise ConfigurationError(f"the opt-out list {source} must come over https or from a file: others can change it")
     request = urllib.request.Request(source, headers={"User-Agent": user_agent, "Cache-Control": "no-cache"})  # noqa: S310
     handlers = [urllib.request.HTTPSHandler(context=_trust(authority)), _OnlyHttps()]
-    try:
+
+    def fetched() -> bytes:
         with urllib.request.build_opener(*handlers).open(request, timeout=FETCH_TIMEOUT_S) as answer:
-            body = answer.read(MOST_BYTES + 1)
+            return bytes(answer.read(MOST_BYTES + 1))
+
+    try:
+        body = _within(FETCH_WITHIN_S, fetched)
     except (OSError, http.client.HTTPException) as error:
-        raise MachineError(f"could not fetch the opt-out list {source}: {error}; {STAYS_STOPPED}") from error
+        problem = shown(str(error))
+        raise MachineError(f"could not fetch the opt-out list {source}: {problem}; {STAYS_STOPPED}") from error
     return OptOut.read(_text(body, source), source=source)
+
+
+def _within(limit_s: float, do: Callable[[], bytes]) -> bytes:
+    """Return what a call gives, or raise `TimeoutError`; the call then ends by itself, or with the process."""
+    given: list[bytes] = []
+    raised: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            given.append(do())
+        except BaseException as error:  # noqa: BLE001 -- it is raised where somebody waits for it.
+            raised.append(error)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if thread.is_alive():
+        raise TimeoutError(f"it did not come within {limit_s:g} s")
+    if raised:
+        raise raised[0]
+    return given[0]
 
 
 def _of_file(file: Path) -> str:

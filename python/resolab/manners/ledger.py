@@ -1,31 +1,26 @@
 """The ledger: what this user's runs asked of whom, on disk, so that caps hold across runs, restarts and plans.
 
-For: the rim between the rules (`counts`, `refusals`) and a JSON Lines file in the user's state folder. Not for: taking
-turns (`turn`), which is what makes asking and noting one step.
+For: the caps' rules over a database of loads, queries and stop signs in the user's state folder. Not for: taking turns
+(`turn`), which is what makes asking and noting one step, or the database itself (`ledger_file`).
 
-Lines are appended under a lock; those that no rule looks at any more are dropped when the file is opened.
+Instants are seconds of the wall clock, which outlives a restart.
 """
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import msgspec
-
-from resolab.errors import ConfigurationError, StorageError
+from resolab.errors import ConfigurationError
 from resolab.manners.caps import HARD_CAPS, QUERIES_PER_LOAD, Caps
-from resolab.manners.counts import DAY_S, Counts
-from resolab.manners.lines import DECODER, Line, LoadLine, QueriesLine, StopLine, encoded
+from resolab.manners.ledger_file import LedgerFile
 from resolab.manners.opt_out import NOBODY, OptOut
-from resolab.manners.refusals import Refusal, Refusals
+from resolab.manners.refusals import Refusal, opted_out, stopped
 from resolab.manners.sites import host_of, site_of
 from resolab.manners.stop import StopSign
 
-LEDGER, LEDGER_LOCK = "ledger.jsonl", "ledger.lock"
+HOUR_S, DAY_S = 3_600.0, 86_400.0
 STOPS_KEPT_S = 30 * DAY_S
 """A run that is resumed later than this may come back to who stopped it."""
 
@@ -48,30 +43,32 @@ class Noted:
     at_s: float
     resolver: str | None
     queries_count: int
+    row: int | None
+    """Where its queries stand in the ledger; None: it has none."""
 
 
 class Ledger:
-    """The counts of all runs and the refusals that hold for this one; instants are seconds of the wall clock."""
+    """The counts of all runs and the refusals that hold for this one."""
 
     def __init__(self, folder: Path, caps: Caps, *, run: str) -> None:
         self.folder, self.caps = folder, caps
         self.opt_out: OptOut = NOBODY
         """Fetched anew before each batch, by whoever runs batches."""
         self._run = run
-        self._read_until: tuple[int, int] | None = None
-        self._counts, self._refusals = Counts(caps), Refusals(run)
+        self._file = LedgerFile(folder)
 
     @classmethod
     def open(cls, folder: Path | None = None, caps: Caps = HARD_CAPS, *, run: str, now_s: float) -> Self:
         """Open the ledger of a folder, by default this user's; `run` names the campaign, across its resumptions.
 
-        Raises `StorageError` where it cannot be written, `ConfigurationError` where it is not ours.
+        Rows that no rule looks at any more are removed. Raises `StorageError` where it cannot be written,
+        `ConfigurationError` where it is not ours.
         """
         ledger = cls(folder or state_folder(), caps, run=run)
-        with _storage_errors(ledger.folder):
-            ledger.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with ledger._locked():
-            ledger._drop_old(now_s)
+        with ledger._file.writing() as rows:
+            rows.execute("DELETE FROM loads WHERE at_s <= ?", (now_s - DAY_S,))
+            rows.execute("DELETE FROM queries WHERE at_s <= ?", (now_s - DAY_S,))
+            rows.execute("DELETE FROM stops WHERE until_s <= ? AND at_s <= ?", (now_s, now_s - STOPS_KEPT_S))
         return ledger
 
     def wait_s(
@@ -87,17 +84,23 @@ class Ledger:
         Without a `site` it is about our own client's queries, without a `resolver` about a load whose queries nobody
         counts. A load may ask `queries_count` queries until it is settled.
         """
-        with self._locked():
-            self._catch_up()
-        host = None if site is None else host_of(site)
-        name = None if site is None else site_of(site)
-        refusal = self._refusals.of(now_s, site=name, host=host, resolver=resolver, opt_out=self.opt_out)
-        if refusal is not None:
-            return refusal
+        for host in (None if site is None else host_of(site), resolver):
+            if host is not None and self.opt_out.covers(host):
+                return opted_out(host)
         most = self.caps.queries_per_resolver_per_hour
         if queries_count > most:
             raise ConfigurationError(f"{queries_count} queries at once are above the cap of {most} an hour: ask fewer")
-        return self._counts.wait_s(now_s, site=name, resolver=resolver, queries_count=queries_count)
+        name = None if site is None else site_of(site)
+        with self._file.reading() as rows:
+            refusal = self._refusal(rows, now_s, name, resolver)
+            if refusal is not None:
+                return refusal
+            waits = [0.0]
+            if name is not None:
+                waits += self._waits_of_site(rows, now_s, name)
+            if resolver is not None:
+                waits += self._waits_of_resolver(rows, now_s, resolver, queries_count)
+        return max(waits)
 
     def note(
         self,
@@ -108,99 +111,83 @@ class Ledger:
         queries_count: int = QUERIES_PER_LOAD,
     ) -> Noted:
         """Note what begins now, with the arguments `wait_s` allowed; queries without a load are asked with pauses."""
-        lines: list[Line] = []
-        if site is not None:
-            lines.append(LoadLine(at_s=now_s, site=site_of(site)))
-        if resolver is not None and queries_count:
-            lines.append(QueriesLine(at_s=now_s, resolver=resolver, queries_count=queries_count, paced=site is None))
-        self._append(lines)
-        return Noted(at_s=now_s, resolver=resolver, queries_count=queries_count)
+        row = None
+        with self._file.writing() as rows:
+            if site is not None:
+                rows.execute("INSERT INTO loads (at_s, site) VALUES (?, ?)", (now_s, site_of(site)))
+            if resolver is not None and queries_count:
+                row = _insert_queries(rows, now_s, resolver, queries_count, paced=site is None)
+        return Noted(at_s=now_s, resolver=resolver, queries_count=queries_count, row=row)
 
     def settle(self, noted: Noted, queries_count: int) -> None:
         """Put the number of queries a load asked in the place of what it was taken to ask."""
-        more = queries_count - noted.queries_count
-        if noted.resolver is not None and more:
-            self._append([QueriesLine(at_s=noted.at_s, resolver=noted.resolver, queries_count=more)])
+        if noted.resolver is None or queries_count == noted.queries_count:
+            return
+        with self._file.writing() as rows:
+            changed = rows.execute(
+                "UPDATE queries SET queries_count = ? WHERE id = ? AND at_s = ? AND resolver = ?",
+                (queries_count, noted.row, noted.at_s, noted.resolver),
+            )
+            if not changed.rowcount:
+                # It was removed meanwhile, with its file or for its age.
+                _insert_queries(rows, noted.at_s, noted.resolver, queries_count, paced=False)
 
     def note_stop(self, now_s: float, sign: StopSign) -> None:
         """Leave a site or a resolver alone from now on: this run for good, others until the sign's instant."""
-        self._append([
-            StopLine(
-                at_s=now_s, reason=sign.reason, until_s=sign.until_s, run=self._run,
-                site=None if sign.site is None else site_of(sign.site), resolver=sign.resolver, detail=sign.detail,
+        site = None if sign.site is None else site_of(sign.site)
+        with self._file.writing() as rows:
+            rows.execute(
+                "INSERT INTO stops (at_s, reason, until_s, run, site, resolver, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (now_s, sign.reason.value, sign.until_s, self._run, site, sign.resolver, sign.detail),
             )
-        ])  # fmt: skip
 
-    def _append(self, lines: list[Line]) -> None:
-        with self._locked():
-            with _storage_errors(self.folder), (self.folder / LEDGER).open("ab") as file:
-                file.write(b"".join(map(encoded, lines)))
-            self._catch_up()
+    def _refusal(self, rows: sqlite3.Cursor, now_s: float, site: str | None, resolver: str | None) -> Refusal | None:
+        found = rows.execute(
+            "SELECT COALESCE(site, resolver), reason, detail, until_s, run = ?1 FROM stops"
+            " WHERE (site = ?2 OR resolver = ?3) AND (run = ?1 OR until_s > ?4) ORDER BY run <> ?1, until_s DESC",
+            (self._run, site, resolver, now_s),
+        ).fetchone()
+        if found is None:
+            return None
+        who, reason, detail, until_s, is_this_run = found
+        return stopped(who, detail or reason, None if is_this_run else until_s)
 
-    def _catch_up(self) -> None:
-        """Take in what was written since the last look, by this process or another."""
-        file = self.folder / LEDGER
-        with _storage_errors(self.folder):
-            if not file.exists():
-                return
-            with file.open("rb") as stream:
-                state = os.fstat(stream.fileno())
-                if self._read_until is not None and self._read_until[0] == state.st_ino:
-                    stream.seek(self._read_until[1])
-                else:
-                    # The first look, or another process has dropped old lines.
-                    self._counts, self._refusals = Counts(self.caps), Refusals(self._run)
-                lines = _lines(stream.read(), file)
-        self._read_until = (state.st_ino, state.st_size)
-        self._counts.take(lines)
-        self._refusals.take(lines)
+    def _waits_of_site(self, rows: sqlite3.Cursor, now_s: float, site: str) -> list[float]:
+        """Wait until the load that fills a cap is out of its window: the cap's last but `cap - 1`."""
+        of_site = "SELECT at_s FROM loads WHERE site = ? AND at_s > ? ORDER BY at_s DESC LIMIT 1 OFFSET ?"
+        of_all = "SELECT at_s FROM loads WHERE at_s > ? ORDER BY at_s DESC LIMIT 1 OFFSET ?"
+        hourly, daily, together = (
+            self.caps.loads_per_site_per_hour, self.caps.loads_per_site_per_day, self.caps.loads_per_hour,
+        )  # fmt: skip
+        filling = [
+            (HOUR_S, rows.execute(of_site, (site, now_s - HOUR_S, hourly - 1)).fetchone()),
+            (DAY_S, rows.execute(of_site, (site, now_s - DAY_S, daily - 1)).fetchone()),
+            (HOUR_S, rows.execute(of_all, (now_s - HOUR_S, together - 1)).fetchone()),
+        ]
+        return [found[0] + window_s - now_s for window_s, found in filling if found is not None]
 
-    def _drop_old(self, now_s: float) -> None:
-        """Write the file anew with the lines that still count; what a killed process wrote half goes, too."""
-        file = self.folder / LEDGER
-        with _storage_errors(self.folder):
-            if not file.exists():
-                return
-            text = file.read_bytes()
-            whole = text[: text.rfind(b"\n") + 1]
-            kept = [line for line in _lines(whole, file) if _counts_still(line, now_s)]
-            partial = file.with_name(f"{LEDGER}.partial")
-            partial.write_bytes(b"".join(map(encoded, kept)))
-            partial.replace(file)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with _storage_errors(self.folder):
-            lock = (self.folder / LEDGER_LOCK).open("w")
-        with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _waits_of_resolver(self, rows: sqlite3.Cursor, now_s: float, resolver: str, queries_count: int) -> list[float]:
+        """Wait until paced queries have been asked, and until what lies in the hour leaves room for more."""
+        busy_until = rows.execute(
+            "SELECT MAX(at_s + queries_count * ?) FROM queries WHERE resolver = ? AND paced",
+            (self.caps.query_interval_ms / 1e3, resolver),
+        ).fetchone()[0]
+        waits = [] if busy_until is None else [busy_until - now_s]
+        recent = rows.execute(
+            "SELECT at_s, queries_count FROM queries WHERE resolver = ? AND at_s > ? ORDER BY at_s",
+            (resolver, now_s - HOUR_S),
+        ).fetchall()
+        room, total = self.caps.queries_per_resolver_per_hour - queries_count, sum(count for _, count in recent)
+        for at_s, count in recent:
+            if total <= room:
+                break
+            total -= count
+            waits.append(at_s + HOUR_S - now_s)
+        return waits
 
 
-def _lines(text: bytes, file: Path) -> list[Line]:
-    try:
-        return [DECODER.decode(line) for line in text.splitlines()]
-    except msgspec.MsgspecError as error:
-        raise ConfigurationError(
-            f"could not read {file}: {error}; without it nobody knows what was asked: move it away an hour after the "
-            "last load"
-        ) from error
-
-
-def _counts_still(line: Line, now_s: float) -> bool:
-    match line:
-        case LoadLine() | QueriesLine():
-            return line.at_s > now_s - DAY_S
-        case StopLine():
-            return line.until_s > now_s or line.at_s > now_s - STOPS_KEPT_S
-
-
-@contextmanager
-def _storage_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"could not keep the ledger of what was asked in {folder}: {error.strerror or error}; "
-            "give a folder you may write with XDG_STATE_HOME"
-        ) from error
+def _insert_queries(rows: sqlite3.Cursor, at_s: float, resolver: str, queries_count: int, *, paced: bool) -> int | None:
+    return rows.execute(
+        "INSERT INTO queries (at_s, resolver, queries_count, paced) VALUES (?, ?, ?, ?)",
+        (at_s, resolver, queries_count, paced),
+    ).lastrowid

@@ -51,8 +51,9 @@ class ResolverEndpoint:
 
 def resolver_endpoint(text: str) -> ResolverEndpoint:
     """Read `9.9.9.9`, `udp://9.9.9.9`, `tls://NAME:853`, `https://NAME/PATH` and the like; a bare address is DoUDP."""
-    if _address(text.strip("[]")) is not None:
-        return ResolverEndpoint(dns_transport=DnsTransport.DOUDP, host=text.strip("[]"), port=53)
+    bare = _address(text.strip("[]"))
+    if bare is not None:
+        return ResolverEndpoint(dns_transport=DnsTransport.DOUDP, host=str(bare), port=53)
     url = text if "://" in text else f"udp://{text}"
     scheme = url.partition("://")[0].lower()
     if scheme not in _SCHEMES:
@@ -65,7 +66,8 @@ def resolver_endpoint(text: str) -> ResolverEndpoint:
     if not host or ("://" not in text and _address(host) is None):
         raise ConfigurationError(f"resolver {text!r}: write it as SCHEME://HOST, with one of {', '.join(_SCHEMES)}")
     transport = _SCHEMES[scheme]
-    return ResolverEndpoint(dns_transport=transport, host=host, port=port or _PORTS[transport])
+    # Caps count by it: an address has one spelling.
+    return ResolverEndpoint(dns_transport=transport, host=str(_address(host) or host), port=port or _PORTS[transport])
 
 
 def resolver_host(text: str) -> str:

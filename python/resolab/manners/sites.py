@@ -18,7 +18,10 @@ def _suffixes() -> PublicSuffixList:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an http or https URL, or a host as it is; lower case, in ASCII, without a final dot."""
+    """Return the host of an http or https URL, or a host as it is; lower case, in ASCII, without a final dot.
+
+    An address has one spelling, so that it is counted once.
+    """
     text = url if "://" in url else f"//{url}"
     try:
         host = urlsplit(text).hostname
@@ -28,16 +31,25 @@ def host_of(url: str) -> str:
         found = ""
     if not found:
         raise ConfigurationError(f"{url!r} has no host: write a site as https://HOST/ or HOST")
-    return found
+    return _spelt(found)
 
 
 def is_looked_up(url: str) -> bool:
     """Whether a URL's host is a name, for which somebody has to be asked."""
+    return not is_address(host_of(url))
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address."""
     try:
-        ipaddress.ip_address(host_of(url))
+        ipaddress.ip_address(host)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
+
+
+def _spelt(host: str) -> str:
+    return str(ipaddress.ip_address(host)) if is_address(host) else host
 
 
 def site_of(url: str) -> str:

@@ -5,16 +5,21 @@ that brought it is recorded as what it was.
 """
 
 import enum
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from resolab.manners.opt_out import OptOut
 from resolab.records import QueryRecord
+from resolab.wording import shown
 
 LEFT_ALONE_S = 3_600.0
 """How long at least every run of this user leaves alone who sent a sign; the run that got it never comes back."""
+LEFT_ALONE_AT_MOST_S = 366 * 24 * 3_600.0
+"""A Retry-After that asks for longer counts as this: any host that a page reaches can send one."""
+LONGEST_DATE = 100
+"""Letters; what is longer is no date."""
 REFUSED = "REFUSED"
 """The rcode, as records have it."""
 
@@ -62,7 +67,7 @@ def stop_sign_of_load(
     if 403 in of_document:
         return StopSign(reason=StopReason.FORBIDDEN, site=site, until_s=until_s, detail="HTTP status 403")
     if 503 in of_document and asked_s is not None:
-        detail = f"HTTP status 503, Retry-After {retry_after}"
+        detail = f"HTTP status 503, Retry-After {shown(retry_after or '')}"
         return StopSign(reason=StopReason.UNAVAILABLE, site=site, until_s=until_s, detail=detail)
     return None
 
@@ -71,21 +76,34 @@ def stop_sign_of_query(record: QueryRecord, resolver: str, *, now_s: float) -> S
     """Read a query's response; `resolver` is the name under which the ledger counts it."""
     if record.rcode != REFUSED:
         return None
-    detail = f"{REFUSED} for {record.qname} {record.qtype}"
+    detail = f"{REFUSED} for {shown(record.qname)} {record.qtype}"
     return StopSign(reason=StopReason.REFUSED, resolver=resolver, until_s=now_s + LEFT_ALONE_S, detail=detail)
 
 
 def retry_after_s(value: str | None, *, now_s: float) -> float | None:
-    """Return how many seconds a Retry-After field asks for, as seconds or a date (RFC 9110 section 10.2.3)."""
+    """Return how many seconds a Retry-After field asks for, as seconds or a date (RFC 9110 section 10.2.3).
+
+    At least 0, at most `LEFT_ALONE_AT_MOST_S`; None where it is neither.
+    """
     if value is None:
         return None
     text = value.strip()
-    if text.isascii() and text.isdigit():
-        return float(text) if len(text) < 12 else math.inf
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now_s)
-    except (ValueError, OverflowError):
+        asked_s = float(text) if text.isascii() and text.isdigit() else _seconds_until(text, now_s)
+    except (ValueError, OverflowError, OSError):
         return None
+    return min(max(0.0, asked_s), LEFT_ALONE_AT_MOST_S)
+
+
+def _seconds_until(date: str, now_s: float) -> float:
+    """Read a date; raises `ValueError` where it is none.
+
+    One that names no zone is of GMT, as all of HTTP's are (RFC 9110 section 5.6.7).
+    """
+    if len(date) > LONGEST_DATE:
+        raise ValueError("it is too long for a date")
+    read = parsedate_to_datetime(date)
+    return (read if read.tzinfo is not None else read.replace(tzinfo=UTC)).timestamp() - now_s
 
 
 def stop_sign_of_hosts(site: str, hosts: Iterable[str], opt_out: OptOut, *, now_s: float) -> StopSign | None:
@@ -93,5 +111,5 @@ def stop_sign_of_hosts(site: str, hosts: Iterable[str], opt_out: OptOut, *, now_
     listed = next((host for host in hosts if opt_out.covers(host)), None)
     if listed is None:
         return None
-    detail = f"with a page that asks {listed}, which is on the opt-out list"
+    detail = f"with a page that asks {shown(listed)}, which is on the opt-out list"
     return StopSign(reason=StopReason.REACHES_OPTED_OUT, site=site, until_s=now_s + LEFT_ALONE_S, detail=detail)

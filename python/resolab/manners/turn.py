@@ -1,7 +1,7 @@
 """One at a time: all live measurements of a user take turns, whichever process, plan or command they are of.
 
 For: waiting for one's turn and for the caps, then noting and letting go. Not for: which caps (`caps`), or how long
-(`counts`).
+(`ledger`).
 """
 
 import asyncio

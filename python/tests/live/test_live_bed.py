@@ -10,7 +10,7 @@ from live_queries import query
 
 from resolab.browser import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
 from resolab.errors import MachineError
-from resolab.live import LiveBed, bed, browsers, trial
+from resolab.live import LiveBed, bed, browsers, reached, trial
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
 from resolab.records import (
@@ -267,6 +267,24 @@ def test_the_list_of_those_who_opted_out_is_read_anew_for_each_block(tmp_path: P
     names.unlink()
     with pytest.raises(MachineError, match="could not read the opt-out list"):
         run(plan, tmp_path, [("quick", "b_test")])
+
+
+@pytest.mark.parametrize("address", ["udp://dns.quick.test", "udp://198.18.8.1"])
+def test_a_resolver_on_the_list_is_not_contacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nobody_is_asked: list[list[str]], address: str
+) -> None:
+    async def address_of(host: str) -> str:
+        return "198.18.8.1" if host == "dns.quick.test" else host
+
+    monkeypatch.setattr(reached, "_address", address_of)
+    names = tmp_path / "names.txt"
+    names.write_text("198.18.8.1\n")
+    text = TEXT.replace('doudp = "198.18.8.1"', f'doudp = "{address}"').format(network=f'opt_out = "{names}"')
+    plan = parse_plan(text, "live.toml", Corpus.of_project())
+    (listed,) = run(plan, tmp_path, [("quick", PAGE)])
+    (load,) = of_kind(listed, PageLoadRecord)
+    assert (load.failure, load.failure_detail) == (PageFailure.LEFT_ALONE, "198.18.8.1 is on the opt-out list")
+    assert (nobody_is_asked, PretendedBrowser.loaded, PretendedBrowser.pings_count) == ([], [], 0)
 
 
 def test_what_the_machine_cannot_do_is_refused_before_anybody_is_contacted(tmp_path: Path) -> None:

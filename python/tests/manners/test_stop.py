@@ -1,9 +1,9 @@
 """Which answers mean: leave us alone."""
 
-import math
-
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from recorded_queries import recorded
 
 from resolab.manners import (
@@ -14,6 +14,7 @@ from resolab.manners import (
     stop_sign_of_load,
     stop_sign_of_query,
 )
+from resolab.manners.stop import LEFT_ALONE_AT_MOST_S
 
 NOW = 1_790_000_000.0
 
@@ -47,7 +48,34 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after_s("Mon, 21 Sep 2026 16:13:20 GMT", now_s=NOW) == pytest.approx(7_200)
     assert retry_after_s("soon", now_s=NOW) is None
     assert retry_after_s(None, now_s=NOW) is None
-    assert retry_after_s("9" * 400, now_s=NOW) == math.inf
+    assert retry_after_s("Mon, 21 Sep 2026 16:13:20 -0000", now_s=NOW) == pytest.approx(7_200), "of GMT, anywhere"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["999999999999", "9" * 400, "9" * 100_000, "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 -2359"],
+)
+def test_nobody_asks_for_more_than_a_year(value: str) -> None:
+    assert retry_after_s(value, now_s=NOW) in {LEFT_ALONE_AT_MOST_S, None}
+    assert signed(429, retry_after=value)[1] in {LEFT_ALONE_AT_MOST_S, 3_600}
+
+
+@pytest.mark.parametrize(
+    "value", ["-5", "1e400", "inf", "nan", "\u0665", "1_0", "0x10", "Mon, 21 Sep 2026 99:13:20 GMT", ""]
+)
+def test_what_is_no_number_of_seconds_asks_for_nothing(value: str) -> None:
+    assert retry_after_s(value, now_s=NOW) is None
+
+
+@settings(max_examples=200)
+@given(
+    st.text(max_size=60) | st.from_regex(r"[A-Z][a-z]{2}, \d{1,9} [A-Z][a-z]{2} -?\d{1,12} \d+:\d+:\d+ [-+]?\w{1,12}")
+)
+def test_whatever_a_header_says_a_sign_can_be_kept_and_shown(value: str) -> None:
+    asked_s = retry_after_s(value, now_s=NOW)
+    assert asked_s is None or 0 <= asked_s <= LEFT_ALONE_AT_MOST_S
+    sign = stop_sign_of_load("shop.test", now_s=NOW, status=503, retry_after=value)
+    assert sign is None or (sign.detail.isprintable() and len(sign.detail) < 300)
 
 
 def test_a_resolver_that_refuses_is_told_from_one_that_fails() -> None:

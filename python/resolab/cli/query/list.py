@@ -7,10 +7,11 @@ from rich.text import Text
 
 from resolab.cli.query.bar import bar, phases_in
 from resolab.cli.query.layout import TEXT_MOST, Column, lay_out, with_legend
-from resolab.cli.query.words import clean, handshake, ms, plain
+from resolab.cli.query.words import handshake, ms, plain
 from resolab.protocols import WITHOUT_CONNECTION
 from resolab.queries import Split, timeline, wire_exchange_ns
 from resolab.records import Failure, QueryRecord
+from resolab.wording import clean
 
 CUT_ANSWERS = 6
 

@@ -12,8 +12,9 @@ from rich.text import Text
 from resolab.cli.query.bar import bar
 from resolab.cli.query.layout import Column, lay_out, with_legend
 from resolab.cli.query.list import answers
-from resolab.cli.query.words import clean, handshake, number, plain, signed
+from resolab.cli.query.words import handshake, number, plain, signed
 from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, Summary
+from resolab.wording import clean
 
 ANSWERS_AT_MOST = 12
 

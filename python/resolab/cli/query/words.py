@@ -5,6 +5,7 @@ import math
 from rich.text import Text
 
 from resolab.records import ConnectionState, QueryRecord
+from resolab.wording import clean
 
 HELD_LEAST_RTT_NS = 2_000_000
 """Half a round trip tells a query that was held from one that was answered at once; on a path as short as this machine
@@ -48,8 +49,3 @@ def signed(milliseconds: float) -> str:
 def plain(words: str) -> Text:
     """Take words that may come from elsewhere as they are."""
     return Text(clean(words))
-
-
-def clean(words: str) -> str:
-    """Take out what commands a terminal: some words came over a network."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)

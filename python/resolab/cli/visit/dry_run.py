@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from resolab.cli.query.words import clean
 from resolab.manners import UNKNOWN_BEFOREHAND, Contact
+from resolab.wording import clean
 
 WORDS = {
     "opt_out": "opt-out list", "page": "page", "resolver": "resolver", "bootstrap": "system's resolver", "ping": "ping",

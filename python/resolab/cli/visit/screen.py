@@ -7,10 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.query.layout import GAP, Column
-from resolab.cli.query.words import clean
 from resolab.cli.visit.words import VERDICTS, difference, failures, headline, milliseconds, notes
 from resolab.protocols import facts_of
 from resolab.visit import Configuration, Summary, Verdict
+from resolab.wording import clean
 
 _STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red", Verdict.NOISE: "yellow", Verdict.TOO_FEW: "yellow"}
 PAGES_AT_MOST = 12
