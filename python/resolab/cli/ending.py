@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from resolab.errors import ConfigurationError, MachineError, ResolabError, UsageError, is_interruption
+from resolab.wording import clean
 
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 _STREAMS = (0, 1, 2)
@@ -117,7 +118,7 @@ def _said(error: BaseException | None, code: int, problem: OSError | None) -> in
         told = ResolabError(
             f"{type(error).__name__}: {error}; this is a defect of resolab's: please report what is above"
         )
-    _complain(" ".join(str(told).split()))
+    _complain(clean(" ".join(str(told).split())))
     return told.exit_code
 
 

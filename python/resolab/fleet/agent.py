@@ -19,7 +19,7 @@ from pathlib import Path
 
 from nats.aio.msg import Msg
 
-from resolab.errors import ConfigurationError, ResolabError
+from resolab.errors import ResolabError
 from resolab.fleet import bundle
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.checks import other_ground, plan_of
@@ -27,9 +27,10 @@ from resolab.fleet.job import AgentState, Job, Run, RunState, decode
 from resolab.fleet.limits import Limits, Refusal, refusal
 from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentSide, UnreachableError, done, held, not_now
-from resolab.fleet.worker_process import WorkerProcess
+from resolab.fleet.worker_process import Patience, WorkerProcess
 from resolab.plan import Plan
 from resolab.store.manifest import RunStart
+from resolab.wording import shown
 
 WAIT_FOR_JOB_S = 20.0
 TELL_EVERY_S = 30.0
@@ -39,6 +40,10 @@ REFUSED_FOR_S = 300.0
 """A job that does not fit comes again after so long: limits and versions change by hand."""
 FAILED_FOR_S = 30.0
 WAITING_FOR_TURN = "waits for its turn"
+STALLED_S = {"lab": 2 * 3600.0, "live": 26 * 3600.0}
+"""Without a further trial for so long a block hangs: no cap makes a live load wait for longer than a day."""
+LONGEST_PROBLEM = 1000
+"""Letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,39 +134,39 @@ class Agent:
 
     async def _take(self, message: Msg) -> None:
         try:
-            job, run = await self._read(message)
-            refused = self._refusal(run) if run.state is RunState.OPEN else None
-        except ResolabError as error:
-            await self._refuse(message, Refusal(str(error)))
-            return
-        if refused is not None:
-            await self._refuse(message, refused)
-        elif run.state is RunState.OPEN:
-            await self._carry_out(message, job, run)
-        else:
-            self._spool.forget(run.id)
-            await done(message)
-
-    async def _read(self, message: Msg) -> tuple[Job, Run]:
-        job = decode(message.data, Job, what="a job")
-        if job.vantage != self._place.vantage:
-            raise ConfigurationError(f"job {job.id} is for another vantage point than {self._place.vantage}")
-        return job, await self._side.run_of(job.run)
-
-    async def _carry_out(self, message: Msg, job: Job, run: Run) -> None:
-        try:
             async with held(message):
-                failed = None if await self._side.has_result(job) else await self._make(job, run)
+                problem = await self._outcome(message)
         except asyncio.CancelledError:
             # Whoever goes on here need not wait for the end of our lease.
             with contextlib.suppress(UnreachableError):
                 await not_now(message, 0.0)
             raise
-        if failed is not None:
-            self._trouble(f"block {job.block} of {run.id}: {failed}")
+        if isinstance(problem, Refusal):
+            await self._refuse(message, problem)
+        elif problem is not None:
+            self._trouble(problem)
             await not_now(message, FAILED_FOR_S)
-            return
-        await done(message)
+        else:
+            await done(message)
+
+    async def _outcome(self, message: Msg) -> Refusal | str | None:
+        """Carry a job out, if it fits; says why it did not fit, or why it failed."""
+        try:
+            job = decode(message.data, Job, what="a job")
+            if job.vantage != self._place.vantage:
+                return Refusal(f"job {job.id} is for another vantage point than {self._place.vantage}")
+            run = await self._side.run_of(job.run)
+        except ResolabError as error:
+            return Refusal(str(error))
+        if run.state is not RunState.OPEN:
+            self._spool.forget(run.id)
+            return None
+        # Pages are read and summed for it, which takes its time: leases are kept meanwhile.
+        refused = await asyncio.to_thread(self._judged, run)
+        if refused is not None:
+            return refused
+        failed = None if await self._side.has_result(job) else await self._make(job, run)
+        return None if failed is None else f"block {job.block} of {run.id}: {failed}"
 
     async def _make(self, job: Job, run: Run) -> str | None:
         """Run a block if its bundle is not there, and send it; says why it could not be run."""
@@ -192,7 +197,8 @@ class Agent:
         if self._stopping:
             raise asyncio.CancelledError
         self._spool.check_space()
-        problem = await self._worker.run(job, self._spool.keep(run))
+        patience = Patience(lambda: self._spool.trials_count(run.id), await asyncio.to_thread(_stalled_s, run))
+        problem = await self._worker.run(job, self._spool.keep(run), patience)
         if problem is not None:
             return problem.why
         await asyncio.to_thread(bundle.pack, self._spool.dataset(run.id), job.block, file)
@@ -211,6 +217,15 @@ class Agent:
         file = self._spool.bundle(job)
         await self._side.put_result(job, file, await asyncio.to_thread(bundle.sha256_of, file))
         file.unlink(missing_ok=True)
+
+    def _judged(self, run: Run) -> Refusal | None:
+        """Refuse also what cannot even be read: whatever a run is, the agent goes on."""
+        try:
+            return self._refusal(run)
+        except ResolabError as error:
+            return Refusal(str(error))
+        except Exception as error:  # noqa: BLE001 -- a plan may break its reader in ways nobody thought of.
+            return Refusal(f"the plan of run {run.id} cannot be read: {type(error).__name__}: {error}")
 
     def _refusal(self, run: Run) -> Refusal | None:
         plan = plan_of(run)
@@ -233,6 +248,7 @@ class Agent:
 
     def _trouble(self, problem: str) -> bool:
         """Say what went wrong, once; returns whether it is new."""
+        problem = shown(problem, longest=LONGEST_PROBLEM)
         is_new = problem != self._problem
         if is_new:
             self._say(problem)
@@ -261,3 +277,7 @@ class Agent:
             problem=self._problem,
             blocks_done_count=self._done,
         )
+
+
+def _stalled_s(run: Run) -> float:
+    return STALLED_S["lab" if plan_of(run).live is None else "live"]

@@ -30,6 +30,8 @@ from resolab.store.trials import SUFFIX
 
 LARGEST_BYTES = 2 * 1024**3
 """Of all files of a block, unpacked."""
+LARGEST_BUNDLE_BYTES = LARGEST_BYTES + LARGEST_BYTES // 64
+"""Packed: content that gzip cannot make smaller grows by less."""
 LARGEST_MANIFEST_BYTES = 16 * 1024**2
 LARGEST_TRIAL_BYTES = 256 * 1024**2
 """A trial is read line by line, and one line may be all of it."""

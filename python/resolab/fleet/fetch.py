@@ -5,24 +5,23 @@ For: taking every block that is there, checking it, and joining them (`assemble`
 
 import asyncio
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import nats.errors
-import nats.js.errors
 from nats.aio.client import Client
-from nats.js.object_store import ObjectStore
 
-from resolab.errors import ConfigurationError, StorageError
+from resolab.errors import ConfigurationError
 from resolab.fleet.assemble import assemble
-from resolab.fleet.job import Job, Run
-from resolab.fleet.transfer import TIMEOUT_S, asked, results_of
+from resolab.fleet.job import Job, Run, RunState
+from resolab.fleet.operations import Operations
+from resolab.fleet.results import Results
 from resolab.store import Manifest
 from resolab.store.files import machine_errors
+from resolab.wording import shown
 
-BLOCK_TIMEOUT_S = 120.0
-"""What is not whole within this is not whole on the server: the client would wait for its rest for ever."""
+AT_ONCE = 8
+"""Blocks on their way at a time: each waits for one chunk after the other."""
 Bundles = dict[str, dict[int, Path]]
 """By vantage point and block."""
 
@@ -38,23 +37,96 @@ class Fetched:
     """Results that were none, a line each."""
 
 
-async def fetch(client: Client, run: Run, out: Path, taken: Callable[[], None] = lambda: None) -> Fetched:
-    """Make a dataset of what is there of a run; a result that is none is left out, and said."""
-    _check_free(out)
-    refused: list[str] = []
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as place:
-        found = await _bundles(client, run, Path(place), refused, taken)
-        if not any(found.values()) and not refused:
-            hint = "see `resolab fleet status`"
-            raise ConfigurationError(f"could not fetch run {run.id}: no block of it is there yet; {hint}")
-        count = {vantage: len(blocks) for vantage, blocks in found.items()}
+async def fetch(client: Client, run: Run, out: Path) -> Fetched:
+    """Make a dataset of what is there of a run."""
+    return await Fetch(client, run).into(out)
 
-        def left_out(vantage: str, block: int, why: str) -> None:
-            refused.append(_refusal(vantage, block, why))
-            count[vantage] -= 1
 
-        manifest = await asyncio.to_thread(assemble, run, found, out, left_out=left_out)
-    return Fetched(manifest, count, refused)
+class Fetch:
+    """One fetch of a run, and what is to be said of it even where no dataset comes of it."""
+
+    def __init__(self, client: Client, run: Run, taken: Callable[[], None] = lambda: None) -> None:
+        """`taken` hears of each block that was looked for."""
+        self._client, self._run, self._taken = client, run, taken
+        self._refused: dict[tuple[str, int], str] = {}
+        self.asked_again: list[Job] = []
+        """Jobs that were put back into their queues: their results were none, or nobody had them any more."""
+
+    @property
+    def refused(self) -> list[str]:
+        """Results that were none, a line each, in the order of the run's vantage points."""
+        places = {vantage: position for position, vantage in enumerate(self._run.vantages)}
+        refused = sorted(self._refused.items(), key=lambda one: (places[one[0][0]], one[0][1]))
+        return [f"{vantage}, block {block}: {why}" for (vantage, block), why in refused]
+
+    async def into(self, out: Path, vantages: Sequence[str] | None = None) -> Fetched:
+        """Make a dataset of what is there, of all vantage points or some; a result that is none is left out.
+
+        Blocks that were left out are asked for again, as long as the run is open.
+        """
+        _check_free(out)
+        wanted = _wanted(self._run, vantages)
+        try:
+            found, manifest = await self._dataset(out, wanted)
+        except ConfigurationError:
+            await self._ask_again()
+            raise
+        await self._ask_again()
+        there = {vantage: [one for one in found[vantage] if (vantage, one) not in self._refused] for vantage in wanted}
+        return Fetched(manifest, {vantage: len(blocks) for vantage, blocks in there.items()}, self.refused)
+
+    async def _dataset(self, out: Path, vantages: Sequence[str]) -> tuple[Bundles, Manifest]:
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as place:
+            found = await self._bundles(vantages, Path(place))
+            if not any(found.values()) and not self._refused:
+                hint = "see `resolab fleet status`"
+                raise ConfigurationError(f"could not fetch run {self._run.id}: no block of it is there yet; {hint}")
+            return found, await asyncio.to_thread(assemble, self._run, found, out, left_out=self._refuse)
+
+    async def _bundles(self, vantages: Sequence[str], place: Path) -> Bundles:
+        found: Bundles = {vantage: {} for vantage in vantages}
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def take(vantage: str, block: int) -> None:
+            job, file = Job(run=self._run.id, vantage=vantage, block=block), place / f"{vantage}-{block}.tar.gz"
+            async with free:
+                try:
+                    if await Results(self._client, vantage).download(job, file):
+                        found[vantage][block] = file
+                except ConfigurationError as error:
+                    file.unlink(missing_ok=True)
+                    self._refuse(vantage, block, str(error))
+            self._taken()
+
+        blocks = range(self._run.blocks)
+        tasks = [asyncio.ensure_future(take(vantage, block)) for block in blocks for vantage in vantages]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return found
+
+    def _refuse(self, vantage: str, block: int, why: str) -> None:
+        self._refused[vantage, block] = shown(why)
+
+    async def _ask_again(self) -> None:
+        if self._run.state is not RunState.OPEN:
+            return
+        operations = Operations(self._client)
+        refused = [Job(run=self._run.id, vantage=vantage, block=block) for vantage, block in self._refused]
+        lost = [job for job in await operations.lost(self._run) if job not in refused]
+        await operations.ask_again([*refused, *lost])
+        self.asked_again = [*refused, *lost]
+
+
+def _wanted(run: Run, vantages: Sequence[str] | None) -> list[str]:
+    """Take the vantage points that are wanted, in the run's order."""
+    other = next((one for one in vantages or () if one not in run.vantages), None)
+    if other is not None:
+        raise ConfigurationError(f"could not fetch {other}: run {run.id} is of {', '.join(run.vantages)}")
+    return [one for one in run.vantages if not vantages or one in vantages]
 
 
 def _check_free(out: Path) -> None:
@@ -62,49 +134,3 @@ def _check_free(out: Path) -> None:
         raise ConfigurationError(f"could not fetch into {out}: it is there; give another --out")
     with machine_errors(f"make {out.parent}"):
         out.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _refusal(vantage: str, block: int, why: str) -> str:
-    return f"{vantage}, block {block}: {why}"
-
-
-async def _bundles(client: Client, run: Run, place: Path, refused: list[str], taken: Callable[[], None]) -> Bundles:
-    js = client.jetstream(timeout=TIMEOUT_S)
-    found: Bundles = {vantage: {} for vantage in run.vantages}
-    for vantage in run.vantages:
-        async with asked(f"open the results of {vantage}"):
-            store = await js.object_store(results_of(vantage))
-        for block in range(run.blocks):
-            job, file = Job(run=run.id, vantage=vantage, block=block), place / f"{vantage}-{block}.tar.gz"
-            try:
-                if await _is_taken(store, job, file):
-                    found[vantage][block] = file
-            except ConfigurationError as error:
-                refused.append(_refusal(vantage, block, str(error)))
-            taken()
-    return found
-
-
-async def _is_taken(store: ObjectStore, job: Job, file: Path) -> bool:
-    """Take a block's bundle; False: it is not there yet.
-
-    Only a result that cannot be had is a block less. A server that is gone or a disk that is full ends the fetch: a
-    dataset must not lack blocks for that.
-    """
-    async with asked(f"fetch block {job.block} of {job.vantage}"):
-        try:
-            with file.open("wb") as stream:
-                await asyncio.wait_for(store.get(job.result, writeinto=stream), BLOCK_TIMEOUT_S)
-        except nats.js.errors.NotFoundError:
-            return False
-        except (nats.js.errors.BadObjectMetaError, nats.js.errors.DigestMismatchError) as error:
-            raise ConfigurationError("its result is damaged on the server") from error
-        except nats.errors.TimeoutError:
-            raise  # The server does not answer.
-        except TimeoutError as error:
-            raise ConfigurationError(f"its result did not come whole within {BLOCK_TIMEOUT_S:g} s") from error
-        except OSError as error:
-            if isinstance(error, ConnectionError):
-                raise
-            raise StorageError(f"failed to write {file}: {error.strerror}; give --out a disk with room") from error
-    return True

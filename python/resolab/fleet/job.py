@@ -8,7 +8,7 @@ profiles that every copy of resolab has.
 
 import enum
 import re
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,10 @@ from resolab.store.manifest import RunStart
 RUN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 LONGEST_PLAN = 256 * 1024
 """Bytes of a plan's text; what is longer is no plan, and one message has to hold it."""
+
+LARGEST_NUMBER = 2**63 - 1
+Number = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_NUMBER)]
+"""What another machine says; JSON itself knows no largest number."""
 
 _Any = TypeVar("_Any")
 
@@ -96,15 +100,15 @@ class AgentState(msgspec.Struct, kw_only=True, frozen=True):
     """What an agent last said of itself; its clock is its own and is compared with no other."""
 
     vantage: str
-    unix_ns: int
+    unix_ns: Number
     versions: dict[str, str]
     doing: str
     """In a word or two: waiting, running, refusing."""
     run: str | None = None
-    block: int | None = None
+    block: Number | None = None
     problem: str | None = None
     """The last thing that went wrong, in a line."""
-    blocks_done_count: int = 0
+    blocks_done_count: Number = 0
     """Since it was started."""
 
 

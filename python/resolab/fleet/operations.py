@@ -5,7 +5,6 @@ join (`invitation`), what a person reads of it (cli).
 """
 
 import asyncio
-import base64
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,21 @@ from nats.aio.client import Client
 
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import AgentState, Job, Run, RunState, decode, encode
-from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, asked, results_of
+from resolab.fleet.results import Results, StoreUse, content_of, stored_message
+from resolab.fleet.transfer import AGENTS, JOBS, RUNS, TIMEOUT_S, UnreachableError, asked
+from resolab.wording import shown
 
 PUBLISHED_AT_ONCE = 500
 JOB_ID = "Nats-Msg-Id"
 """Header by which JetStream drops what it has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """In the place of an agent's state where what it said is none."""
+
+    why: str
+    """One line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +38,10 @@ class PlaceProgress:
     vantage: str
     blocks_done_count: int
     blocks_count: int
-    state: AgentState | None
+    said: AgentState | Unreadable | None
     """What its agent last said; None: nothing yet."""
+    use: StoreUse
+    """What its results take at the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +73,63 @@ class Operations:
     """An operator's dealings with the server."""
 
     def __init__(self, client: Client) -> None:
-        self._js = client.jetstream(timeout=TIMEOUT_S)
+        self._client, self._js = client, client.jetstream(timeout=TIMEOUT_S)
 
     async def begin(self, run: Run, published: Callable[[int], None] = lambda _count: None) -> None:
-        """Put a run and its jobs into their queues; said twice, it is the same run, and no job is there twice."""
-        async with asked(f"begin run {run.id}"):
-            await (await self._js.key_value(RUNS)).put(run.id, encode(run))
-            jobs = run.jobs()
-            for begin in range(0, len(jobs), PUBLISHED_AT_ONCE):
-                some = jobs[begin : begin + PUBLISHED_AT_ONCE]
-                await asyncio.gather(*map(self._publish, some))
-                published(begin + len(some))
+        """Put a run and its jobs into their queues; said twice, it is the same run, and no job is there twice.
+
+        What cannot be queued whole is stopped: a part of a run would be carried out for nobody.
+        """
+        try:
+            async with asked(f"begin run {run.id}"):
+                await (await self._js.key_value(RUNS)).put(run.id, encode(run))
+                jobs = run.jobs()
+                for begin in range(0, len(jobs), PUBLISHED_AT_ONCE):
+                    some = jobs[begin : begin + PUBLISHED_AT_ONCE]
+                    await asyncio.gather(*map(self._publish, some))
+                    published(begin + len(some))
+        except UnreachableError as error:
+            try:
+                await self.end(run, RunState.STOPPED)
+            except UnreachableError:
+                hint = f"part of it may be queued: `resolab fleet stop {run.id}`, then begin it anew"
+                raise UnreachableError(f"{error}; {hint}") from error
+            raise
 
     async def _publish(self, job: Job) -> None:
         await self._js.publish(job.subject, encode(job), headers={JOB_ID: job.id})
 
+    async def ask_again(self, jobs: Iterable[Job]) -> None:
+        """Put jobs back into their queues; a result of theirs that is none is removed."""
+        for job in jobs:
+            await Results(self._client, job.vantage).remove(job)
+            async with asked(f"queue {job.id} again"):
+                # Under its old number the server would take it for a duplicate.
+                again = {JOB_ID: f"{job.id}.{time.time_ns()}"}
+                await self._js.publish(job.subject, encode(job), headers=again)
+
+    async def lost(self, run: Run) -> list[Job]:
+        """List an open run's jobs without a result, of vantage points for which fewer than those are in the queue.
+
+        Which of them are lost the queue does not tell; a job that is there twice is done once.
+        """
+        if run.state is not RunState.OPEN:
+            return []
+        # First the queue: a job that is done meanwhile has its result when these are looked at.
+        queued = await self._queued(run)
+        lost: list[Job] = []
+        for vantage in run.vantages:
+            there = (await Results(self._client, vantage).use()).names
+            jobs = [Job(run=run.id, vantage=vantage, block=block) for block in range(run.blocks)]
+            missing = [job for job in jobs if job.result not in there]
+            if queued.get(f"jobs.{run.id}.{vantage}", 0) < len(missing):
+                lost += missing
+        return lost
+
     async def runs(self) -> list[Run]:
         """List every run of the fleet, the latest first."""
-        async with asked("list runs"):
-            values = await self._values(RUNS)
-        runs = [decode(one, Run, what="a run") for one in values]
+        values = await self._values(RUNS)
+        runs = [decode(value, Run, what="a run") for value in values.values()]
         return sorted(runs, key=lambda one: one.created_unix_ns, reverse=True)
 
     async def run(self, name: str | None) -> Run:
@@ -93,39 +141,29 @@ class Operations:
             raise ConfigurationError(f"could not find {'a run' if name is None else f'run {name}'}: {there}")
         return found
 
-    async def states(self) -> dict[str, AgentState]:
-        """Ask what every agent last said, by vantage point."""
-        async with asked("read what agents say"):
-            values = await self._values(AGENTS)
-        states = [decode(one, AgentState, what="an agent's state") for one in values]
-        return {one.vantage: one for one in states}
+    async def states(self) -> dict[str, AgentState | Unreadable]:
+        """Ask what every agent last said, by the vantage point that the server knows it as."""
+        return {vantage: _state(vantage, value) for vantage, value in (await self._values(AGENTS)).items()}
 
     async def progress(self, run: Run) -> RunProgress:
         """Look how far a run is, by the results that the server has."""
         states = await self.states()
-        places = [
-            PlaceProgress(
-                vantage=one,
-                blocks_done_count=await self._results_count(run, one),
-                blocks_count=run.blocks,
-                state=states.get(one),
-            )
-            for one in run.vantages
-        ]
-        return RunProgress(run, places)
+        return RunProgress(run, [await self._place(run, vantage, states.get(vantage)) for vantage in run.vantages])
+
+    async def _place(self, run: Run, vantage: str, said: AgentState | Unreadable | None) -> PlaceProgress:
+        use = await Results(self._client, vantage).use()
+        ours = {Job(run=run.id, vantage=vantage, block=block).result for block in range(run.blocks)}
+        return PlaceProgress(vantage, len(ours & use.names), run.blocks, said, use)
 
     async def queued_count(self, run: Run) -> int:
         """Count a run's jobs that are waiting or in somebody's hands."""
+        return sum((await self._queued(run)).values())
+
+    async def _queued(self, run: Run) -> dict[str, int]:
+        """Count them by their subjects."""
         async with asked("count jobs"):
             info = await self._js.stream_info(JOBS, subjects_filter=f"jobs.{run.id}.*")
-        return sum((info.state.subjects or {}).values())
-
-    async def _results_count(self, run: Run, vantage: str) -> int:
-        store = results_of(vantage)
-        ours = {Job(run=run.id, vantage=vantage, block=block).result for block in range(run.blocks)}
-        async with asked(f"count the results of {vantage}"):
-            info = await self._js.stream_info(f"OBJ_{store}", subjects_filter=f"$O.{store}.M.>")
-        return sum(_object_name(one) in ours for one in info.state.subjects or {})
+        return dict(info.state.subjects or {})
 
     async def end(self, run: Run, state: RunState) -> None:
         """Take what is left of a run out of the queues; blocks that are running end, and their results are kept."""
@@ -134,21 +172,30 @@ class Operations:
             await (await self._js.key_value(RUNS)).put(run.id, ended)
             await self._js.purge_stream(JOBS, subject=f"jobs.{run.id}.>")
 
-    async def _values(self, name: str) -> list[bytes]:
-        """Read all of a bucket.
+    async def _values(self, name: str) -> dict[str, bytes]:
+        """Read all of a bucket, by its keys; what was deleted meanwhile is not in it.
 
         Its keys come from the server's own count of subjects: the client's `keys()` takes a bucket for empty whose
         keys have arrived and were not read yet when it asks how many are still to come.
         """
-        bucket, before = await self._js.key_value(name), f"$KV.{name}."
-        info = await self._js.stream_info(f"KV_{name}", subjects_filter=f"{before}>")
-        entries = [await bucket.get(subject.removeprefix(before)) for subject in info.state.subjects or {}]
-        return [one.value for one in entries if one.value is not None]
+        stream, before = f"KV_{name}", f"$KV.{name}."
+        async with asked(f"read the {name}"):
+            info = await self._js.stream_info(stream, subjects_filter=f"{before}>")
+        values = {}
+        for subject in info.state.subjects or {}:
+            message = await stored_message(self._client, stream, {"last_by_subj": subject})
+            if message is not None and message.data:
+                values[subject.removeprefix(before)] = content_of(message)
+        return values
 
 
-def _object_name(subject: str) -> str:
-    """Read an object's name from the subject of its description."""
-    return base64.urlsafe_b64decode(subject.rpartition(".")[2]).decode(errors="replace")
+def _state(vantage: str, value: bytes) -> AgentState | Unreadable:
+    """Read what an agent said; it speaks for itself alone."""
+    try:
+        state = decode(value, AgentState, what="its state")
+    except ConfigurationError as error:
+        return Unreadable(shown(str(error.__cause__ or error)))
+    return state if state.vantage == vantage else Unreadable(f"it calls itself {shown(state.vantage)}")
 
 
 def new_run_id(plan_name: str, taken: Iterable[str], now: float) -> str:

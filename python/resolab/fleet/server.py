@@ -18,6 +18,7 @@ from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.fleet.connection import connect_operator
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.server_process import ServerProcess, reload_process, running_pid
+from resolab.fleet.storage import StorageWatch
 from resolab.fleet.streams import prepare_agent, prepare_streams
 from resolab.fleet.transfer import UnreachableError
 
@@ -75,6 +76,8 @@ class FleetServer:
             await self._prepare()
             watching = asyncio.create_task(self._watch())
             ending.push_async_callback(_ended, watching)
+            storage = StorageWatch(self.folder, self._say)
+            ending.push_async_callback(_ended, asyncio.create_task(storage.watch(self._look_every_s)))
             self._ending = ending.pop_all()
         return self
 
@@ -158,7 +161,7 @@ async def prepare(folder: ServerFolder, say: Callable[[str], None]) -> None:
     try:
         await prepare_streams(client.jetstream())
         for vantage in folder.invited():
-            await prepare_agent(client.jetstream(), vantage)
+            await prepare_agent(client.jetstream(), vantage, folder.storage().quota_bytes)
     finally:
         await client.close()
 

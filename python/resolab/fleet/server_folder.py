@@ -8,6 +8,7 @@ For: one layout, files written whole and for their owner alone. Not for: invitat
     operator.pem          those of the one who runs the fleet
     address.json          where it listens, and by which names agents reach it
     agents.json           who was invited, and whose credential was withdrawn
+    storage.json          how much agents may put there, where that was ever said
     nats.conf, storage/   of nats-server
     shared.conf           instead, where a NATS server of somebody else's is used: what that includes
 """
@@ -43,6 +44,18 @@ class Address(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=T
     names: list[str]
     elsewhere: bool = False
     """Whether a NATS server is used that somebody else runs, instead of one that `fleet serve` starts."""
+
+
+DEFAULT_QUOTA_BYTES, DEFAULT_RESERVE_BYTES = 16 * 10**9, 10**9
+
+
+class Storage(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """How much of the server's disk agents may take."""
+
+    quota_bytes: int = DEFAULT_QUOTA_BYTES
+    """The results of each."""
+    reserve_bytes: int = DEFAULT_RESERVE_BYTES
+    """What stays free: below it no result is taken."""
 
 
 class Member(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -147,6 +160,15 @@ class ServerFolder:
     def invited(self) -> list[str]:
         """List the vantage points that may take part now."""
         return [one.vantage for one in self.members() if one.withdrawn_unix_ns is None]
+
+    def storage(self) -> Storage:
+        """Say how much agents may take."""
+        file = self._file("storage.json")
+        return _read(file, Storage) if file.exists() else Storage()
+
+    def set_storage(self, storage: Storage) -> None:
+        """Keep how much agents may take, from the server's next start on."""
+        self._write("storage.json", msgspec.json.encode(storage).decode())
 
     def admit(self, vantage: str) -> Member:
         """Let a vantage point take part with a new credential; one it had is void."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from resolab.errors import StorageError
 from resolab.fleet.job import Job, Run, check_run, decode, encode
+from resolab.store import finished_trials
 from resolab.store.files import machine_errors, write_whole
 
 LEAST_FREE_BYTES = 256 * 1024 * 1024
@@ -37,6 +38,10 @@ class Spool:
     def dataset(self, run: str) -> Path:
         """Name the folder trials of a run go into."""
         return self._of(run) / "dataset"
+
+    def trials_count(self, run: str) -> int:
+        """Count the trials of a run that have ended."""
+        return len(finished_trials(self.dataset(run)))
 
     def bundle(self, job: Job) -> Path:
         """Name the file a block is packed into."""

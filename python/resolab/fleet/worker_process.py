@@ -12,8 +12,9 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,18 @@ from resolab.fleet.job import Job
 COMMAND = (sys.executable, "-m", "resolab.fleet.worker")
 END_TIMEOUT_S = 90.0
 """The trial in flight ends first: a warm-up and a load, each up to the plan's limit of usually half a minute."""
+ABANDON_AFTER_S = 1.0
+LOOK_EVERY_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a block may take: as long as trials of it end."""
+
+    trials_count: Callable[[], int]
+    """How many have ended."""
+    stalled_s: float
+    """Within which a further one has to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,7 @@ class Problem:
     """Why a block was not carried out."""
 
     kind: str
-    """storage, instrument, configuration, interrupted, or died."""
+    """storage, instrument, configuration, interrupted, died, or stalled."""
     why: str
     """One line."""
 
@@ -56,7 +69,7 @@ class WorkerProcess:
         self._turn = turn
         self._process: Process | None = None
 
-    async def run(self, job: Job, run_file: Path) -> Problem | None:
+    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:
         """Carry a block out; None when all its trials are on the disk."""
         process = await self._alive()
         assert process.stdin is not None
@@ -64,9 +77,14 @@ class WorkerProcess:
         try:
             process.stdin.write(self._question(job, run_file))
             await process.stdin.drain()
-            line = await process.stdout.readline()
-        except (ConnectionError, OSError):
+            line = await _answer(process.stdout, patience)
+        except (ConnectionError, OSError, ValueError):
+            # Without an end of the line, or with one that comes too late.
             line = b""
+        if line is None:
+            await self._abandon()
+            hours = f"{patience.stalled_s / 3600:g} h"
+            return Problem("stalled", f"no trial of block {job.block} ended within {hours}; its process was ended")
         if not line.strip():
             code = await self._reap()
             return Problem("died", f"the process of block {job.block} ended with code {code}; {self._log} says why")
@@ -121,6 +139,14 @@ class WorkerProcess:
             await process.wait()
         return process.returncode
 
+    async def _abandon(self) -> None:
+        """Have it leave its trial where it is: a second signal does."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+            await asyncio.sleep(ABANDON_AFTER_S)
+        await self.end()
+
     async def end(self) -> None:
         """Let it end as a stopped campaign does; after a while, end it."""
         process = self._process
@@ -129,3 +155,21 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         await self._reap()
+
+
+async def _answer(output: asyncio.StreamReader, patience: Patience) -> bytes | None:
+    """Wait for a line; None when no further trial has ended for too long."""
+    reading = asyncio.ensure_future(output.readline())
+    try:
+        count, since_s = patience.trials_count(), time.monotonic()
+        while True:
+            await asyncio.wait([reading], timeout=min(LOOK_EVERY_S, patience.stalled_s))
+            if reading.done():
+                return reading.result()
+            now_there = await asyncio.to_thread(patience.trials_count)
+            if now_there != count:
+                count, since_s = now_there, time.monotonic()
+            elif time.monotonic() - since_s >= patience.stalled_s:
+                return None
+    finally:
+        reading.cancel()

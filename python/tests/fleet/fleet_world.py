@@ -30,7 +30,7 @@ from resolab.fleet.server import FleetServer
 from resolab.fleet.server_folder import ServerFolder
 from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentSide, UnreachableError
-from resolab.fleet.worker_process import Problem
+from resolab.fleet.worker_process import Patience, Problem
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""
@@ -45,7 +45,7 @@ class PretendedWorker:
         self.ran: list[tuple[str, int]] = []
         self.before: Callable[[Job], None] = lambda _job: None
 
-    async def run(self, job: Job, run_file: Path) -> Problem | None:
+    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:
         run = decode(run_file.read_bytes(), Run, what="a run")
         try:
             self.before(job)

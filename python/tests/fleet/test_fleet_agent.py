@@ -16,10 +16,11 @@ from resolab.errors import ResolabError, StorageError
 from resolab.fleet import agent as agent_module
 from resolab.fleet import operations, streams, transfer
 from resolab.fleet.connection import connect_operator
-from resolab.fleet.fetch import _is_taken, fetch
+from resolab.fleet.fetch import fetch
 from resolab.fleet.job import Job, Run, RunState, encode
 from resolab.fleet.limits import Limits
 from resolab.fleet.operations import JOB_ID, Operations
+from resolab.fleet.results import Results
 from resolab.store import finished_trials
 
 pytestmark = pytest.mark.usefixtures("hurried")
@@ -249,9 +250,8 @@ def test_a_full_disk_ends_a_fetch_and_is_no_missing_block(tmp_path):
             await world.begin_agent("fra")
             await world.until_done(run)
             client = await connect_operator(world.folder, world.said.append)
-            store = await client.jetstream().object_store(transfer.results_of("fra"))
             with pytest.raises(StorageError, match="No space left"):
-                await _is_taken(store, run.jobs()[0], Path("/dev/full"))
+                await Results(client, "fra").download(run.jobs()[0], Path("/dev/full"))
             await client.close()
 
     asyncio.run(scene())

@@ -22,7 +22,7 @@ from resolab.errors import MachineError, UsageError
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.job import Job
 from resolab.fleet.spool import Spool
-from resolab.fleet.worker_process import COMMAND, WorkerProcess
+from resolab.fleet.worker_process import COMMAND, Patience, WorkerProcess
 from resolab.store import finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
@@ -38,6 +38,9 @@ code = inside.wait()
 print("down", file=sys.stderr, flush=True)
 sys.exit(code)
 """
+
+
+PATIENT = Patience(lambda: 0, LIMIT_S)
 
 
 async def never() -> None:
@@ -118,14 +121,14 @@ def test_blocks_of_agents_that_take_turns_never_overlap(tmp_path):
             def overseen(worker):
                 own = worker.run
 
-                async def run_alone(job, run_file):
+                async def run_alone(job, run_file, patience):
                     nonlocal most
                     running.add(job.vantage)
                     most = max(most, len(running))
                     assert not is_free(tmp_path / "turns")
                     await asyncio.sleep(0.05)
                     try:
-                        return await own(job, run_file)
+                        return await own(job, run_file, patience)
                     finally:
                         running.discard(job.vantage)
 
@@ -182,7 +185,7 @@ def test_a_worker_answers_from_inside_another_command_and_both_end(tmp_path, mon
         worker = worker_of(Path(), sys.executable, str(prefix))
         file = Spool(Path("spool")).keep(run)
         async with asyncio.timeout(LIMIT_S):
-            assert await worker.run(Job(run=run.id, vantage="fra", block=0), file) is None
+            assert await worker.run(Job(run=run.id, vantage="fra", block=0), file, PATIENT) is None
         assert len(finished_trials(Spool(Path("spool")).dataset(run.id))) == 4
         await worker.end()
         log = (tmp_path / "log").read_text()
@@ -196,15 +199,43 @@ def test_a_prefix_that_does_not_start_is_a_problem_in_a_line(tmp_path):
     async def scene() -> None:
         run = run_of(blocks=1)
         file, job = Spool(tmp_path / "spool").keep(run), Job(run=run.id, vantage="fra", block=0)
-        failed = await worker_of(tmp_path, "false").run(job, file)
+        failed = await worker_of(tmp_path, "false").run(job, file, PATIENT)
         assert failed is not None
         assert "ended with code 1" in failed.why
         # It would wait for ever for the end of what is no pipe.
-        failed = await worker_of(tmp_path, "sh", "-c", 'exec "$@" < /dev/null', "--").run(job, file)
+        failed = await worker_of(tmp_path, "sh", "-c", 'exec "$@" < /dev/null', "--").run(job, file, PATIENT)
         assert failed is not None
         assert (tmp_path / "log").read_text().endswith("must leave it alone\n")
         with pytest.raises(MachineError, match="could not start /nowhere/box"):
-            await worker_of(tmp_path, "/nowhere/box").run(job, file)
+            await worker_of(tmp_path, "/nowhere/box").run(job, file, PATIENT)
+
+    asyncio.run(scene())
+
+
+def test_a_block_without_a_further_trial_is_ended_and_said(tmp_path):
+    async def scene() -> None:
+        run = run_of(blocks=1)
+        spool = Spool(tmp_path / "spool")
+        file, job = spool.keep(run), Job(run=run.id, vantage="fra", block=0)
+        worker = worker_of(tmp_path, trial_s="3600")
+        running = asyncio.ensure_future(worker.run(job, file, Patience(lambda: spool.trials_count(run.id), 8.0)))
+        await until(lambda: (tmp_path / "log").exists() and "begins" in (tmp_path / "log").read_text())
+        pid = worker._process.pid
+        failed = await asyncio.wait_for(running, 2 * LIMIT_S)
+        assert (failed.kind, "no trial of block 0 ended within" in failed.why) == ("stalled", True)
+        assert not Path(f"/proc/{pid}").exists()
+
+    asyncio.run(scene())
+
+
+def test_a_block_whose_trials_end_now_and_then_may_take_long(tmp_path):
+    async def scene() -> None:
+        run, spool = run_of(blocks=1), Spool(tmp_path / "spool")
+        file, job = spool.keep(run), Job(run=run.id, vantage="fra", block=0)
+        counts = iter(range(1_000_000))
+        worker = worker_of(tmp_path, trial_s="0.6")
+        assert await worker.run(job, file, Patience(lambda: next(counts), 0.2)) is None
+        await worker.end()
 
     asyncio.run(scene())
 
@@ -214,7 +245,7 @@ def test_a_worker_in_turns_leaves_nothing_standing_after_a_block(tmp_path):
         run, turns = run_of(blocks=2), BlockTurns(tmp_path / "turns")
         worker, file = worker_of(tmp_path, turns=turns), Spool(tmp_path / "spool").keep(run)
         for block in (0, 1):
-            assert await worker.run(Job(run=run.id, vantage="fra", block=block), file) is None
+            assert await worker.run(Job(run=run.id, vantage="fra", block=block), file, PATIENT) is None
             assert (tmp_path / "log").read_text().count("testbed ends") == block + 1
         await worker.end()
         turns.close()
@@ -226,7 +257,7 @@ def test_a_worker_that_outlives_its_agent_ends_its_block_within_the_turn(tmp_pat
     program = f"""
 import asyncio, pathlib, sys
 sys.path.insert(0, {str(PROGRAM.parent)!r})
-from test_fleet_turns import never, worker_of
+from test_fleet_turns import PATIENT, never, worker_of
 from resolab.fleet.block_turns import BlockTurns
 from resolab.fleet.job import Job
 async def agent():
@@ -234,7 +265,7 @@ async def agent():
     turns = BlockTurns(folder / "turns")
     async with turns.mine(never):
         job = Job(run="fleet-1", vantage="fra", block=0)
-        await worker_of(folder, turns=turns, trial_s="0.5").run(job, folder / "spool/fleet-1/run.json")
+        await worker_of(folder, turns=turns, trial_s="0.5").run(job, folder / "spool/fleet-1/run.json", PATIENT)
 asyncio.run(agent())
 """
     run = run_of(blocks=1)

@@ -29,7 +29,7 @@ from resolab.fleet.job import Job, Run, decode
 from resolab.fleet.limits import Limits
 from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentSide
-from resolab.fleet.worker_process import Problem, WorkerProcess
+from resolab.fleet.worker_process import Patience, Problem, WorkerProcess
 
 
 class WorkerHere(WorkerProcess):
@@ -40,7 +40,7 @@ class WorkerHere(WorkerProcess):
         self._place = spool
         self._testbeds = StandingTestbeds(light.light_testbed)
 
-    async def run(self, job: Job, run_file: Path) -> Problem | None:
+    async def run(self, job: Job, run_file: Path, patience: Patience) -> Problem | None:  # noqa: ARG002 -- a block here ends.
         """Carry a block out."""
         run = _read(run_file)
         try:

@@ -46,6 +46,14 @@ def _add_serve(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--name", action="append", metavar="NAME",
         help="name or address agents reach it by, the first is in invitations; may be repeated (default: --listen)",
     )  # fmt: skip
+    serve.add_argument(
+        "--quota-gb", type=float, metavar="GB", help="what each agent's results may take (as before; at first 16)"
+    )
+    serve.add_argument(
+        "--reserve-gb", type=float, metavar="GB",
+        help="what stays free on the server's disk, at most a tenth of it: below it no result is taken (as before; at "
+        "first 1)",
+    )  # fmt: skip
 
 
 def _add_membership(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -120,9 +128,11 @@ def _add_of_a_run(actions: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "fetch",
         help="one dataset of a run's results",
         description="Take every block that is there, check it against the plan, and make one dataset of as many blocks "
-        "from each vantage point. It may be done before the run has ended, and again.",
+        "from each vantage point. It may be done before the run has ended, and again. Blocks that are refused or got "
+        "lost are queued again.",
     )
     _add_of(fetch)
+    fetch.add_argument("--vantage", action="append", metavar="NAME", help="only these vantage points (default: all)")
     fetch.add_argument("--out", type=Path, metavar="FOLDER", help="the new dataset (default: runs/RUN)")
     stop = actions.add_parser("stop", help="take what is left of a run out of the queues; what is running ends")
     _add_of(stop)

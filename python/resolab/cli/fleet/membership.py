@@ -21,7 +21,7 @@ def invite(options: argparse.Namespace) -> int:
     folder = ServerFolder.open(options.fleet)
     file = make_invitation(folder, options.vantage)
     if reload_server(folder):
-        with_server(options.fleet, lambda client, _folder: _prepare(client, options.vantage))
+        with_server(options.fleet, lambda client, _folder: _prepare(client, folder, options.vantage))
     if options.out is not None:
         try:
             file = Path(shutil.move(file, options.out))
@@ -34,8 +34,8 @@ def invite(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _prepare(client: Client, vantage: str) -> int:
-    await prepare_agent(client.jetstream(), vantage)
+async def _prepare(client: Client, folder: ServerFolder, vantage: str) -> int:
+    await prepare_agent(client.jetstream(), vantage, folder.storage().quota_bytes)
     return 0
 
 

@@ -9,27 +9,30 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nats.aio.client import Client
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.fleet.connected import with_server
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, MachineError
 from resolab.fleet.checks import ground_of, named_path
-from resolab.fleet.fetch import fetch as fetch_run
-from resolab.fleet.job import Run, RunState, as_dict
-from resolab.fleet.operations import Operations, RunProgress, check_vantages, new_run_id
+from resolab.fleet.fetch import Fetch
+from resolab.fleet.job import AgentState, Run, RunState, as_dict
+from resolab.fleet.operations import Operations, RunProgress, Unreadable, check_vantages, new_run_id
+from resolab.fleet.results import StoreUse
 from resolab.fleet.server_folder import ServerFolder
 from resolab.plan import load_plan
-from resolab.wording import counted
+from resolab.wording import clean, counted, shown
 
 LOOK_EVERY_S = 2.0
 PIPED_WIDTH = 160
+GB = 1e9
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,16 +74,16 @@ async def _run(options: argparse.Namespace, client: Client, folder: ServerFolder
 
 def status(options: argparse.Namespace) -> int:
     """Say how far a run is, and what its agents say."""
-    return with_server(options.fleet, lambda client, _folder: _status(options, client))
+    return with_server(options.fleet, lambda client, folder: _status(options, client, folder))
 
 
-async def _status(options: argparse.Namespace, client: Client) -> int:
+async def _status(options: argparse.Namespace, client: Client, folder: ServerFolder) -> int:
     operations = Operations(client)
     found = await operations.run(options.name)
     progress = await operations.progress(found)
     if options.wait:
         with _bar("blocks", progress.blocks_count) as (bar, task):
-            while progress.run.state is RunState.OPEN and progress.blocks_done_count < progress.blocks_count:
+            while await _may_come(operations, progress, folder.invited()):
                 bar.update(task, completed=progress.blocks_done_count)
                 await asyncio.sleep(LOOK_EVERY_S)
                 progress = await operations.progress(await operations.run(found.id))
@@ -88,8 +91,25 @@ async def _status(options: argparse.Namespace, client: Client) -> int:
         for line in _lines(progress):
             print(json.dumps(line))
     else:
-        _print(progress)
+        _print(progress, folder.invited())
     return 0
+
+
+async def _may_come(operations: Operations, progress: RunProgress, invited: Sequence[str]) -> bool:
+    """Whether a block of a run is still to come: of somebody who takes part, and from a queue that has it."""
+    if progress.run.state is not RunState.OPEN:
+        return False
+    behind = {one.vantage for one in progress.places if one.blocks_done_count < one.blocks_count}
+    awaited = behind & set(invited)
+    if not awaited:
+        return False
+    for _ in range(2):
+        # Twice: a run that is being begun has not all of its jobs yet.
+        if not awaited <= {job.vantage for job in await operations.lost(progress.run)}:
+            return True
+        await asyncio.sleep(LOOK_EVERY_S)
+    problem = f"blocks of {progress.run.id} at {', '.join(sorted(awaited))} are neither done nor in a queue"
+    raise MachineError(f"could not wait: {problem}; `resolab fleet fetch` takes what is there and queues the rest")
 
 
 def _lines(progress: RunProgress) -> list[dict[str, object]]:
@@ -101,25 +121,24 @@ def _lines(progress: RunProgress) -> list[dict[str, object]]:
             "vantage_point": one.vantage,
             "blocks_done_count": one.blocks_done_count,
             "blocks_count": one.blocks_count,
-            "agent": None if one.state is None else as_dict(one.state),
+            "agent": as_dict(one.said) if isinstance(one.said, AgentState) else None,
+            "agent_problem": one.said.why if isinstance(one.said, Unreadable) else None,
+            "results_bytes": one.use.size_bytes,
+            "quota_bytes": one.use.quota_bytes,
         }
         for one in progress.places
     ]
 
 
-def _print(progress: RunProgress) -> None:
+def _print(progress: RunProgress, invited: Sequence[str]) -> None:
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    table = Table("vantage point", "blocks", "agent", "heard of", "resolab", "problem", box=None, pad_edge=False)
+    titles = ("vantage point", "blocks", "results", "agent", "heard of", "resolab", "problem")
+    table = Table(*titles, box=None, pad_edge=False)
     now_ns = time.time_ns()
     for one in progress.places:
-        state = one.state
-        said = ("never", "", "", "") if state is None else (
-            state.doing,
-            f"{duration_text(max(0.0, (now_ns - state.unix_ns) / 1e9))} ago",
-            state.versions.get("resolab", ""),
-            state.problem or "",
-        )  # fmt: skip
-        table.add_row(one.vantage, f"{one.blocks_done_count} of {one.blocks_count}", *said)
+        done = f"{one.blocks_done_count} of {one.blocks_count}"
+        said = _said(one.said, now_ns, is_invited=one.vantage in invited)
+        table.add_row(*(Text(shown(cell)) for cell in (one.vantage, done, _use(one.use), *said)))
     console.print(table)
     left_s = progress.left_s(now_ns)
     rest = "" if left_s is None or not left_s else f", about {duration_text(left_s)} left"
@@ -127,6 +146,22 @@ def _print(progress: RunProgress) -> None:
         f"{progress.run.id}: {progress.run.state}, {progress.blocks_done_count} of {progress.blocks_count} blocks{rest}"
     )
     console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _said(said: AgentState | Unreadable | None, now_ns: int, *, is_invited: bool) -> tuple[str, str, str, str]:
+    """Say in a row what an agent says of itself: what it does, when that was, its version, its problem."""
+    gone = "" if is_invited else "withdrawn"
+    if said is None:
+        return gone or "never", "", "", ""
+    if isinstance(said, Unreadable):
+        return gone or "unreadable", "", "", f"what it says of itself cannot be read: {said.why}"
+    ago = f"{duration_text(max(0.0, (now_ns - said.unix_ns) / 1e9))} ago"
+    return gone or said.doing, ago, said.versions.get("resolab", ""), said.problem or ""
+
+
+def _use(use: StoreUse) -> str:
+    quota = "" if use.quota_bytes is None else f" of {use.quota_bytes / GB:.3g}"
+    return f"{use.size_bytes / GB:.3g}{quota} GB"
 
 
 def fetch(options: argparse.Namespace) -> int:
@@ -138,16 +173,26 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     operations = Operations(client)
     found = await operations.run(options.name)
     out = options.out or Path("runs") / found.id
-    with _bar("blocks", found.blocks * len(found.vantages)) as (bar, task):
-        fetched = await fetch_run(client, found, out, lambda: bar.advance(task))
-    for line in fetched.refused:
-        print(f"left out: {line}", file=sys.stderr)
+    with _bar("blocks", found.blocks * len(options.vantage or found.vantages)) as (bar, task):
+        fetching = Fetch(client, found, lambda: bar.advance(task))
+        try:
+            fetched = await fetching.into(out, options.vantage)
+        finally:
+            _print_left_out(fetching)
     trials_count = fetched.manifest.trials_finished_count
     blocks = ", ".join(f"{vantage} {count}" for vantage, count in fetched.blocks_count.items())
     print(f"dataset: {out}, {trials_count} trials; blocks there: {blocks}. Report: resolab report {out}")
-    if all(count == found.blocks for count in fetched.blocks_count.values()):
+    if [fetched.blocks_count.get(vantage) for vantage in found.vantages] == [found.blocks] * len(found.vantages):
         await operations.end(found, RunState.FETCHED)
     return 0
+
+
+def _print_left_out(fetching: Fetch) -> None:
+    for line in fetching.refused:
+        print(f"left out: {clean(line)}", file=sys.stderr)
+    if fetching.asked_again:
+        again = counted(len(fetching.asked_again), "block")
+        print(f"{again} queued again; fetch once more when they are there", file=sys.stderr)
 
 
 def stop(options: argparse.Namespace) -> int:

@@ -8,11 +8,13 @@ import asyncio
 import signal
 import sys
 
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, UsageError
 from resolab.fleet.server import FleetServer, prepare_elsewhere
-from resolab.fleet.server_folder import ServerFolder
+from resolab.fleet.server_folder import ServerFolder, Storage
+from resolab.wording import clean
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
+LEAST_QUOTA_GB, MOST_GB = 0.001, 1e5
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -22,6 +24,7 @@ def serve(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     folder = _folder(options)
+    _keep_storage(options, folder)
     if folder.address.elsewhere:
         await prepare_elsewhere(folder, _say)
         _say(f"{folder.url} has what this fleet needs, {len(folder.invited())} invited; nothing runs here for it")
@@ -50,6 +53,21 @@ def _folder(options: argparse.Namespace) -> ServerFolder:
     return folder
 
 
+def _keep_storage(options: argparse.Namespace, folder: ServerFolder) -> None:
+    """Keep how much agents may put there, where it is said."""
+    storage = folder.storage()
+    quota, reserve = options.quota_gb, options.reserve_gb
+    for name, given, least in (("--quota-gb", quota, LEAST_QUOTA_GB), ("--reserve-gb", reserve, 0.0)):
+        if given is not None and not least <= given <= MOST_GB:
+            raise UsageError(f"{name} {given:g}: give a number from {least:g} to {MOST_GB:g}")
+    wanted = Storage(
+        quota_bytes=storage.quota_bytes if quota is None else round(quota * 1e9),
+        reserve_bytes=storage.reserve_bytes if reserve is None else round(reserve * 1e9),
+    )
+    if wanted != storage:
+        folder.set_storage(wanted)
+
+
 def _elsewhere(options: argparse.Namespace) -> ServerFolder:
     """Open the folder of a fleet whose server somebody else runs; make it at the first time."""
     if options.listen or options.port is not None or options.name:
@@ -68,4 +86,4 @@ def _elsewhere(options: argparse.Namespace) -> ServerFolder:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(clean(line), file=sys.stderr, flush=True)

@@ -24,6 +24,7 @@ from resolab.fleet.limits import read_limits
 from resolab.fleet.spool import Spool
 from resolab.fleet.transfer import AgentSide
 from resolab.fleet.worker_process import WorkerProcess
+from resolab.wording import clean
 
 
 def take_part(options: argparse.Namespace) -> int:
@@ -69,4 +70,4 @@ def _prefix(inside: str | None) -> list[str]:
 
 
 def _say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')} {clean(line)}", file=sys.stderr, flush=True)

@@ -37,6 +37,7 @@ from resolab.visit import (
     told_in_words,
     visit_all,
 )
+from resolab.wording import clean
 
 EXIT_INTERRUPTED = 130
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -229,6 +230,6 @@ def _print_object(found: objects.Json) -> None:
 
 def _say(notes: Console) -> Callable[[str], None]:
     def say(line: str) -> None:
-        notes.print(f"resolab: {line}", markup=False, highlight=False, soft_wrap=True)
+        notes.print(f"resolab: {clean(line)}", markup=False, highlight=False, soft_wrap=True)
 
     return say

@@ -1,0 +1,216 @@
+"""A vantage point's store of results, as the one who runs the fleet reads it: names, sizes, blocks, what it takes.
+
+For: everything an agent has put there, read as a stranger's. Not for: what is in a block (`bundle`), who may write
+(`server_config`), how much (`streams`).
+
+Messages are asked for one by one and come back inside JSON, so that no header an agent wrote reaches the client, which
+acts on some. An object is what JetStream's object store calls one: a description and chunks under a name of their own.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from nats.aio.client import Client
+
+from resolab.errors import ConfigurationError, StorageError
+from resolab.fleet.bundle import LARGEST_BUNDLE_BYTES
+from resolab.fleet.job import Job, Number
+from resolab.fleet.server_config import API
+from resolab.fleet.transfer import TIMEOUT_S, UnreachableError, asked, digest_of, results_of
+
+SILENCE_S = 60.0
+"""Within this one chunk of 128 KiB has come, over the slowest line; there is no limit for all of a block."""
+LEAST_CHUNK_BYTES = 32 * 1024
+"""Of all chunks but an object's last; clients make them of 128 KiB, and a block of crumbs would never end to come."""
+_NOT_FOUND = 404
+_NUID = re.compile(r"[A-Za-z0-9]{1,64}")
+
+
+class _Description(msgspec.Struct, frozen=True):
+    """What of an object's description is looked at."""
+
+    nuid: str
+    """Its chunks' name."""
+    size: Number
+    digest: str
+    deleted: bool = False
+
+    def __post_init__(self) -> None:
+        if not _NUID.fullmatch(self.nuid):
+            raise ValueError("its chunks have no name")
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message of a stream, without its headers."""
+
+    seq: int
+    subject: str
+    data: str = ""
+
+
+class _Error(msgspec.Struct, frozen=True):
+    code: int
+    description: str = ""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    message: Message | None = None
+    error: _Error | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUse:
+    """What a store holds."""
+
+    names: frozenset[str]
+    """Of its objects, whole or not."""
+    size_bytes: int
+    quota_bytes: int | None
+    """None: without one."""
+    chunks: Mapping[str, int]
+    """How many there are, by their objects' chunk names."""
+
+
+class Results:
+    """The store of one vantage point."""
+
+    def __init__(self, client: Client, vantage: str) -> None:
+        self._client, self._vantage = client, vantage
+        self._store = results_of(vantage)
+        self._stream = f"OBJ_{self._store}"
+        self._js = client.jetstream(timeout=TIMEOUT_S)
+
+    async def use(self) -> StoreUse:
+        """Look what it holds."""
+        async with asked(f"look into the results of {self._vantage}"):
+            info = await self._js.stream_info(self._stream, subjects_filter=f"$O.{self._store}.>")
+        names, chunks = set(), Counter[str]()
+        for subject, count in (info.state.subjects or {}).items():
+            kind, _, name = subject.removeprefix(f"$O.{self._store}.").partition(".")
+            if kind == "M":
+                names.add(object_name(name))
+            else:
+                chunks[name] += count
+        quota = info.config.max_bytes
+        return StoreUse(frozenset(names), info.state.bytes, quota if quota and quota > 0 else None, chunks)
+
+    async def download(self, job: Job, file: Path) -> bool:
+        """Write a block's bundle into a file; False: it is not there.
+
+        Raises `ConfigurationError` for a result that is none, `UnreachableError` where the server does not answer.
+        """
+        described = await self._described(job)
+        if described is None or described.deleted:
+            return False
+        if described.size > LARGEST_BUNDLE_BYTES:
+            raise ConfigurationError(f"its result has {described.size} bytes, at most {LARGEST_BUNDLE_BYTES} travel")
+        summed = hashlib.sha256()
+        try:
+            with file.open("wb") as stream:
+                async for content in self._chunks(described):
+                    summed.update(content)
+                    stream.write(content)
+        except OSError as error:
+            raise StorageError(f"failed to write {file}: {error.strerror}; give --out a disk with room") from error
+        if described.digest != digest_of(summed.hexdigest()):
+            raise ConfigurationError("its result is damaged on the server: its sum is another")
+        return True
+
+    async def _chunks(self, described: _Description) -> AsyncIterator[bytes]:
+        """Ask for an object's chunks in their order, as many bytes as it is said to have."""
+        seq, left_bytes = 0, described.size
+        while left_bytes > 0:
+            chunk = await self._message({"seq": seq + 1, "next_by_subj": self._chunk_subject(described.nuid)})
+            content = b"" if chunk is None else content_of(chunk)
+            if chunk is None or not min(left_bytes, LEAST_CHUNK_BYTES) <= len(content) <= left_bytes:
+                raise ConfigurationError(
+                    "its result is damaged on the server: its chunks are not what it is said to be"
+                )
+            yield content
+            seq, left_bytes = chunk.seq, left_bytes - len(content)
+
+    async def remove(self, job: Job) -> None:
+        """Take a block's result away, so that it can be given again."""
+        try:
+            described = await self._described(job)
+        except ConfigurationError:
+            described = None
+        async with asked(f"remove the result of {job.id}"):
+            await self._js.purge_stream(self._stream, subject=self._description_subject(job.result))
+            if described is not None:
+                await self._purge_chunks(described.nuid)
+
+    async def remove_chunks(self, names: Mapping[str, int]) -> None:
+        """Take chunks away that belong to no object."""
+        async with asked(f"remove chunks of {self._vantage}"):
+            for name in names:
+                await self._purge_chunks(name)
+
+    async def described_chunks(self, names: frozenset[str]) -> set[str]:
+        """Name the chunks that objects of these names have."""
+        found = set()
+        for name in names - {""}:
+            message = await self._message({"last_by_subj": self._description_subject(name)})
+            described = None if message is None else _description(message)
+            if described is not None and not described.deleted:
+                found.add(described.nuid)
+        return found
+
+    async def _purge_chunks(self, name: str) -> None:
+        await self._js.purge_stream(self._stream, subject=self._chunk_subject(name))
+
+    def _chunk_subject(self, name: str) -> str:
+        return f"$O.{self._store}.C.{name}"
+
+    def _description_subject(self, name: str) -> str:
+        return f"$O.{self._store}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
+
+    async def _described(self, job: Job) -> _Description | None:
+        message = await self._message({"last_by_subj": self._description_subject(job.result)})
+        if message is None:
+            return None
+        described = _description(message)
+        if described is None:
+            raise ConfigurationError("its result is damaged on the server: nobody can read its description")
+        return described
+
+    async def _message(self, which: Mapping[str, object]) -> Message | None:
+        return await stored_message(self._client, self._stream, which)
+
+
+async def stored_message(client: Client, stream: str, which: Mapping[str, object]) -> Message | None:
+    """Ask for one message of a stream; None: there is none."""
+    async with asked(f"read from {stream}"):
+        request = msgspec.json.encode(which)
+        reply = await client.request(f"{API}.STREAM.MSG.GET.{stream}", request, timeout=SILENCE_S)
+        answer = msgspec.json.decode(reply.data, type=_Answer)
+    if answer.error is not None and answer.error.code != _NOT_FOUND:
+        raise UnreachableError(f"could not read from {stream}: {answer.error.description}")
+    return answer.message
+
+
+def content_of(message: Message) -> bytes:
+    """Take what a message holds out of JSON's letters."""
+    return base64.b64decode(message.data)
+
+
+def _description(message: Message) -> _Description | None:
+    try:
+        return msgspec.json.decode(content_of(message), type=_Description)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
+        return None
+
+
+def object_name(encoded: str) -> str:
+    """Read an object's name from the end of its description's subject; empty for what is none."""
+    try:
+        return base64.b64decode(encoded, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
