@@ -30,7 +30,10 @@ from resolab.store import (
     save_manifest,
 )
 from resolab.store.folder import MANIFEST, TRIALS
+from resolab.wording import shown
 
+LONGEST_WARNING = 500
+"""Letters."""
 Bundles = Mapping[str, Mapping[int, Path]]
 """By vantage point and block."""
 LeftOut = Callable[[str, int, str], None]
@@ -180,7 +183,8 @@ def _joined(manifests: Sequence[Manifest], *, blocks_count: int, trials_count: i
         widths_reached=[],
         decisions=[],
         starts=[start for one in lives for start in one.starts],
-        warnings=list(dict.fromkeys(text for one in lives for text in one.warnings)),
+        # An agent wrote them, and they are shown.
+        warnings=list(dict.fromkeys(shown(text, longest=LONGEST_WARNING) for one in lives for text in one.warnings)),
     )
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
+
 from resolab.campaign.live_run import live_run
 from resolab.campaign.schedule import PlannedTrial, block_schedule
 from resolab.errors import ConfigurationError
 from resolab.fleet.at_vantage import plan_at
 from resolab.fleet.checks import other_ground
-from resolab.fleet.job import Run
+from resolab.fleet.job import LARGEST_NUMBER, Run
 from resolab.plan import Corpus, Plan
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
@@ -83,6 +85,8 @@ def _check_manifest(folder: Path, expected: Expected) -> None:
         manifest = load_manifest(folder)
     except ConfigurationError as error:
         refuse(f"its manifest cannot be read: {error.__cause__ or error}")
+    if _holds_large_number(manifest):
+        refuse("its manifest has a number that no table takes")
     wanted = _manifest_wanted(expected)
     other = next((key for key, value in wanted.items() if getattr(manifest, key) != value), None)
     if other is not None:
@@ -122,6 +126,8 @@ def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
             first, last = first or record, record
             ends_count += isinstance(record, (TrialRecord, TrialEndRecord))
             named += files_named([record])
+            if _holds_large_number(record):
+                refuse(f"trial {trial.trial_id} has a number that no table takes")
     except ConfigurationError as error:
         refuse(f"trial {trial.trial_id} is no trial's file: {error.__cause__ or error}")
     if not isinstance(first, TrialRecord) or not isinstance(last, TrialEndRecord) or ends_count != 2:
@@ -137,6 +143,17 @@ def _checked_trial(file: Path, trial: PlannedTrial, plan: Plan) -> list[str]:
     if outside is not None:
         refuse(f"trial {trial.trial_id} names {_shown(outside)}, which is no file of a dataset")
     return named
+
+
+def _holds_large_number(value: object) -> bool:
+    """Whether something decoded has a whole number beyond 64 bits: JSON knows no largest, tables do."""
+    if isinstance(value, int):
+        return not -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+    if isinstance(value, msgspec.Struct):
+        return any(_holds_large_number(getattr(value, name)) for name in value.__struct_fields__)
+    if isinstance(value, dict):
+        return any(map(_holds_large_number, value.values()))
+    return isinstance(value, list) and any(map(_holds_large_number, value))
 
 
 def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:

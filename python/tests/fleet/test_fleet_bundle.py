@@ -203,6 +203,11 @@ FORGED = {
     "a cut line": (edited(FIRST, lambda text: text[:-9]), "trial b001-t000 is no trial's file"),
     "no record": (edited(FIRST, lambda text: text + b"{}\n"), "trial b001-t000 is no trial's file"),
     "two trials in one": (edited(FIRST, lambda text: text + text), "trial b001-t000 is not whole"),
+    "a number that no table takes": (
+        edited(FIRST, lambda text: text.replace(b'"request_count":null', b'"request_count":' + b"9" * 30)),
+        "trial b001-t000 has a number that no table takes",
+    ),
+    "a manifest with one": (manifest(resume_count=10**30), "its manifest has a number that no table takes"),
     "a file nobody names": (
         with_file("captures/b001-t000.pcapng"),
         "none of its trials names captures/b001-t000.pcapng",
