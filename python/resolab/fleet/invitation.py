@@ -14,6 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.fleet.job import check_vantage
 from resolab.fleet.server_config import agent_name
 from resolab.fleet.server_folder import ServerFolder
+from resolab.plan.live.settings import LAB
 from resolab.toml_text import key_lines
 
 SUFFIX = ".invitation.toml"
@@ -42,6 +43,8 @@ def invite(folder: ServerFolder, vantage: str) -> Path:
         check_vantage(vantage)
     except ValueError as error:
         raise ConfigurationError(f"could not invite {vantage}: {error}") from error
+    if vantage == LAB:
+        raise ConfigurationError(f"could not invite {LAB}: it marks what is emulated; give the place a name of its own")
     if not folder.address.port:
         raise ConfigurationError(f"could not invite {vantage}: the server has no port yet; start it first")
     member = folder.admit(vantage)

@@ -20,7 +20,7 @@ from resolab.manners.operator import check_operator, user_agent_suffix
 from resolab.manners.opt_out import NOBODY, OptOut
 from resolab.manners.refusals import Refusal, RefusalReason, opted_out
 from resolab.manners.resolvers import SYSTEM, ResolverEndpoint, resolver_endpoint, resolver_host
-from resolab.manners.sites import host_of, site_of
+from resolab.manners.sites import host_of, plain_url, site_of
 from resolab.manners.stop import (
     REFUSED,
     StopReason,
@@ -60,6 +60,7 @@ __all__ = [
     "names_contacted",
     "opted_out",
     "pause",
+    "plain_url",
     "resolver_endpoint",
     "resolver_host",
     "retry_after_s",

@@ -4,12 +4,18 @@ For: one name under which loads are counted. Not for: resolvers (`resolvers`).
 """
 
 import ipaddress
+import re
 from functools import cache
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from publicsuffixlist import PublicSuffixList
 
 from resolab.errors import ConfigurationError
+
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(?:%[a-z0-9._-]+)?")
+"""A name in ASCII or an address. What else Python reads as a host a browser may read as another one: it takes a
+backslash for a slash, and decodes percent signs (WHATWG's URL standard)."""
+_PORTS = {"http": 80, "https": 443}
 
 
 @cache
@@ -29,9 +35,27 @@ def host_of(url: str) -> str:
         found = (host or "").encode("idna").decode().lower().rstrip(".") if host else ""
     except (ValueError, UnicodeError):
         found = ""
-    if not found:
+    if not _HOST.fullmatch(found):
         raise ConfigurationError(f"{url!r} has no host: write a site as https://HOST/ or HOST")
     return _spelt(found)
+
+
+def plain_url(url: str) -> str:
+    """Write a page's URL the one way (RFC 3986 section 6.2.2.1 and 6.2.3), so that a page is known as the same again.
+
+    Raises `ConfigurationError` for one without a host. Users and fragments stay, for others to refuse.
+    """
+    host = host_of(url)
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"{url!r}: {error}; write a site as https://HOST/ or HOST") from error
+    user = parts.netloc.rpartition("@")[0]
+    bracketed = f"[{host}]" if ":" in host else host
+    written = bracketed if port in {None, _PORTS.get(parts.scheme)} else f"{bracketed}:{port}"
+    netloc = f"{user}@{written}" if user else written
+    return urlunsplit((parts.scheme, netloc, parts.path or "/", parts.query, parts.fragment))
 
 
 def is_looked_up(url: str) -> bool:

@@ -5,8 +5,8 @@ For: the plan's text, and which of its conditions a visit is. Not for: running i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
+from resolab.manners import plain_url
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.protocols import place_of
 from resolab.records import BrowserName
@@ -34,9 +34,8 @@ class Asked:
 
 
 def page_url(text: str) -> str:
-    """Write a page's URL as plans have it; without a scheme it is https."""
-    url = text if "://" in text else f"https://{text}"
-    return url if urlsplit(url).path else f"{url}/"
+    """Write a page's URL as plans have it, the one way it is written; without a scheme it is https."""
+    return plain_url(text if "://" in text else f"https://{text}")
 
 
 def plan_of(asked: Asked, corpus: Corpus | None = None) -> Plan:

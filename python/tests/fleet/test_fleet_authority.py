@@ -172,7 +172,7 @@ def test_withdrawing_removes_the_invitation_and_needs_one(tmp_path: Path) -> Non
             withdraw(folder, name)
 
 
-@pytest.mark.parametrize("name", ["", "FRA", "../x", "a.b", "a*", "x" * 41])
+@pytest.mark.parametrize("name", ["", "FRA", "../x", "a.b", "a*", "x" * 41, "lab"])
 def test_names_that_lead_elsewhere_are_not_invited(tmp_path: Path, name: str) -> None:
     folder = ServerFolder.create(tmp_path, "127.0.0.1", 4222, [])
     with pytest.raises(ConfigurationError, match="could not invite"):

@@ -109,6 +109,8 @@ def test_doh_by_stub_is_the_plans_to_choose() -> None:
         ("[sites]", "[network.caps]\nloads_per_hour = 999999\n[sites]", "network.caps: .*cannot raise"),
         ("[sites]", "[network.caps]\nloads = 9\n[sites]", "network.caps: .*no cap"),
         ('urls = ["https://a.test"', 'urls = ["ftp://a.test"', "sites.urls: 'ftp://a.test' is no site"),
+        ('"https://a.test"', '"https://a.test/", "https://A.test:443/"', "are one page; leave one of them out"),
+        ('"https://a.test"', r'"https://a.test\\.b.test/"', "is no site"),
         ('"https://a.test"', '"https://www.b.test/x/y/1"', "both be called 'www_b_test_x_y_1'"),
         ("urls =", 'list = "l.csv"\nurls =', "sites: takes one of urls and list"),
         ('doudp = "198.18.8.1"', 'doudp = "dns.quick.test"', "resolvers.quick.doudp: .*is no resolver over it"),

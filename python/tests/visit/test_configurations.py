@@ -74,3 +74,28 @@ def test_pages_are_https_unless_said() -> None:
     assert page_url("a.test") == "https://a.test/"
     assert page_url("a.test/b") == "https://a.test/b"
     assert page_url("http://a.test") == "http://a.test/"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EXAMPLE.test", "https://example.test", "HTTPS://Example.Test:443/", "example.test.", "example\u3002test",
+        "https://example.test?", "example.test#",
+    ],
+)  # fmt: skip
+def test_one_page_is_one_however_it_is_written(text: str) -> None:
+    assert page_url(text) == "https://example.test/"
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("example.test/A?B=c", "https://example.test/A?B=c"),
+        ("http://example.test:443/", "http://example.test:443/"),
+        ("m\u00fcnchen.test", "https://xn--mnchen-3ya.test/"),
+        ("[2001:DB8:0::1]:8443", "https://[2001:db8::1]:8443/"),
+        ("https://a@b.test/", "https://a@b.test/"),
+    ],
+)
+def test_what_is_another_page_stays_one(text: str, url: str) -> None:
+    assert page_url(text) == url

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from resolab.errors import ConfigurationError
+from resolab.manners import host_of, plain_url
 from resolab.plan.live.settings import LiveSite, SiteList
 from resolab.plan.section import Section
 
@@ -70,8 +72,8 @@ def page_name(url: str) -> str:
 def _of_url(section: Section, url: str) -> LiveSite:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in {"https", "http"} and parts.hostname and parts.port != 0
-    except ValueError:
+        known = parts.scheme in {"https", "http"} and host_of(url) and parts.port != 0
+    except (ValueError, ConfigurationError):
         known = False
     if not known or parts.username is not None or parts.fragment or not url.isprintable() or " " in url:
         section.fail("urls", f"{url!r} is no site; give https://HOST/PATH")
@@ -83,6 +85,10 @@ def _check_names(section: Section, key: str, sites: Sequence[LiveSite]) -> None:
     for site in sites:
         if (other := seen.setdefault(site.name, site)) is not site:
             section.fail(key, f"{other.url} and {site.url} would both be called {site.name!r}; leave one of them out")
+    pages: dict[str, LiveSite] = {}
+    for site in sites:
+        if (other := pages.setdefault(plain_url(site.url), site)) is not site:
+            section.fail(key, f"{other.url} and {site.url} are one page; leave one of them out")
 
 
 def _site_list(section: Section, base: Path) -> tuple[SiteList, Path]:
