@@ -8,19 +8,26 @@ Pure but for reading: the time is an argument.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from resolab.errors import ConfigurationError
-from resolab.manners import HARD_CAPS, Caps
-from resolab.plan import Plan, trials_a_block
+from resolab.fleet.public_hosts import address_of, is_public
+from resolab.manners import HARD_CAPS, Caps, host_of, resolver_endpoint
+from resolab.plan import LiveSettings, Plan, trials_a_block
+from resolab.plan.live.resolvers import SYSTEM
+from resolab.plan.live.settings import Endpoint
+from resolab.protocols import OVER_HTTP
 
 KINDS = ("lab", "live")
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
-_KEYS = ("kinds", "hours", "sites", "trials_per_block", "operator_url", "caps")
+_KEYS = ("kinds", "hours", "sites", "resolvers", "opt_out", "trials_per_block", "operator_url", "caps")
+_PORTS_OF_SITES = (80, 443)
+_DOH_PATH = "/dns-query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,13 @@ class Limits:
     hours: tuple[tuple[time, time], ...] = ()
     """Spans of the machine's local day in which blocks may begin; none: all of it."""
     sites: tuple[str, ...] | None = None
-    """Names that live plans may load, names below them included; None: any."""
+    """Hosts that live plans may load, names below them included, `HOST:PORT` where it is another than 80 or 443; None:
+    any that is public."""
+    resolvers: tuple[str, ...] | None = None
+    """Whom live plans may ask: hosts, at their transports' own ports and paths, URLs, which are taken as they are
+    written, or `system`; None: the machine's own, and any that is public."""
+    opt_out: tuple[str, ...] | None = None
+    """URLs of lists that live plans may name; None: any at a public host's port 443."""
     trials_per_block: int | None = None
     operator_url: str | None = None
     """Whom sites are told to turn to; a live plan with another is refused."""
@@ -80,9 +93,9 @@ def _refusal_of_live(limits: Limits, plan: Plan) -> Refusal | None:
         return Refusal(
             f"{plan.name} names {live.operator_url} as its operator, this agent's limits {limits.operator_url}"
         )
-    for site in live.sites.values():
-        if limits.sites is not None and not any(_is_within(site.host, one) for one in limits.sites):
-            return Refusal(f"{plan.name} loads {site.host}, which this agent's limits do not allow")
+    beyond = _site_beyond(limits, live) or _resolver_beyond(limits, live) or _opt_out_beyond(limits, live)
+    if beyond is not None:
+        return Refusal(f"{plan.name} {beyond}, which this agent's limits do not allow")
     asked = asdict(HARD_CAPS.lowered(live.caps))
     for name, most in asdict(limits.caps).items():
         if asked[name] > most:
@@ -92,8 +105,76 @@ def _refusal_of_live(limits: Limits, plan: Plan) -> Refusal | None:
     return None
 
 
+def _site_beyond(limits: Limits, live: LiveSettings) -> str | None:
+    for site in live.sites.values():
+        host, port = host_of(site.url), urlsplit(site.url).port
+        own_port = port is None or port in _PORTS_OF_SITES
+        if limits.sites is None:
+            allowed = own_port and is_public(host)
+        else:
+            allowed = any(_is_site(host, port, own_port=own_port, allowed=one) for one in limits.sites)
+        if not allowed:
+            return f"loads {host}{'' if own_port else f' at port {port}'}"
+    return None
+
+
+def _is_site(host: str, port: int | None, *, own_port: bool, allowed: str) -> bool:
+    parts = urlsplit(f"//{allowed}")
+    right_port = own_port if parts.port is None else port == parts.port
+    return right_port and _is_within(host, host_of(allowed))
+
+
+def _resolver_beyond(limits: Limits, live: LiveSettings) -> str | None:
+    for resolver in live.resolvers.values():
+        for endpoint in resolver.endpoints.values():
+            if not _may_be_asked(limits, endpoint):
+                return f"asks {endpoint.url}"
+    return None
+
+
+def _may_be_asked(limits: Limits, endpoint: Endpoint) -> bool:
+    if not endpoint.host:
+        return limits.resolvers is None or SYSTEM in limits.resolvers
+    asked = resolver_endpoint(endpoint.url)
+    usual = asked.port == resolver_endpoint(f"{endpoint.url.partition('://')[0]}://x").port
+    usual = usual and endpoint.path in {"", _DOH_PATH}
+    if limits.resolvers is None:
+        return usual and is_public(endpoint.host)
+    as_written = [one for one in limits.resolvers if _is_endpoint(one)]
+    hosts = [one for one in limits.resolvers if one not in as_written]
+    return (usual and any(_is_within(endpoint.host, one) for one in hosts)) or any(
+        resolver_endpoint(one) == asked and (_path_of(one) == endpoint.path) for one in as_written
+    )
+
+
+def _is_endpoint(text: str) -> bool:
+    """Whether a resolver is named with its transport or port, and not as a host alone."""
+    return "://" in text or (address_of(text) is None and bool(text.rpartition(":")[1]))
+
+
+def _path_of(url: str) -> str:
+    path = urlsplit(url.removesuffix("{?dns}")).path if "://" in url else ""
+    return ("" if path == "/" else path) or (_DOH_PATH if resolver_endpoint(url).dns_transport in OVER_HTTP else "")
+
+
+def _opt_out_beyond(limits: Limits, live: LiveSettings) -> str | None:
+    if live.opt_out is None:
+        return None
+    parts = urlsplit(live.opt_out)
+    if limits.opt_out is not None:
+        allowed = live.opt_out in limits.opt_out
+    else:
+        allowed = parts.port in {None, 443} and is_public(host_of(live.opt_out))
+    return None if allowed else f"fetches {live.opt_out}"
+
+
 def _is_within(host: str, allowed: str) -> bool:
-    return host == allowed or host.endswith(f".{allowed}")
+    """Whether a host is the one that is allowed, or a name below it; an address is itself alone, in any spelling."""
+    address, own = address_of(host), address_of(allowed)
+    if address is not None or own is not None:
+        return address == own
+    name = host_of(allowed)
+    return host.rstrip(".") == name or host.rstrip(".").endswith(f".{name}")
 
 
 def _out_of_hours(limits: Limits, now: datetime) -> Refusal | None:
@@ -130,7 +211,9 @@ def _limits(table: Mapping[str, Any], source: str) -> Limits:
     return Limits(
         kinds=_kinds(table, source),
         hours=tuple(_hours(one, source) for one in _texts(table, "hours", source) or ()),
-        sites=_texts(table, "sites", source),
+        sites=_checked(table, "sites", source, lambda one: (host_of(one), urlsplit(f"//{one}").port)),
+        resolvers=_checked(table, "resolvers", source, lambda one: _is_endpoint(one) and resolver_endpoint(one)),
+        opt_out=_texts(table, "opt_out", source),
         trials_per_block=trials,
         operator_url=operator_url,
         caps=HARD_CAPS.lowered(caps, where=f"{source}: [caps]"),
@@ -153,6 +236,17 @@ def _texts(table: Mapping[str, Any], key: str, source: str) -> tuple[str, ...] |
     if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
         raise ConfigurationError(f"{source}: {key}: must be a list of texts, not {values!r}")
     return tuple(values)
+
+
+def _checked(table: Mapping[str, Any], key: str, source: str, read: Callable[[str], object]) -> tuple[str, ...] | None:
+    """Take texts that can all be read, so that a slip is told now and not taken for a refusal later."""
+    texts = _texts(table, key, source)
+    for one in texts or ():
+        try:
+            read(one)
+        except (ValueError, ConfigurationError) as error:
+            raise ConfigurationError(f"{source}: {key}: {one!r}: {error}") from error
+    return texts
 
 
 def _hours(text: str, source: str) -> tuple[time, time]:

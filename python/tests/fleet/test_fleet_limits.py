@@ -78,6 +78,103 @@ def test_what_goes_beyond_is_told_in_a_line(tmp_path, text, says):
     assert "\n" not in found.why
 
 
+def plan_of(*, resolver: str = 'doudp = "192.0.2.1"', url: str = "https://www.example.net/", network: str = "") -> Plan:
+    transport = resolver.partition(" ")[0]
+    text = LIVE.replace('doudp = "192.0.2.1"', resolver).replace("https://www.example.net/", url)
+    text = text.replace('["doudp"]', f'["{transport}"]').replace(
+        'dns_transport = "doudp"', f'dns_transport = "{transport}"'
+    )
+    text = text.replace('kind = "live"', f'kind = "live"\n{network}')
+    return parse_plan(text + f'[resolver_path]\n{transport} = "stub"\n', "plan", None)
+
+
+PRIVATE = [
+    "192.168.1.1", "10.0.0.1", "172.16.5.4", "127.0.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.251", "255.255.255.255",
+    "[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:192.168.1.1]", "[64:ff9b::c0a8:101]", "[2002:c0a8:101::1]", "[ff02::fb]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", PRIVATE)
+@pytest.mark.parametrize("scheme", ["udp", "tls", "https"])
+def test_a_job_asks_no_resolver_of_the_agents_own_network(tmp_path, host, scheme):
+    transport = {"udp": "doudp", "tls": "dot", "https": "doh"}[scheme]
+    plan = plan_of(resolver=f'{transport} = "{scheme}://{host}"')
+    found = refusal(limits(tmp_path, 'kinds = ["live"]\n'), plan, NOON)
+    assert found is not None
+    assert "seen asks " in found.why
+    assert refusal(limits(tmp_path, f'kinds = ["live"]\nresolvers = ["{host}"]\n'), plan, NOON) is None
+
+
+@pytest.mark.parametrize(
+    "host", [*PRIVATE, "0x7f.1", "2130706433", "0300.0250.1.1", "192.168.257", "192\u3002168\u30021\u30021", "fritz.local", "nas.lan", "x.home.arpa", "printer.internal"]
+)  # fmt: skip
+def test_a_job_loads_no_page_of_the_agents_own_network(tmp_path, host):
+    for url in (f"http://{host}/reboot", f"https://{host}/"):
+        found = refusal(limits(tmp_path, 'kinds = ["live"]\n'), plan_of(url=url), NOON)
+        assert found is not None
+        assert "seen loads " in found.why
+        assert refusal(limits(tmp_path, f'kinds = ["live"]\nsites = ["{host}"]\n'), plan_of(url=url), NOON) is None
+
+
+@pytest.mark.parametrize(
+    ("resolver", "allowed"),
+    [
+        ('doh = "https://dns.quad9.net/dns-query"', True),
+        ('doh = "https://dns.quad9.net/dns-query{?dns}"', True),
+        ('doh = "https://dns.quad9.net"', True),
+        ('doh = "https://dns.quad9.net/cgi-bin/luci"', False),
+        ('doh = "https://dns.quad9.net:8443/dns-query"', False),
+        ('dot = "tls://dns.quad9.net"', True),
+        ('dot = "tls://dns.quad9.net:22"', False),
+        ('doq = "quic://dns.quad9.net:853"', True),
+        ('doudp = "9.9.9.9:5353"', False),
+        ('doudp = "system"', True),
+        ('doudp = "198.18.2.1"', True),
+        ('dot = "tls://router"', False),
+    ],
+)
+def test_a_job_asks_resolvers_where_they_answer(tmp_path, resolver, allowed):
+    plan = plan_of(resolver=resolver)
+    assert (refusal(limits(tmp_path, 'kinds = ["live"]\n'), plan, NOON) is None) is allowed
+    word = resolver.partition('"')[2].strip('"')
+    assert refusal(limits(tmp_path, f'kinds = ["live"]\nresolvers = ["{word}"]\n'), plan, NOON) is None
+    assert refusal(limits(tmp_path, 'kinds = ["live"]\nresolvers = ["dns.other.net"]\n'), plan, NOON) is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "sites", "allowed"),
+    [
+        ("https://www.example.net/", None, True),
+        ("https://www.example.net:8443/", None, False),
+        ("http://www.example.net/", '["example.net"]', True),
+        ("https://www.example.net:8443/", '["example.net"]', False),
+        ("https://www.example.net:8443/", '["example.net:8443"]', True),
+        ("https://www.example.net/", '["example.net:8443"]', False),
+        ("https://192.168.1.1/", '["168.1.1", "1.1"]', False),
+        ("https://[2001:db8::1]/", '["[2001:db8:0::1]"]', True),
+    ],
+)
+def test_a_job_loads_sites_at_the_ports_that_are_theirs(tmp_path, url, sites, allowed):
+    text = 'kinds = ["live"]\n' + ("" if sites is None else f"sites = {sites}\n")
+    assert (refusal(limits(tmp_path, text), plan_of(url=url), NOON) is None) is allowed
+
+
+@pytest.mark.parametrize(
+    ("url", "named", "allowed"),
+    [
+        ("https://lists.example.net/out.txt", None, True),
+        ("https://192.168.1.1/reboot", None, False),
+        ("https://lists.example.net:8443/out.txt", None, False),
+        ("https://router/reboot", None, False),
+        ("https://192.168.1.1/out.txt", "https://192.168.1.1/out.txt", True),
+        ("https://192.168.1.1/reboot", "https://192.168.1.1/out.txt", False),
+    ],
+)
+def test_a_job_fetches_no_list_of_the_agents_own_network(tmp_path, url, named, allowed):
+    text = 'kinds = ["live"]\n' + ("" if named is None else f'opt_out = ["{named}"]\n')
+    assert (refusal(limits(tmp_path, text), plan_of(network=f'opt_out = "{url}"'), NOON) is None) is allowed
+
+
 def test_a_plan_that_lowers_its_cap_fits_again(tmp_path):
     allowed = limits(tmp_path, 'kinds = ["live"]\n[caps]\nloads_per_hour = 7\n')
     assert refusal(allowed, live_plan("[network.caps]\nloads_per_hour = 7"), NOON) is None
@@ -119,6 +216,10 @@ def test_hours_may_go_over_midnight(tmp_path, hours, at, wait_s):
         "speed = 3",
         "caps = 3",
         "operator_url = 1",
+        "resolvers = 'system'",
+        "resolvers = ['smtp://x']",
+        "sites = ['example.net:port']",
+        "opt_out = true",
     ],
 )
 def test_a_wrong_file_is_said(tmp_path, text):
