@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
+from resolab.browser.locked_folder import LockedFolder
 from resolab.browser.settings import BrowserSettings
 
 LONGEST_PATH_BYTES = 62
@@ -26,6 +27,7 @@ class BrowserHome(ABC):
         self.folder = Path(tempfile.mkdtemp(prefix=self.PREFIX, dir=settings.scratch_folder))
         self.profile_folder = self.folder / "profile"
         self.temporary_folder = self.folder / "tmp"
+        self._elsewhere: LockedFolder | None = None
         try:
             self._make_temporary_folder()
             self._write(settings)
@@ -39,13 +41,16 @@ class BrowserHome(ABC):
             shutil.rmtree(folder, ignore_errors=True)
             if folder.exists():
                 shutil.rmtree(folder, ignore_errors=True)
+        if self._elsewhere is not None:
+            self._elsewhere.remove()
 
     def _make_temporary_folder(self) -> None:
         if len(os.fsencode(self.temporary_folder)) <= LONGEST_PATH_BYTES:
             self.temporary_folder.mkdir()
         else:
-            # Named like scratch folders of a campaign, so that the next one removes it after a kill.
-            self.temporary_folder = Path(tempfile.mkdtemp(prefix=f"resolab-{os.getpid()}-"))
+            # As scratch folders of a campaign, so that the next one removes it after a kill, and not before.
+            self._elsewhere = LockedFolder()
+            self.temporary_folder = self._elsewhere.path
 
     @abstractmethod
     def _write(self, settings: BrowserSettings) -> None:

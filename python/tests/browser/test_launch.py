@@ -15,11 +15,11 @@ import pytest
 
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.chromium.profile import ChromiumHome
+from resolab.browser.locked_folder import NAME
 from resolab.browser.process import BrowserProcess, piped_command
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.errors import ConfigurationError, MachineError, UnsupportedError
 from resolab.records import HttpVersion
-from resolab.testbed.scratch import NAME
 
 SETTINGS = BrowserSettings(
     resolvable_names=("*.resolab.test",),
