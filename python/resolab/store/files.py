@@ -52,8 +52,10 @@ def write_private(file: Path, content: bytes) -> None:
     """Write a file that only its owner reads, from its first byte on."""
     with machine_errors(f"write {file}"):
         file.unlink(missing_ok=True)
-        file.touch(0o600)
-        file.write_bytes(content)
+        # What somebody puts there in between is not written to: it may be a link, or open to others.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
 
 
 def write_whole(file: Path, content: bytes, *, of_run: bool = False) -> None:

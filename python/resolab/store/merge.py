@@ -133,6 +133,7 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
         format_version=FORMAT_VERSION,
         dataset_id=dataset_id(manifests[0].plan, f"merged-{identity}"),
         blocks=sum(one.blocks for one in merged_from),
+        profiles=list({profile.name: profile for one in manifests for profile in one.profiles}.values()),
         live=_live(manifests),
         vantage_point=_if_one([one.vantage_point for one in manifests]),
         fleet_run=_if_one([one.fleet_run for one in manifests]),

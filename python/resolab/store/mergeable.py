@@ -5,7 +5,7 @@ For: refusing a merge that would pool what must not be pooled, and saying what e
 
 import itertools
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,9 @@ def check_mergeable(runs: Sequence[Run]) -> None:
     first, *others = runs
     for other in others:
         _check_plan(first, other)
-        _check_profiles(first, other)
-        _check_pages(first, other)
+    _check_alike(runs, "profile", lambda one: {profile.name: profile for profile in one.profiles})
+    # Where runs say what their pages were: from format 1.7 on.
+    _check_alike(runs, "page", lambda one: one.starts[0].pages_sha256 if one.starts else {})
 
 
 def _check_version(folder: Path, manifest: Manifest) -> None:
@@ -73,21 +74,15 @@ def _plan(folder: Path, manifest: Manifest) -> dict[str, Any]:
         raise ConfigurationError(f"failed to read the plan of {folder}: {error}; restore its manifest") from error
 
 
-def _check_profiles(first: Run, other: Run) -> None:
-    known = {one.name: one for one in first[1].profiles}
-    for profile in other[1].profiles:
-        if known.get(profile.name) != profile:
-            problem = f"profile {profile.name!r} is not the same as in {first[0]}"
-            raise ConfigurationError(f"could not merge {other[0]}: {problem}; their conditions mean different things")
-
-
-def _check_pages(first: Run, other: Run) -> None:
-    """Refuse pages of one name whose files differ, where runs say what they were (from format 1.7 on)."""
-    known, own = (one.starts[0].pages_sha256 if one.starts else {} for one in (first[1], other[1]))
-    changed = next((page for page in own if known.get(page, own[page]) != own[page]), None)
-    if changed is not None:
-        problem = f"page {changed!r} is not the same as in {first[0]}"
-        raise ConfigurationError(f"could not merge {other[0]}: {problem}; their conditions mean different things")
+def _check_alike(runs: Sequence[Run], kind: str, named_in: Callable[[Manifest], Mapping[str, object]]) -> None:
+    """Refuse runs of which two mean different things by one name, whichever two they are."""
+    known: dict[str, tuple[object, Path]] = {}
+    for folder, manifest in runs:
+        for name, one in named_in(manifest).items():
+            other, where = known.setdefault(name, (one, folder))
+            if one != other:
+                problem = f"{kind} {name!r} is not the same as in {where}"
+                raise ConfigurationError(f"could not merge {folder}: {problem}; their conditions mean different things")
 
 
 def differences(manifests: Sequence[Manifest]) -> list[str]:

@@ -148,6 +148,25 @@ def test_what_must_not_be_pooled_is_refused(runs: tuple[Path, Path], tmp_path: P
     assert sorted(one.name for one in tmp_path.iterdir()) == ["run1", "run2"]
 
 
+@pytest.mark.parametrize("kind", ["page", "profile"])
+def test_the_second_and_the_third_are_held_against_each_other(
+    runs: tuple[Path, Path], tmp_path: Path, kind: str
+) -> None:
+    """Of what differs between them the first says nothing."""
+    folders = [shutil.copytree(runs[min(number, 1)], tmp_path / str(number)) for number in range(3)]
+    (link,) = load_manifest(folders[0]).profiles
+    for number, folder in enumerate(folders):
+        other = msgspec.structs.replace(link.up, one_way_delay_ms=50.0 + number)
+        profiles = [link, *([msgspec.structs.replace(link, name="other", up=other)] if number else [])]
+        pages = {"example": "one", **({"other": f"{number}"} if number else {})}
+        start = RunStart(unix_ns=1, pages_sha256=pages if kind == "page" else {})
+        changed = {"profiles": profiles} if kind == "profile" else {}
+        change(folder, dataset_id=f"run-{number}", created_unix_ns=number + 1, starts=[start], **changed)
+    message = f"could not merge .*2: {kind} 'other' is not the same as in .*1; their conditions"
+    with pytest.raises(ConfigurationError, match=message):
+        merge_datasets(tmp_path / "out", folders)
+
+
 def test_a_merged_manifest_says_of_its_end_what_is_true_of_all_runs(runs: tuple[Path, Path], tmp_path: Path) -> None:
     folders = [shutil.copytree(folder, tmp_path / folder.name) for folder in runs]
     width = WidthReached(name="n", treatment="example.fiber.doh.h3.full", baseline="b", ci_width_ms=3.0)
